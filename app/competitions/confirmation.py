@@ -146,7 +146,7 @@ def confirm_scores(session: Session, competition: Competition, *, actor: User | 
     score than declared.
     """
     session.refresh(competition, with_for_update=True)
-    found = _asked(session, competition)
+    found = _find_confirmation(session, competition)
     if found.fault:
         raise NotConfirmed(f"{found.fault} Wait, mend it, or publish without a comparison, and say why.")
     _record(session, competition, found, _CONFIRMED, "", actor=actor, now=now)
@@ -160,7 +160,7 @@ def decline_scores(
     is_fine = bool(line) and len(line) <= REASON_CHARACTERS and can_be_name(line)
     refuse({"why": "" if is_fine else f"Say why, in one line of at most {REASON_CHARACTERS} characters."})
     session.refresh(competition, with_for_update=True)
-    _record(session, competition, _asked(session, competition), _DECLINED, line, actor=actor, now=now)
+    _record(session, competition, _find_confirmation(session, competition), _DECLINED, line, actor=actor, now=now)
 
 
 def check_confirmed(session: Session, competition: Competition) -> None:
@@ -173,7 +173,7 @@ def check_confirmed(session: Session, competition: Competition) -> None:
         )
 
 
-def _asked(session: Session, competition: Competition) -> Confirmation:
+def _find_confirmation(session: Session, competition: Competition) -> Confirmation:
     found = confirmation_of(session, competition)
     if found is None:
         raise NotConfirmed("Nothing of this competition is to be confirmed.")

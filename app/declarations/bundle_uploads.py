@@ -14,9 +14,10 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Update, delete, select, update
 from sqlalchemy.orm import Session
 
-from app.base.errors import EvergoldError, NotFound
+from app.base.errors import NotFound
 from app.base.text import hash_of_secret
 from app.models import BundleUpload, User
+from app.submissions.held_uploads import NotUploadedYet, UploadedAlready
 
 KEPT = timedelta(days=1)
 #: Of one person at a time; the oldest make room.
@@ -24,20 +25,6 @@ KEPT_AT_ONCE = 10
 #: A request that makes a competition ends sooner; one that did not was interrupted.
 LONGEST = timedelta(minutes=15)
 INTERRUPTED = "The server was interrupted while it made the competition. Send the bundle again."
-
-
-class BundleNotHere(EvergoldError):
-    """The bundle was announced, and has not come."""
-
-    status = 409
-    code = "not_uploaded_yet"
-
-
-class BundleCame(EvergoldError):
-    """A bundle came to this address before."""
-
-    status = 409
-    code = "uploaded_already"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,20 +51,20 @@ def announce_bundle(session: Session, user: User, now: datetime) -> tuple[UUID, 
 
 
 def sender_of(session: Session, secret: str, now: datetime) -> User | None:
-    """Return who announced a bundle for this address; None if nobody did. Raises BundleCame if it came already."""
+    """Return who announced a bundle for this address; None if nobody did. Raises UploadedAlready if it came already."""
     upload = session.scalar(select(BundleUpload).where(*_at(secret, now)))
     if upload is None:
         return None
     if upload.claimed_at is not None:
-        raise BundleCame("A bundle came to this address before; announce this one, too.")
+        raise UploadedAlready("A bundle came to this address before; announce this one, too.")
     return session.get_one(User, upload.user_id)
 
 
 def claim_bundle(session: Session, secret: str, now: datetime) -> None:
-    """Let this request make the competition, and no other. Raises BundleCame."""
+    """Let this request make the competition, and no other. Raises UploadedAlready."""
     free = update(BundleUpload).where(*_at(secret, now), BundleUpload.claimed_at.is_(None)).values(claimed_at=now)
     if session.scalar(free.returning(BundleUpload.id)) is None:
-        raise BundleCame("A bundle came to this address before; announce this one, too.")
+        raise UploadedAlready("A bundle came to this address before; announce this one, too.")
 
 
 def release_bundle(session: Session, secret: str) -> None:
@@ -91,15 +78,15 @@ def finish_bundle(session: Session, secret: str, competition: str | None, detail
 
 
 def creation_by_key(session: Session, user: User, key: UUID, now: datetime) -> Creation | None:
-    """Return what became of the user's bundle with this key; None if there is none. Raises BundleNotHere."""
+    """Return what became of the user's bundle with this key; None if there is none. Raises NotUploadedYet."""
     upload = session.scalar(select(BundleUpload).where(BundleUpload.key == key, *_own(user, now)))
     if upload is not None and upload.claimed_at is None:
-        raise BundleNotHere("This bundle was announced, but it was not uploaded.")
+        raise NotUploadedYet("This bundle was announced, but it was not uploaded.")
     return None if upload is None else _creation(upload, now)
 
 
 def creation_by_number(session: Session, user: User, number: int, now: datetime) -> Creation:
-    """Return what became of the user's bundle with this number. Raises NotFound, BundleNotHere."""
+    """Return what became of the user's bundle with this number. Raises NotFound, NotUploadedYet."""
     key = session.scalar(select(BundleUpload.key).where(BundleUpload.id == number, *_own(user, now)))
     found = creation_by_key(session, user, key, now) if key is not None else None
     if found is None:

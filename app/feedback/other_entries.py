@@ -105,9 +105,9 @@ class _Team:
         if rules.rule is EntryRule.CHOSEN:
             sign = -1.0 if rules.higher_is_better else 1.0
             best = min(eligible(rest), key=lambda one: goodness(self._value(one), sign), default=None)
-        return Others(self._told(entry), self._told(best))
+        return Others(self._entry(entry), self._entry(best))
 
-    def _told(self, one: Try | None) -> OtherEntry | None:
+    def _entry(self, one: Try | None) -> OtherEntry | None:
         if one is None or one.submission_id == self.this:
             return None
         value, mine, sign = self._value(one), self.standing.score.value, sign_of(self.standing.column)

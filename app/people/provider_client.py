@@ -127,7 +127,7 @@ def _tokens(client: Client, code: str, secrets: Secrets) -> dict[str, Any]:
     way = "client_secret_basic" if "client_secret_basic" in ways else "client_secret_post"
     prove = ClientAuth(client.settings.client_id, secret or None, way if secret else "none")
     address, headers, body = prove.prepare("POST", endpoints["token_endpoint"], headers, body)
-    tokens = _asked(client, httpx.Request("POST", address, headers=headers, content=body), refuses=True)
+    tokens = _request_json(client, httpx.Request("POST", address, headers=headers, content=body), refuses=True)
     if not isinstance(tokens, dict) or not isinstance(tokens.get("access_token"), str):
         raise ProviderRefused(f"{client.title} did not accept this log-in. Begin again.")
     return tokens
@@ -197,7 +197,7 @@ def _decoded(client: Client, id_token: str) -> jwt.Token:
 
 
 def _keys(client: Client, seconds: float = KEPT_SECONDS) -> KeySet:
-    document = _kept().read(client, str(_endpoints(client).get("jwks_uri", "")), seconds)
+    document = _documents().read(client, str(_endpoints(client).get("jwks_uri", "")), seconds)
     return KeySet.import_key_set(document)  # type: ignore[arg-type]  # checked there
 
 
@@ -210,7 +210,7 @@ def _endpoints(client: Client) -> Mapping[str, Any]:
             "token_endpoint_auth_methods_supported": ["client_secret_post"],
         }
     address = f"{client.issuer.removesuffix('/')}/.well-known/openid-configuration"
-    found = _kept().read(client, address, KEPT_SECONDS)
+    found = _documents().read(client, address, KEPT_SECONDS)
     needed = ("authorization_endpoint", "token_endpoint", "jwks_uri")
     if found.get("issuer") != client.issuer or not all(isinstance(found.get(name), str) for name in needed):
         raise ProviderAway(f"{client.title} does not say of itself what it should. Please tell who runs this server.")
@@ -249,10 +249,10 @@ def _github_person(client: Client, tokens: Mapping[str, Any]) -> Person:
 
 def _read(client: Client, address: str, access_token: str) -> object:
     headers = {**_JSON, "Authorization": f"Bearer {access_token}"}
-    return _asked(client, httpx.Request("GET", address, headers=headers))
+    return _request_json(client, httpx.Request("GET", address, headers=headers))
 
 
-def _asked(client: Client, request: httpx.Request, *, refuses: bool = False) -> object:
+def _request_json(client: Client, request: httpx.Request, *, refuses: bool = False) -> object:
     """Return the JSON answer. refuses: a status of 4xx means that the log-in is refused. Redirects are not followed."""
     away = f"{client.title} does not answer as it should at this moment. Please try again in a while."
     body = b""
@@ -286,7 +286,7 @@ class _Kept:
             at, known = self._found.get(address, (float("-inf"), {}))
         if time.monotonic() - at < seconds:
             return known
-        found = _asked(client, httpx.Request("GET", address, headers=_JSON))
+        found = _request_json(client, httpx.Request("GET", address, headers=_JSON))
         if not isinstance(found, dict):
             raise ProviderAway(f"{client.title} does not say of itself what it should.")
         with self._turn:
@@ -295,7 +295,7 @@ class _Kept:
 
 
 @lru_cache(maxsize=1)
-def _kept() -> _Kept:
+def _documents() -> _Kept:
     return _Kept()
 
 

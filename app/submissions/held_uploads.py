@@ -26,14 +26,14 @@ HELD_AT_ONCE = 10
 
 
 class NotUploadedYet(EvergoldError):
-    """The file was announced, and has not come."""
+    """A file was announced, and has not come."""
 
     status = 409
     code = "not_uploaded_yet"
 
 
 class UploadedAlready(EvergoldError):
-    """Another file came to this address before."""
+    """A file came to this address before."""
 
     status = 409
     code = "uploaded_already"

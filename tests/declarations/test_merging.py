@@ -151,7 +151,7 @@ def test_a_conflict_is_decided_for_one_side_and_stays_decided(place: Place, on_e
 
 
 def forget_files(place: Place) -> None:
-    """As of a competition that was made in the browser: no revision of it is a file's."""
+    """A competition may have been made in the browser: no revision of it is a file's."""
     with writing(place.engine) as session:
         demo = find_competition(session, DEMO)
         session.execute(update(Revision).where(Revision.competition_id == demo.id).values(source=RevisionSource.EDIT))

@@ -128,7 +128,7 @@ def _merged(sides: _Sides, path: Path, merge: Merge, prefer: Side | None) -> Any
     if file.equals(server) or base.equals(server):
         return file.written
     if base.equals(file):
-        merge.kept += _kept(file.shown, server.shown, path)
+        merge.kept += _differences(file.shown, server.shown, path)
         return server.written
     kinds = {
         type(one.written) for one in (base, file, server) if one is file or one is server or one.written is not _ABSENT
@@ -139,7 +139,7 @@ def _merged(sides: _Sides, path: Path, merge: Merge, prefer: Side | None) -> Any
     return _merged_inside(sides, inside, path, (merge, prefer))
 
 
-def _kept(file: Any, server: Any, path: Path) -> list[Difference]:
+def _differences(file: Any, server: Any, path: Path) -> list[Difference]:
     if file is None or server is None:
         return [Difference(dotted(path), file, server)]
     return differences(file, server, path)

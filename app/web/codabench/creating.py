@@ -66,7 +66,8 @@ def check_may_send_bundles(visitor: Visitor) -> None:
 async def receive_sent_bundle(request: Request, server: Server, secret: str, user: User) -> None:
     """Make a draft of the body, and record what became of it, also what is wrong with it.
 
-    Raises UploadTooLarge, EmptyUpload, QuotaReached, BundleCame, Busy; the address stays open then, but for BundleCame.
+    Raises UploadTooLarge, EmptyUpload, QuotaReached, UploadedAlready, Busy; the address stays open, but for the second
+    last.
     """
     with private_folder(server) as folder:
         with within(await room_left(server, user), server.settings.upload_limit_bytes) as limit_bytes:

@@ -85,7 +85,7 @@ class Cut:
         )
 
 
-def asked_page(
+def read_page(
     request: Request,
     server: ServerHere,
     page: Annotated[str, Query(max_length=10)] = "1",
@@ -96,4 +96,4 @@ def asked_page(
     return Asked(page, page_size, public_address(request, server, path))
 
 
-AskedPage = Annotated[Asked, Depends(asked_page)]
+AskedPage = Annotated[Asked, Depends(read_page)]

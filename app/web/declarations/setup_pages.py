@@ -481,12 +481,12 @@ _CHANGES: Mapping[str, Callable[[Document, Mapping[str, str], Files, Server], tu
 # --------------------------------------------------------------------------------------------------------------- items
 
 
-def _files_again(visit: UserVisit, competition: str, error: EvergoldError) -> Response:
+def _show_files(visit: UserVisit, competition: str, error: EvergoldError) -> Response:
     return _page(visit, competition, "files", error=error)
 
 
 @router.post(f"{PLACE}-items")
-@form_again(_files_again)
+@form_again(_show_files)
 async def send_items(request: Request, server: ServerHere, upload: UploadFromFiles, competition: str) -> Response:
     """Store the items that teams get, with the roles of their columns where a script sent them along."""
     owner = await run_sync(_owner, server, upload.user, competition)

@@ -6,8 +6,9 @@ All password operations go through here: pages and API, registration, login, con
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from datetime import timedelta
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
 from typing import Annotated, cast
 
 from anyio.to_thread import run_sync
@@ -112,20 +113,30 @@ def register_account(
     Invalid forms do not count. Only for routes with a `PasswordTurn`.
     """
     check_passwords_taken(server.settings)
-    limits, now, client = limits_of(request), server.clock(), client_of(request)
+    now = server.clock()
+    with counted_registration(request, now), writing(server.engine) as session:
+        user = auth.register_user(
+            session, username=username, email=email, password=password, display_name=display_name, now=now
+        )
+        email_confirmations.send_link(session, user, server.settings, now)
+    return user
+
+
+@contextmanager
+def counted_registration(request: Request, now: datetime) -> Iterator[None]:
+    """Count a new account of this client, also one whose name is taken, which reveals something about others.
+
+    Raises LimitReached before the account is made.
+    """
+    limits, client = limits_of(request), client_of(request)
     counted = ((limits.rules.registrations, client), (limits.rules.registrations_a_day, block_of(client)))
     for rule, key in counted:
         limits.check(rule, key, now)
     try:
-        with writing(server.engine) as session:
-            user = auth.register_user(
-                session, username=username, email=email, password=password, display_name=display_name, now=now
-            )
-            email_confirmations.send_link(session, user, server.settings, now)
-    except NameTaken:  # counts, because it reveals something about others
+        yield
+    except NameTaken:
         for rule, key in counted:
             limits.note(rule, key)
         raise
     for rule, key in counted:
         limits.note(rule, key)
-    return user

@@ -27,11 +27,11 @@ from app.web.html.guards import OwnForm, PageForm, form_again, local_path
 from app.web.html.rendering import render
 from app.web.http.context import Server, ServerHere
 from app.web.http.identity import VisitorHere
-from app.web.http.rate_limits import block_of, client_of, limits_of
+from app.web.http.rate_limits import client_of, limits_of
 from app.web.http.routers import page_router
 from app.web.people.clients import LOGIN_PLACE, client_of_provider, forget_login, login_cookie, remember_login
 from app.web.people.log_in import log_in_page, proved_first
-from app.web.people.passwords import PasswordTurn, check_password
+from app.web.people.passwords import PasswordTurn, check_password, counted_registration
 from app.web.people.provider_turns import ProviderTurn
 
 router = page_router()
@@ -190,19 +190,8 @@ def _proposed(person: Person) -> NewAccountForm:
 @router.post(f"{FINISH}/account", dependencies=[OwnForm])
 @form_again(_finish_page, InvalidForm, NameTaken, LimitReached)
 def open_account(request: Request, server: ServerHere, form: Annotated[NewAccountForm, Form()]) -> Response:
-    limits, now, client = limits_of(request), server.clock(), client_of(request)
-    counted = ((limits.rules.registrations, client), (limits.rules.registrations_a_day, block_of(client)))
-    for rule, key in counted:
-        limits.check(rule, key, now)
-    try:
-        with writing(server.engine) as session:
-            user, (following, way) = _new_account(server, session, request, form)
-    except NameTaken:  # counts, because it reveals something about others
-        for rule, key in counted:
-            limits.note(rule, key)
-        raise
-    for rule, key in counted:
-        limits.note(rule, key)
+    with counted_registration(request, server.clock()), writing(server.engine) as session:
+        user, (following, way) = _new_account(server, session, request, form)
     return forget_login(proved_first(request, server, user, following, way))
 
 

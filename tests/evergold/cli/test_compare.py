@@ -109,7 +109,7 @@ def test_the_most_resamples_without_a_score_are_told(capsys: pytest.CaptureFixtu
 def test_no_interval_is_explained_unless_too_many_resamples_have_no_score(
     undefined: int, is_told: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of 200 resamples 10 are one in twenty; one more is why there is no interval, and that is told already."""
+    """Ten of 200 resamples are one in twenty; one more is why there is no interval, and that is told already."""
     found = {("accuracy", "all"): difference(), ("macro_f1", "all"): difference(undefined=undefined, ends=None)}
     show_differences(found)
     assert ("No resample changes a difference" in capsys.readouterr().err) is is_told

@@ -33,7 +33,7 @@ def test_a_team_is_told_with_its_rows_and_the_systems_behind_them(site: Site, ad
 
 
 def test_members_show_their_orcid_id_or_do_not(site: Site, ada: Person, eve: Person) -> None:
-    """Of the team alone, on the pages where its name is."""
+    """They stand on the pages of the team alone."""
     world.score(site.engine, run_of(site, ada.submitted(system="Crow")), 0.5)
     world.score(site.engine, run_of(site, eve.submitted(system="Owl")), 0.4)
     path, orcid = "/competitions/idioms/teams", "0000-0002-1825-0097"

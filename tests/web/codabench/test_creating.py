@@ -14,9 +14,10 @@ from sqlalchemy import select, update
 
 from app.base.db import reading, writing
 from app.base.errors import Busy
-from app.declarations.bundle_uploads import KEPT, KEPT_AT_ONCE, LONGEST, BundleCame, claim_bundle, sender_of
+from app.declarations.bundle_uploads import KEPT, KEPT_AT_ONCE, LONGEST, claim_bundle, sender_of
 from app.models import BundleUpload, Competition, GoldVersion, Phase, Stage, TokenScope, User
 from app.people.auth import create_token
+from app.submissions.held_uploads import UploadedAlready
 from demo.codabench.pack import HERE
 from tests.importers.bundles import made
 from tests.rich_world import fresh
@@ -142,9 +143,9 @@ def test_a_bundle_makes_one_competition_however_often_it_is_sent(site: Site, olg
     with reading(site.engine) as session:
         assert len(session.scalars(fresh(Competition)).all()) == 1
     secret = announced["sassy_url"].rstrip("/").rpartition("/")[2]
-    with writing(site.engine) as session, pytest.raises(BundleCame):
+    with writing(site.engine) as session, pytest.raises(UploadedAlready):
         claim_bundle(session, secret, NOW)  # a request that came at the same moment, and was slower
-    with reading(site.engine) as session, pytest.raises(BundleCame):
+    with reading(site.engine) as session, pytest.raises(UploadedAlready):
         sender_of(session, secret, NOW)
 
 

@@ -157,7 +157,7 @@ def test_a_hidden_name_is_in_no_answer_to_others(planted: Planted) -> None:
 
 
 def test_a_name_that_is_hidden_for_ever_is_in_no_answer_to_others(planted: Planted) -> None:
-    """As in a class: while the phase is open, when it has closed, and on official results."""
+    """A class hides names while the phase is open, when it has closed, and on official results."""
     site = planted.site
     hide(site.engine, names_from="never")
     freeze(site.engine, CLOSE + DAY)

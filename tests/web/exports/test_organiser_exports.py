@@ -363,7 +363,7 @@ def graded(client: httpx.Client) -> list[dict[str, str]]:
 def test_grades_have_the_best_score_of_each_person_its_date_and_whether_it_was_late(
     site: Site, olga: Person, ada: Person, eve: Person
 ) -> None:
-    """Of 0.5, 0.75 and 0.75 the second counts, the earliest of the best; one that was withdrawn does not."""
+    """The second of 0.5, 0.75 and 0.75 counts, the earliest of the best; one that was withdrawn does not."""
     set_visibility(site.engine, board="hidden", own_scores="never", precision=1)
     for minute, value in enumerate((0.5, 0.75123456789, 0.75123456789, 0.9)):
         site.set_clock(NOW + minute * DAY / 1000)

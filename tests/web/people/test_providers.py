@@ -265,7 +265,7 @@ def test_a_false_token_is_refused(site: Site, browser: httpx.Client, there: Prov
 
 
 def test_a_true_token_signed_anew_is_believed(browser: httpx.Client, there: Providers) -> None:
-    """What the test before does to tokens is what they are refused for."""
+    """Tokens are refused for what the test before does to them."""
     back = answer_of(begun(browser), "ada")
     there.bend("nothing")
     assert browser.get(back).url.path == "/login/finish"
