@@ -125,23 +125,29 @@ class _Entries:
     def _choose(self, team_id: int) -> None:
         for gone in self._values.pop(team_id, ()):
             del self._others[bisect_left(self._others, gone)]
+        entries = self._entries(team_id)
         latest, others = self._tries[team_id][-1:], []
         mine: float | None = None
-        for one, value in self._ranked(team_id):
+        for one, value in self._ranked(entries):
             if team_id == self._team_id and (self._rules.rule is not EntryRule.ALL or one in latest):
                 mine = value
             elif value is not None:
                 others.append(value)
                 insort(self._others, value)
+        if not (needs_all_tries(self._rules) or self._rules.rule is EntryRule.CHOSEN):
+            self._tries[team_id] = [one for one, _ in entries]  # whatever comes, the others do not count any more
         self._values[team_id] = others
         if team_id == self._team_id:
             self._mine = mine
 
-    def _ranked(self, team_id: int) -> Iterator[tuple[Try, float | None]]:
-        """Yield the team's entries that have a rank, with the score that the board reports."""
+    def _entries(self, team_id: int) -> list[tuple[Try, float | None]]:
+        """Choose the team's entries; return them with the score that a Ladder reports, if it is one."""
         by_run = {one.run_id: one for one in self._tries[team_id]}
-        for standing in choose(self._tries[team_id], self._rules, self._choices):
-            one = by_run[standing.run_id]
+        chosen = choose(self._tries[team_id], self._rules, self._choices)
+        return [(by_run[standing.run_id], standing.ladder_value) for standing in chosen]
+
+    def _ranked(self, entries: Sequence[tuple[Try, float | None]]) -> Iterator[tuple[Try, float | None]]:
+        """Yield the entries that have a rank, with the score that the board reports."""
+        for one, ladder_value in entries:
             if one not in self._barred:
-                told = one.value if standing.ladder_value is None else standing.ladder_value
-                yield one, rounded(told, self._rules.decimals)
+                yield one, rounded(one.value if ladder_value is None else ladder_value, self._rules.decimals)
