@@ -2,7 +2,8 @@
 
 The program is one of Python that computes for 50 ms. Started as it is means: program and submission are copied into a
 folder, and a process is started there. Both sides take turns, so that the difference holds on a busy machine, too. With
-`--image` the same in a container, of an image made from this machine's own Python.
+`--image` the same in a container, of an image made from this machine's own Python. At the end the same program on a
+started server, from an upload until it is scored, beside an upload that the server scores itself.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from bench import server
 from bench._command import BenchParser, run as run_bench
 from tests import bubblewrap, dockers
 from tests.processes import missing
@@ -36,6 +38,29 @@ with open(output + "/scores.json", "w") as file:
     json.dump({"right": right}, file)
 """
 ROWS = 1000
+#: The program as a task of a second competition.
+PHASES = """\
+  - name: programs
+    title: "Programs"
+    tasks:
+      - name: equal
+        type: program
+        title: "Equal"
+        program: program
+        options:
+          command: "python3 $program/score.py $input $output"
+          environment: []
+          files: {required: [answer.txt]}
+          metrics: [{name: right, title: "Right", minimum: 0, maximum: 1000}]
+    boards:
+      - {name: equal, title: "Equal", task: equal, columns: [{metric: right, split: all}]}
+    phases:
+      - name: open
+        title: "Open"
+        start: "2020-01-01 00:00 UTC"
+        limits: {per_day: 100000, total: 100000}
+        tasks: {equal: {}}
+"""
 WARM_UP = 2
 
 
@@ -52,6 +77,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         figures = measure(folder, {"bubblewrap": Environment(environment)}, chosen.turns)
         if chosen.image:
             figures |= with_docker(folder, chosen.turns)
+        figures |= measure_uploads(folder, environment.parent, chosen.turns)
     if chosen.json:
         print(json.dumps(figures, indent=1))
         return
@@ -106,6 +132,35 @@ def with_docker(folder: Path, turns: int) -> dict[str, Any]:
         with dockers.image("docker", "--host", address) as image:
             figures = measure(folder, {"docker": Environment(image=image)}, turns)
     return {name: value for name, value in figures.items() if name.startswith("docker")}
+
+
+def measure_uploads(folder: Path, environments: Path, turns: int) -> dict[str, Any]:
+    """Return how long uploads take until they are scored, by the program and by the server itself, in turns."""
+    served = folder / "served"
+    served.mkdir()
+    native, own = server.prepare(served, server.PHASES + PHASES)
+    shutil.copytree(folder / "program", served / "program")
+    answer = folder / "submission" / "answer.txt"
+    sides = {
+        "upload to scored natively": (native, own),
+        "upload to scored by the program": ("competitions/programs/phases/open/tasks/equal", answer),
+    }
+    times: dict[str, list[float]] = {name: [] for name in sides}
+    with (
+        server.running_server(served, {"EVERGOLD_ENVIRONMENTS_DIR": str(environments)}) as (url, _),
+        server.team_client(url, server.token_in(served)) as client,
+    ):
+        for words in (["keygen"], ["put", "programs/open/equal", str(folder / "gold" / "gold.txt")]):
+            command = [sys.executable, "-m", "evergold.cli", "gold", *words]
+            subprocess.run(command, cwd=served, env=server.environment(served), check=True, capture_output=True)
+        for turn in range(WARM_UP + turns):
+            for name, (target, file) in sides.items():
+                seconds, _ = server.upload_once(client, target, file.name, file.read_bytes())
+                if turn >= WARM_UP:
+                    times[name].append(1000 * seconds)
+    figures = {f"{name}, ms": round(statistics.median(one), 1) for name, one in times.items()}
+    added = statistics.median(theirs - ours for ours, theirs in zip(*times.values(), strict=True))
+    return figures | {"the program adds, ms": round(added, 1)}
 
 
 def as_it_is(folder: Path) -> None:
