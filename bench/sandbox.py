@@ -65,8 +65,9 @@ WARM_UP = 2
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    parser = BenchParser(__doc__, smoke={"turns": 1})
+    parser = BenchParser(__doc__, smoke={"turns": 1, "uploads": 0})
     parser.add_argument("--turns", type=int, default=30, help="how often each side runs (default: 30)")
+    parser.add_argument("--uploads", type=int, default=30, help="how many of each side a server scores (default: 30)")
     parser.add_argument("--image", action="store_true", help="in Docker as well")
     chosen = parser.parse(argv)
     if words := bubblewrap.why_not():
@@ -77,7 +78,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         figures = measure(folder, {"bubblewrap": Environment(environment)}, chosen.turns)
         if chosen.image:
             figures |= with_docker(folder, chosen.turns)
-        figures |= measure_uploads(folder, environment.parent, chosen.turns)
+        if chosen.uploads:
+            figures |= measure_uploads(folder, environment.parent, chosen.uploads)
     if chosen.json:
         print(json.dumps(figures, indent=1))
         return

@@ -45,6 +45,14 @@ def test_a_benchmark_runs_and_prints_json(bench: Bench, capsys: pytest.CaptureFi
         assert getattr(module, "SEED", None) == bench.seed, "results.json names the seed"
 
 
+@pytest.mark.soak
+@pytest.mark.services
+def test_a_program_is_measured_from_an_upload_until_it_is_scored(capsys: pytest.CaptureFixture[str]) -> None:
+    module = importlib.import_module("bench.sandbox")
+    module.main(["--turns", "1", "--uploads", "1", "--json"])
+    assert json.loads(capsys.readouterr().out)["upload to scored by the program, ms"] > 50  # what it computes for
+
+
 def test_every_module_is_a_benchmark_that_make_bench_runs_or_a_command() -> None:
     assert {path.stem for path in MODULES} == {bench.name for bench in BENCHES} | COMMANDS
 
