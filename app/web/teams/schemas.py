@@ -29,6 +29,9 @@ class RegistrationRequest(ApiModel):
         "those that you gave before",
     )
     code: str = Field("", max_length=200, description="the organisers' code, with the mode `code`")
+    consents_to_publication: bool | None = Field(
+        None, description="of your predictions, where the organisers ask for it; absent: as before"
+    )
 
 
 class JoiningCodeOut(ApiModel):
