@@ -21,7 +21,6 @@ from app.models import AccountDeletion, Competition, CompetitionRole, Role, Scor
 from app.models.submissions import TERMINAL
 from app.people import audit
 from app.people.mail import send_mail
-from app.privacy.erasing import erase
 from app.privacy.views import DeletionOut, ObstacleKind, ObstacleOut
 from evergold.moments import moment_words
 
@@ -207,6 +206,8 @@ def carry_out(session: Session, user_id: int, settings: Settings, now: datetime)
             words = "\n".join(f"- {one.message}" for one in obstacles)
             _write(session, found, user, _NOT_YET, settings, now, words)
     elif not _is_at_work(session, user):
+        from app.privacy.erasing import erase  # with boards and statistics, for which the sweep has no other use
+
         erase(session, user, settings, now)
         return True
     return False

@@ -29,7 +29,7 @@ from app.web.http.files import FILE_RESPONSES, NOT_MODIFIED, stored_file_respons
 from app.web.http.identity import ApiOrganiser, ApiSubmitter, Visitor, api_visitor, user_of
 from app.web.http.paths import CompetitionName
 from app.web.http.routers import api_router
-from app.web.http.visit import ApiOrganiserVisit, ApiUserVisit, PlainApiVisit
+from app.web.http.visit import ApiOrganiserVisit, ApiUserVisit
 from app.web.people.passwords import PasswordTurn, check_password, prove_again
 from app.web.people.schemas import ConsentIn, DeletionIn
 
@@ -174,6 +174,5 @@ def put_consent(server: ServerHere, user: ApiSubmitter, competition: Competition
     summary="What this server keeps for how long",
     responses=error_responses(),
 )
-def read_privacy(visit: PlainApiVisit) -> PrivacyOut:
-    settings = visit.server.settings
-    return PrivacyOut(contact=settings.contact, retention=retention_rules(settings))
+def read_privacy(server: ServerHere) -> PrivacyOut:
+    return PrivacyOut(contact=server.settings.contact, retention=retention_rules(server.settings))

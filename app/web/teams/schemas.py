@@ -15,7 +15,12 @@ class RegistrationRequest(ApiModel):
     """The data of a registration."""
 
     model_config = example(
-        {"accepted_terms_sha256": TERMS_SHA256, "answers": {"affiliation": "A university"}, "code": ""}
+        {
+            "accepted_terms_sha256": TERMS_SHA256,
+            "answers": {"affiliation": "A university"},
+            "code": "",
+            "consents_to_publication": None,
+        }
     )
 
     accepted_terms_sha256: str | None = Field(
