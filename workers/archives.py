@@ -10,11 +10,11 @@ from typing import Any
 
 from sqlalchemy import Engine
 
-from app.base.config import get_settings
+from app.base.config import Settings, get_settings
 from app.base.db import get_engine, writing
 from app.base.errors import StorageAway
 from app.base.logs import bound, log
-from app.base.storage import UNLIMITED_BYTES, Storage, remove_file, storage_of, store_upload
+from app.base.storage import UNLIMITED_BYTES, remove_file, sealed_storage_of, storage_of, store_upload
 from app.models import User
 from app.privacy.archives import claim_archive, record_archive, release_archive
 from app.privacy.contents import archive_chunks
@@ -25,30 +25,30 @@ def make_archive(archive_id: int, run: Run[Any]) -> None:
     """Make one archive unless it was made. Safe to repeat."""
     with bound(archive_id=archive_id):
         settings = get_settings()
-        make(get_engine(settings.database_address), storage_of(settings), archive_id)
+        make(get_engine(settings.database_address), settings, archive_id)
 
 
-def make(engine: Engine, storage: Storage, archive_id: int) -> None:
+def make(engine: Engine, settings: Settings, archive_id: int) -> None:
     """Make, store and record one archive; what is not recorded is deleted again."""
-    settings = get_settings()
     with writing(engine) as session:
         user = claim_archive(session, archive_id, attempts=settings.attempts, now=_now())
     if user is None:
         return
     try:
-        _make(engine, storage, archive_id, user)
+        _make(engine, settings, archive_id, user)
     except StorageAway as error:
         with writing(engine) as session:
             release_archive(session, archive_id)
         log.warning("archive_put_off", error=str(error))
 
 
-def _make(engine: Engine, storage: Storage, archive_id: int, user: User) -> None:
-    stored = store_upload(archive_chunks(engine, storage, user, _now(), number=archive_id), storage, UNLIMITED_BYTES)
+def _make(engine: Engine, settings: Settings, archive_id: int, user: User) -> None:
+    chunks = archive_chunks(engine, storage_of(settings), user, _now(), number=archive_id)
+    stored = store_upload(chunks, sealed_storage_of(settings), UNLIMITED_BYTES)
     with writing(engine) as session:
-        is_wanted = record_archive(session, archive_id, stored, get_settings(), _now())
+        is_wanted = record_archive(session, archive_id, stored, settings, _now())
     if not is_wanted:  # its account was deleted meanwhile, or another worker was faster
-        remove_file(storage, stored.sha256)
+        remove_file(sealed_storage_of(settings), stored.sha256)
     log.info("archive_made", size_bytes=stored.size_bytes, is_wanted=is_wanted)
 
 

@@ -103,7 +103,7 @@ def sweep_archives(engine: Engine, settings: Settings, now: datetime) -> None:
         return
     with suppress(StorageAway):  # the next sweep deletes them
         for archive in over:
-            remove_archive_file(storage_of(settings), archive)
+            remove_archive_file(sealed_storage_of(settings), archive)
         with writing(engine) as session:
             end_archives(session, [archive.id for archive in over], now)
         log.info("archives_ended", archives=len(over))

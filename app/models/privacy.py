@@ -15,7 +15,8 @@ from app.models.columns import stored_file_unless
 class DataArchive(Base):
     """A zip of everything stored about a person, made by a worker. Written by `app.privacy.archives` only.
 
-    `ready_at`, `sha256` and `size_bytes` are set together. `ended_at` is when its file was deleted, or when no worker
+    `ready_at`, `sha256` and `size_bytes` are set together. The file is below `sealed/`, the only place that workers
+    write to, though it is not sealed. `ended_at` is when its file was deleted, or when no worker
     could make it.
     """
 

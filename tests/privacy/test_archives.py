@@ -47,6 +47,7 @@ def settings() -> Settings:
 @pytest.fixture
 def storage(settings: Settings) -> FolderStorage:
     settings.storage_dir.mkdir(parents=True)
+    settings.sealed_dir.mkdir(parents=True)
     return FolderStorage(settings.storage_dir)
 
 
@@ -68,11 +69,17 @@ def ask(engine: Engine, user: User, now: Any = NOW) -> int:
         return request_archive(session, user, now).id
 
 
-def opened(engine: Engine, storage: FolderStorage, user: User) -> zipfile.ZipFile:
+@pytest.fixture
+def made(storage: FolderStorage, settings: Settings) -> FolderStorage:
+    """Where workers write."""
+    return FolderStorage(settings.sealed_dir)
+
+
+def opened(engine: Engine, made: FolderStorage, user: User) -> zipfile.ZipFile:
     """The user's archive that can be downloaded now."""
     with reading(engine) as session:
         archive = ready_archive(session, user)
-    return zipfile.ZipFile(storage.folder / (archive.sha256 or "")[:2] / (archive.sha256 or ""))
+    return zipfile.ZipFile(made.folder / (archive.sha256 or "")[:2] / (archive.sha256 or ""))
 
 
 def document(archive: zipfile.ZipFile, name: str) -> Any:
@@ -81,7 +88,7 @@ def document(archive: zipfile.ZipFile, name: str) -> Any:
 
 @pytest.mark.both
 def test_it_has_what_is_stored_of_the_person_and_of_nobody_else(
-    engine: Engine, storage: FolderStorage, ada: User
+    engine: Engine, made: FolderStorage, ada: User, settings: Settings
 ) -> None:
     with writing(engine) as session:
         auth.create_token(session, ada, "laptop", NOW)
@@ -98,8 +105,8 @@ def test_it_has_what_is_stored_of_the_person_and_of_nobody_else(
                 downloaded_at=NOW,
             )
         )
-    make(engine, storage, ask(engine, ada))
-    archive = opened(engine, storage, ada)
+    make(engine, settings, ask(engine, ada))
+    archive = opened(engine, made, ada)
     assert archive.testzip() is None
     account = document(archive, "account.json")
     assert (account["account"]["email"], account["tokens"][0]["name"]) == ("ada@example.org", "laptop")
@@ -118,10 +125,10 @@ def sent_competition(session: Session, submission: Submission) -> int:
     return session.get_one(Team, submission.team_id).competition_id
 
 
-def test_hidden_scores_stay_hidden(engine: Engine, storage: FolderStorage, ada: User) -> None:
+def test_hidden_scores_stay_hidden(engine: Engine, made: FolderStorage, ada: User, settings: Settings) -> None:
     hide(engine, board="hidden", own_scores="never")
-    make(engine, storage, ask(engine, ada))
-    [submission] = document(opened(engine, storage, ada), "submissions.json")["submissions"]
+    make(engine, settings, ask(engine, ada))
+    [submission] = document(opened(engine, made, ada), "submissions.json")["submissions"]
     assert submission["scores"] == []
     assert submission["status"] == "scored"
 
@@ -159,30 +166,30 @@ def test_every_table_that_refers_to_people_is_in_it_or_says_why_not() -> None:
 
 
 def test_one_a_day_and_only_when_it_is_ready(
-    engine: Engine, storage: FolderStorage, ada: User, settings: Settings
+    engine: Engine, made: FolderStorage, ada: User, settings: Settings
 ) -> None:
     first = ask(engine, ada)
     assert ask(engine, ada, NOW + HOUR) == first, "it is pending"
     with reading(engine) as session, pytest.raises(ArchiveNotReady):
         ready_archive(session, ada)
-    make(engine, storage, first)
+    make(engine, settings, first)
     assert ask(engine, ada, NOW + HOUR) == first, "it is young"
     second = ask(engine, ada, NOW + ONCE_PER)
     assert second != first
-    make(engine, storage, first)  # a message that comes twice
-    make(engine, storage, second)
+    make(engine, settings, first)  # a message that comes twice
+    make(engine, settings, second)
     sweep_archives(engine, settings, NOW + ONCE_PER)
     with reading(engine) as session:
         ended = {one.id: one.ended_at is not None for one in session.scalars(select(DataArchive))}
         assert ended == {first: True, second: False}, "the newer one replaces it"
-    assert len([one for one in storage.listed() if one.size_bytes > 1000]) == 1
+    assert len([one for one in made.listed() if one.size_bytes > 1000]) == 1
 
 
 @pytest.mark.both
 def test_its_owner_gets_a_mail_with_a_link_that_needs_a_log_in(
-    engine: Engine, storage: FolderStorage, ada: User
+    engine: Engine, made: FolderStorage, ada: User, settings: Settings
 ) -> None:
-    make(engine, storage, ask(engine, ada))
+    make(engine, settings, ask(engine, ada))
     with reading(engine) as session:
         [mail] = session.scalars(select(OutgoingMail).where(OutgoingMail.user_id == ada.id))
     assert mail.subject == "The archive of your data is ready"
@@ -218,33 +225,33 @@ def test_after_the_last_attempt_it_ends_and_may_be_asked_for_again(engine: Engin
 
 
 def test_its_file_goes_when_its_days_are_over(
-    engine: Engine, storage: FolderStorage, ada: User, settings: Settings
+    engine: Engine, made: FolderStorage, ada: User, settings: Settings
 ) -> None:
-    make(engine, storage, ask(engine, ada))
+    make(engine, settings, ask(engine, ada))
     with reading(engine) as session:
         archive = ready_archive(session, ada)
     over, sha256 = expires_at(archive, settings), archive.sha256
     assert over is not None
     assert sha256 is not None
     sweep_archives(engine, settings, over - HOUR)
-    assert has_file(storage, sha256)
+    assert has_file(made, sha256)
     sweep_archives(engine, settings, over)
-    assert not has_file(storage, sha256)
+    assert not has_file(made, sha256)
     with reading(engine) as session, pytest.raises(ArchiveNotReady):
         ready_archive(session, ada)
 
 
 def test_it_goes_with_the_account_made_or_not(
-    engine: Engine, storage: FolderStorage, ada: User, settings: Settings
+    engine: Engine, made: FolderStorage, ada: User, settings: Settings
 ) -> None:
-    make(engine, storage, ask(engine, ada))
+    make(engine, settings, ask(engine, ada))
     pending = ask(engine, ada, NOW + 2 * DAY)
     with writing(engine) as session:
         claim_archive(session, pending, attempts=3, now=NOW)
         plan_account_deletion(session, ada, settings, NOW, actor=None, at_once=True)
     with writing(engine) as session:
         assert carry_out(session, ada.id, settings, NOW)
-    stored = store_upload(archive_chunks(engine, storage, ada, NOW, number=pending), storage, 10**9)
+    stored = store_upload(archive_chunks(engine, made, ada, NOW, number=pending), made, 10**9)
     with writing(engine) as session:
         assert not record_archive(session, pending, stored, settings, NOW), "made by a worker that did not know"
     sweep_archives(engine, settings, NOW + HOUR)

@@ -14,13 +14,15 @@ import httpx
 import pytest
 from sqlalchemy import select
 
+from app.base.config import get_settings
 from app.base.db import reading, writing
-from app.base.storage import FolderStorage
 from app.competitions.find import find_competition
 from app.models import AuditEntry, DataArchive, TokenScope, User
 from app.people import auth
 from app.privacy.erasing import NEUTRAL_NAME
-from tests.web.site import BOARD, PASSWORD, Person, Site, csrf_of, log_in, run_of
+from evergold.cli import run
+from evergold.cli.output import Code
+from tests.web.site import BOARD, PASSWORD, Person, Site, csrf_of, log_in, run_of, without_log
 from tests.world import COMPETITION, DAY, NOW, score
 from workers.archives import make
 from workers.sweep import sweep_accounts
@@ -45,7 +47,7 @@ def make_archives(site: Site) -> None:
     with reading(site.engine) as session:
         ids = session.scalars(select(DataArchive.id).where(DataArchive.ready_at.is_(None))).all()
     for archive_id in ids:
-        make(site.engine, FolderStorage(site.settings.storage_dir), archive_id)
+        make(site.engine, site.settings, archive_id)
 
 
 def test_the_archive_is_asked_for_in_the_browser_and_downloaded(site: Site, browser: httpx.Client) -> None:
@@ -248,3 +250,75 @@ def test_the_privacy_page_is_written_from_the_settings_with_the_operators_text_b
     assert {"name": "downloads", "days": 77}.items() <= next(
         one for one in answer["retention"] if one["name"] == "downloads"
     ).items()
+
+
+# ------------------------------------------------------------------------------------------------------------ commands
+
+
+@pytest.fixture
+def shell(site: Site, browser: httpx.Client, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A folder in which ada's commands run, logged in."""
+    with reading(site.engine) as session:
+        user = session.scalars(select(User).where(User.username == "ada")).one()
+    with writing(site.engine) as session:
+        _, secret = auth.create_token(session, user, "shell", NOW)
+    monkeypatch.setenv("EVERGOLD_SERVER", site.url)
+    monkeypatch.setenv("EVERGOLD_TOKEN", secret)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_commands_fetch_the_archive_once_it_is_ready(
+    site: Site, shell: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["my-data", "--wait", "0"]) == Code.OK
+    assert "It is not ready yet" in capsys.readouterr().err
+    make_archives(site)
+    assert run(["my-data"]) == Code.OK
+    assert "Wrote evergold-ada.zip" in capsys.readouterr().out
+    assert "account.json" in zipfile.ZipFile(shell / "evergold-ada.zip").namelist()
+
+
+def test_commands_consent(site: Site, asked: None, shell: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = []
+    for more in ([], ["--give"], ["--take-back"]):
+        assert run(["consent", COMPETITION, *more]) == Code.OK
+        said.append(capsys.readouterr().out.splitlines()[-1])
+    no = "You do not consent: nothing of your team is published."
+    assert said == [no, "You consent, and so does your whole team.", no]
+
+
+def test_commands_delete_and_keep_the_account(
+    site: Site, shell: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{PASSWORD}\n"))
+    assert run(["delete-account", "--password-stdin", "--json"]) == Code.OK
+    assert '"due_at": "2026-01-24T12:00:00Z"' in capsys.readouterr().out
+    assert run(["delete-account", "--undo"]) == Code.OK
+    assert "Your account stays." in capsys.readouterr().out
+    with writing(site.engine) as session:
+        ada = session.scalars(select(User).where(User.username == "ada")).one()
+        find_competition(session, COMPETITION).owner_id = ada.id
+    assert run(["delete-account", "--password-stdin", "--json"]) == Code.ERROR
+    assert json.loads(without_log(capsys.readouterr().out))["error"]["code"] == "account_needed"
+
+
+def test_operators_delete_by_the_same_rules(
+    site: Site, shell: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVERGOLD_DATABASE_URL", site.settings.database_address)
+    get_settings.cache_clear()
+    assert run(["account", "delete", "ada"]) == Code.OK
+    assert "ada is deleted on" in capsys.readouterr().out
+    assert run(["account", "delete", "ada", "--undo"]) == Code.OK
+    with writing(site.engine) as session:
+        ada = session.scalars(select(User).where(User.username == "ada")).one()
+        find_competition(session, COMPETITION).owner_id = ada.id
+    assert run(["account", "delete", "ada", "--at-once", "--yes"]) == Code.ERROR
+    assert "hand it over" in capsys.readouterr().err
+    with writing(site.engine) as session:
+        find_competition(session, COMPETITION).owner_id = None
+    assert run(["account", "delete", "ada", "--at-once", "--yes"]) == Code.OK
+    assert "ada is deleted." in capsys.readouterr().out
+    with reading(site.engine) as session:
+        assert session.scalar(select(User).where(User.username == "ada")) is None
