@@ -265,12 +265,12 @@ def ask_to_organise() -> str:
 
 
 def own_data() -> str:
-    """Link to the page on which people ask for their data and delete their account."""
+    """Link to the page on which people download their data and delete their account."""
     return "/account/data"
 
 
 def privacy() -> str:
-    """Link to the page that says what this server stores, and for how long."""
+    """Link to the page about what this server stores, and for how long."""
     return "/privacy"
 
 

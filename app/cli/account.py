@@ -160,7 +160,7 @@ def delete(
         bool, typer.Option("--at-once", help="Now, without the days in which it can be undone.")
     ] = False,
     undo: Annotated[bool, typer.Option("--undo", help="Keep the account after all.")] = False,
-    is_sure: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    is_sure: Annotated[bool, typer.Option("--yes", help="Delete without confirmation.")] = False,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -1,4 +1,4 @@
-"""What people decide about their own data: archives of it, deletions of accounts, consents to publication."""
+"""Decisions of people about their own data: archives, deletions of accounts, consents to publication."""
 
 from __future__ import annotations
 

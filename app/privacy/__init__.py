@@ -1,1 +1,1 @@
-"""What people may ask of their own data: an archive of it, the deletion of their account; how long data stay."""
+"""Rights of people in their own data: archives, deletion of accounts, retention; consent is in `app.teams`."""

@@ -1,4 +1,4 @@
-"""Archives of a person's data: requested, made by a worker, kept for some days. `contents` says what is in them.
+"""Archives of a person's data: requested, made by a worker, kept for some days. `contents` collects what is in them.
 
 Only the person gets one. A message to workers may be lost, and two workers may take the same archive: the lease decides
 who makes it, and the sweep sends again.
@@ -115,7 +115,7 @@ def audit_download(session: Session, user: User, archive: DataArchive, now: date
 def claim_archive(session: Session, archive_id: int, *, attempts: int, now: datetime) -> User | None:
     """Reserve an archive; return whose it is, None if there is nothing (more) to make.
 
-    After the last attempt it ends without a file, and its owner may ask again.
+    After the last attempt it ends without a file, and its owner may request another.
     """
     is_free = or_(DataArchive.lease_expires_at.is_(None), DataArchive.lease_expires_at <= now)
     found = session.scalar(

@@ -1,6 +1,6 @@
 """Erase the name of a person from the audit log: what was done, when and to what stays.
 
-Entries say names in few places, each known here: the actor, subjects such as `user ada`, details under certain keys.
+Entries have names in few places, each known here: the actor, subjects such as `user ada`, details under certain keys.
 An address is replaced wherever it stands, for it is nobody else's.
 """
 
@@ -28,7 +28,7 @@ _OWN = {"identity": ("subject",), "token": ("name",), "passkey": ("name",)}
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """A person whose name goes. teams: old and new name, by team; questions: the ids of those they asked."""
+    """A person whose name goes. teams: old and new name, by team; questions: the ids of their questions."""
 
     user_id: int
     username: str

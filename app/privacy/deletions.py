@@ -1,7 +1,7 @@
 """Deletion of accounts: scheduled by their owners or an operator, undone for some days, then done by the sweep.
 
-Until its day the account works as before, so that its owner can log in and undo it. `erasing` says what goes and what
-stays.
+Until its day the account works as before, so that its owner can log in and undo it. `erasing` decides what goes and
+what stays.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ def due_deletions(session: Session, now: datetime) -> list[int]:
 def carry_out(session: Session, user_id: int, settings: Settings, now: datetime) -> bool:
     """Remind of this deletion, or erase the account if its day has come; return True if erased. The caller commits.
 
-    With an obstacle it is left, and its owner is told once; with a file in the queue it waits for the next sweep.
+    With an obstacle it is left, and its owner is notified once; with a file in the queue it waits for the next sweep.
     """
     user = session.get_one(User, user_id, with_for_update=True, populate_existing=True)
     found = deletion_of(session, user)

@@ -26,7 +26,7 @@ Hello {username},
 
 
 def plan_abandoned(session: Session, settings: Settings, now: datetime) -> list[str]:
-    """Schedule the deletion of abandoned drafts, tell their organisers, and return the names. The caller commits."""
+    """Schedule the deletion of abandoned drafts, notify their organisers, and return the names. The caller commits."""
     if not settings.draft_days:
         return []
     long_ago = now - timedelta(days=settings.draft_days)

@@ -153,7 +153,7 @@ def erase(session: Session, user: User, settings: Settings, now: datetime) -> No
 
 @dataclass(frozen=True, slots=True)
 class _Person:
-    """Who it was."""
+    """The person behind the account, before it is erased."""
 
     id: int
     username: str

@@ -1,6 +1,6 @@
-"""How long data about people stay: the rules that the sweep applies, in the words in which the privacy page has them.
+"""Retention: the rules that the sweep applies to data about people, in the words of the privacy page.
 
-Each rule takes its time from the settings, or from the code that applies it, so that the page never says another one.
+Each rule takes its time from the settings, or from the code that applies it, so that the page is always true.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ class ObstacleOut(ApiModel):
 
 
 class DeletionOut(ApiModel):
-    """Whether and when the account is deleted."""
+    """The scheduled deletion of the account, and the obstacles to it."""
 
     model_config = example({"due_at": "2026-01-24T12:00:00Z", "days": 14, "obstacles": []})
 
@@ -61,7 +61,7 @@ class DeletionOut(ApiModel):
 
 
 class RetentionOut(ApiModel):
-    """How long some kind of data stays."""
+    """The time for which some kind of data stays."""
 
     name: str
     data: str
@@ -70,7 +70,7 @@ class RetentionOut(ApiModel):
 
 
 class PrivacyOut(ApiModel):
-    """What this server keeps for how long, and who runs it."""
+    """The retention rules of this server, and the contact of its operator."""
 
     model_config = example(
         {

@@ -1,6 +1,6 @@
-"""Consent to the publication of predictions, asked for where a competition declares that it may publish them.
+"""Consent to the publication of predictions, requested where a competition declares that it may publish them.
 
-Each person gives it in a competition, and takes it back at any time. A submission may be published only while all
+Each person gives it in a competition, and revokes it at any time. A submission may be published only while all
 present members of its team consent, and its sender does, who may have left the team.
 """
 
@@ -25,7 +25,7 @@ _AT_ONCE = 500
 
 
 def is_asked(competition: Competition) -> bool:
-    """Return whether participants are asked for consent at all."""
+    """Return whether the competition requests consent at all."""
     return rules_of(competition).publish_predictions
 
 
@@ -35,7 +35,7 @@ def consents(session: Session, competition: Competition, user: User) -> bool:
 
 
 def set_consent(session: Session, competition: Competition, user: User, is_given: bool, now: datetime) -> bool:
-    """Give or take back the user's consent; return False if unchanged. Nothing is given where nobody asks."""
+    """Give or revoke the user's consent; return False if unchanged. Nothing is given where none is requested."""
     key = {"competition_id": competition.id, "user_id": user.id}
     if is_given:
         if not is_asked(competition):
@@ -88,7 +88,7 @@ def publishable(session: Session, competition: Competition, submission_ids: Coll
 
 
 def _consenting(session: Session, competition: Competition) -> set[int]:
-    """Return who consents; nobody once the organisers do not ask any more."""
+    """Return who consents; nobody once consent is not requested any more."""
     if not is_asked(competition):
         return set()
     given = select(PublicationConsent.user_id).where(PublicationConsent.competition_id == competition.id)

@@ -1,4 +1,4 @@
-"""`evergold my-data`, `consent`, `delete-account`: what people may ask of their own data."""
+"""`evergold my-data`, `consent`, `delete-account`: commands for one's own data."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def my_data(
 
 
 def _wait_for_archive(client: Client, wait_seconds: int) -> Json:
-    """Ask for the archive; return it once it is ready, or as it is after this time."""
+    """Request the archive; return it once it is ready, or as it is after this time."""
     end = time.monotonic() + wait_seconds
     archive: Json = client.send("POST", _ARCHIVE).json()
     while archive["state"] == "pending" and time.monotonic() < end:

@@ -92,7 +92,7 @@ class DeletionIn(ApiModel):
 
 
 class ConsentIn(ApiModel):
-    """Consent to the publication of one's predictions, given or taken back."""
+    """Consent to the publication of one's predictions, given or revoked."""
 
     model_config = example({"consents": True})
 

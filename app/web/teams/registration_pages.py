@@ -62,7 +62,7 @@ class RegistrationForm(PageForm):
 
 
 class ConsentForm(PageForm):
-    """Consent to the publication of predictions; unticked: taken back."""
+    """Consent to the publication of predictions; unticked: revoked."""
 
     consents: Ticked = False
 
