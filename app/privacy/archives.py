@@ -52,7 +52,7 @@ def request_archive(session: Session, user: User, now: datetime) -> DataArchive:
     """Request an archive; return the latest instead if it is pending, or was made within a day. The caller sends it."""
     session.execute(select(User.id).where(User.id == user.id).with_for_update())  # one after another
     latest = latest_archive(session, user)
-    if latest is not None and latest.ended_at is None and (latest.ready_at is None or now - latest.asked_at < ONCE_PER):
+    if latest is not None and not may_request(latest, now):
         return latest
     archive = DataArchive(
         user_id=user.id,
@@ -68,6 +68,13 @@ def request_archive(session: Session, user: User, now: datetime) -> DataArchive:
     session.flush()
     audit.record(session, user, "archive.request", f"user {user.username}", {"archive": archive.id}, now=now)
     return archive
+
+
+def may_request(latest: DataArchive | None, now: datetime) -> bool:
+    """Return whether a request makes another archive. latest: the person's, if there is one."""
+    if latest is None or latest.ended_at is not None:
+        return True
+    return latest.ready_at is not None and now - latest.asked_at >= ONCE_PER
 
 
 def latest_archive(session: Session, user: User) -> DataArchive | None:

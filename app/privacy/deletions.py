@@ -144,7 +144,7 @@ def plan_account_deletion(
     if found is not None and not at_once:
         return found
     check_deletable(session, user)
-    due_at = now if at_once else now + timedelta(days=settings.deletion_days)
+    due_at = now if at_once else (now + timedelta(days=settings.deletion_days)).replace(second=0, microsecond=0)
     if found is None:
         found = AccountDeletion(
             user_id=user.id, asked_at=now, due_at=due_at, reminded_at=None, told_at=None, done_at=None

@@ -50,7 +50,7 @@ def retention_rules(settings: Settings) -> list[RetentionOut]:
         rule("logins", "Log-ins, API tokens and mailed links", settings.login_days, "after their end"),
         rule("devices", "Browsers that you logged in with", KNOWN_DAYS, "after the last log-in"),
         rule("archives", "Archives of your own data", settings.archive_days),
-        rule("deletion", "Deleted accounts, which can be restored", settings.deletion_days),
+        rule("deletion", "Accounts to be deleted, which can be kept until then", settings.deletion_days),
         rule("audit", "What organisers and administrators did", None, "without a name once the account is deleted"),
     ]
 

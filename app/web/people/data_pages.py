@@ -13,7 +13,7 @@ from app.base.db import writing
 from app.base.errors import EvergoldError, InvalidForm, LimitReached
 from app.base.queue import send_archive
 from app.models import User
-from app.privacy.archives import describe_archive, latest_archive, request_archive
+from app.privacy.archives import describe_archive, latest_archive, may_request, request_archive
 from app.privacy.deletions import (
     NotDeletable,
     deletion_of,
@@ -61,6 +61,7 @@ def _data_page(visit: UserVisit, done: str = "", error: EvergoldError | None = N
         "people/data.html",
         user=visit.user,
         archive=describe_archive(archive, settings) if archive is not None else None,
+        may_request=may_request(archive, visit.now),
         archive_days=settings.archive_days,
         deletion=deletion_of(visit.session, visit.user),
         obstacles=obstacles_of(visit.session, visit.user),
