@@ -99,6 +99,7 @@ ROOMS = (
     "tests/messages/",
     "tests/operations/",
     "tests/people/",
+    "tests/privacy/",
     "tests/rescoring/",
     "tests/runs/",
     "tests/standings/",

@@ -1,4 +1,4 @@
-"""The background process of a worker: computes statistics and checks gold, one job at a time, at the lowest priority.
+"""The background process of a worker: statistics, checks of gold, archives; one job at a time, at the lowest priority.
 
 It has a queue of its own, so that no check and no run waits behind its jobs. It can be killed at any time without loss:
 `workers.background_process` restarts it, and the sweep sends unfinished jobs again.
@@ -17,8 +17,9 @@ from app.base.brokers import BROKER_ERRORS
 from app.base.config import get_settings
 from app.base.db import get_engine
 from app.base.logs import configure_logging, log, log_libraries
-from app.base.queue import GOLD_TASK, STATISTICS_TASK, take_background_message
+from app.base.queue import ARCHIVE_TASK, GOLD_TASK, STATISTICS_TASK, take_background_message
 from workers.apart import Apart, Run
+from workers.archives import make_archive
 from workers.board_statistics import compute_statistics
 from workers.faults import log_and_continue
 from workers.store_keeper import end_with_parent
@@ -28,7 +29,11 @@ from workers.version_check import check_gold_version
 #: Interval between polls of the queue, and the pause after the broker was unreachable.
 LOOK_SECONDS, AWAY_SECONDS = 0.2, 5.0
 
-TASKS: dict[str, Callable[[int, Run[Any]], None]] = {GOLD_TASK: check_gold_version, STATISTICS_TASK: compute_statistics}
+TASKS: dict[str, Callable[[int, Run[Any]], None]] = {
+    GOLD_TASK: check_gold_version,
+    STATISTICS_TASK: compute_statistics,
+    ARCHIVE_TASK: make_archive,
+}
 
 
 def main() -> None:

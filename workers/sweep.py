@@ -27,6 +27,7 @@ from app.base.queue import (
     CPU_QUEUE,
     GPU_QUEUE,
     has_messages,
+    send_archive,
     send_gold_check,
     send_runs,
     send_statistics,
@@ -46,6 +47,10 @@ from app.operations.metrics import keep_totals
 from app.operations.unowned import Cleared, clear_unowned
 from app.people.mail import forget_ended
 from app.people.mail_delivery import send_waiting
+from app.privacy.archives import archives_to_end, archives_to_send, end_archives, remove_archive_file
+from app.privacy.deletions import carry_out, due_deletions
+from app.privacy.drafts import plan_abandoned
+from app.privacy.retention import forget_expired
 from app.rescoring.pace import advance_rescorings, rescoring_runs_to_announce
 from app.runs.sweep import mark_sent, requeue_lost_runs
 from app.runs.validations import mark_check_sent, requeue_lost_checks
@@ -86,6 +91,48 @@ def sweep_gold_checks(engine: Engine, now: datetime) -> int:
     return sum(map(send_gold_check, waiting))
 
 
+def sweep_archives(engine: Engine, settings: Settings, now: datetime) -> None:
+    """Re-send pending archives of people's data; delete the files of those whose days are over."""
+    with writing(engine) as session:
+        waiting = archives_to_send(session, now)
+    for archive_id in waiting:
+        send_archive(archive_id)
+    with reading(engine) as session:
+        over = archives_to_end(session, settings, now)
+    if not over:
+        return
+    with suppress(StorageAway):  # the next sweep deletes them
+        for archive in over:
+            remove_archive_file(sealed_storage_of(settings), archive)
+        with writing(engine) as session:
+            end_archives(session, [archive.id for archive in over], now)
+        log.info("archives_ended", archives=len(over))
+
+
+def sweep_accounts(engine: Engine, settings: Settings, now: datetime) -> None:
+    """Remind of deletions of accounts, and erase those whose day has come, each in a transaction of its own."""
+    with reading(engine) as session:
+        due = due_deletions(session, now)
+    deleted = 0
+    for user_id in due:
+        try:
+            with writing(engine) as session:
+                deleted += carry_out(session, user_id, settings, now)
+        except Exception as error:  # others' deletions do not wait for it; the next sweep tries again
+            log_and_continue("account_not_deleted", error, user_id=user_id)
+    if deleted:
+        log.info("accounts_deleted", accounts=deleted)
+
+
+def apply_retention(engine: Engine, settings: Settings, now: datetime) -> None:
+    """Delete what the retention rules do not keep any longer, and plan the deletion of abandoned drafts."""
+    with writing(engine) as session:
+        forgotten = forget_expired(session, settings, now)
+        planned = plan_abandoned(session, settings, now)
+    if forgotten or planned:
+        log.info("retention_applied", drafts=planned, **forgotten)
+
+
 def look_after_statistics(engine: Engine, now: datetime) -> int:
     """Send due statistics tasks once; return their number. What a broker that is down refuses is sent later."""
     with writing(engine) as session:
@@ -122,7 +169,7 @@ def _rounds(engine: Engine, settings: Settings, stop: threading.Event) -> None:
                 send_waiting(engine, settings, _now)
             if time.monotonic() >= forget_at:
                 with writing(engine) as session:
-                    forget_ended(session, _now())
+                    forget_ended(session, settings.mail_days, _now())
                 forget_at = time.monotonic() + FORGET_SECONDS
         except Exception as error:  # the next round does the same work
             log_and_continue("post_failed", error)
@@ -166,6 +213,8 @@ def sweep(engine: Engine, now: datetime) -> int:
     watch_climbing(engine, now)
     look_after_validations(engine, now)
     sweep_gold_checks(engine, now)
+    sweep_accounts(engine, get_settings(), now)
+    sweep_archives(engine, get_settings(), now)
     return len(sent)
 
 
@@ -287,6 +336,7 @@ def main() -> int:
                     clear_rejected(engine, settings, datetime.now(UTC))
                     clear_held_uploads(engine, datetime.now(UTC))
                     clear_blueprints(engine, settings, datetime.now(UTC))
+                    apply_retention(engine, settings, datetime.now(UTC))
                     for storage in (storage_of(settings), sealed_storage_of(settings)):
                         clear_storage(engine, storage, time.time())
                     clear_at = time.monotonic() + CLEAR_SECONDS

@@ -30,6 +30,11 @@ def declaration_zip(competition_name: str, number: int | None = None) -> str:
     return f"{competition(competition_name)}/declaration.zip{f'?revision={number}' if number is not None else ''}"
 
 
+def own_archive() -> str:
+    """Link to the archive of one's own data, once it is ready."""
+    return f"{API}/me/archive/file"
+
+
 def phase(competition_name: str, name: str) -> str:
     return API + links.phase(competition_name, name)
 

@@ -77,6 +77,19 @@ class Settings(BaseSettings):
     check_limit_seconds: int = Field(120, gt=0, description="the same for files that are only checked")
     lean: bool = Field(False, description="no worker with torch is meant to be here: what waits for one is no fault")
     rejected_days: int = Field(30, ge=0, description="how long the files of rejected submissions are kept; 0: for ever")
+    mail_days: int = Field(30, gt=0, description="how long mails stay that were sent (without text) or given up")
+    login_days: int = Field(30, gt=0, description="how long log-ins, tokens and links stay after their end")
+    download_days: int = Field(
+        730, ge=0, description="how long it is known who downloaded which file for participants; 0: for ever"
+    )
+    draft_days: int = Field(
+        365,
+        ge=0,
+        description="how long a draft of a competition that nobody changes is kept, a week longer after a mail;"
+        " 0: for ever",
+    )
+    archive_days: int = Field(7, gt=0, description="how long people can fetch the archive of their own data")
+    deletion_days: int = Field(14, ge=0, description="how long the deletion of an account can be undone")
     sweep_seconds: float = Field(30.0, gt=0, description="how often the sweep looks for lost runs")
     attempts: int = Field(3, gt=0, description="how often a run is tried before it is marked failed")
     answers_mebibytes: int = Field(64, ge=0, description="memory for public pages and boards made ready; 0: none kept")

@@ -264,6 +264,16 @@ def ask_to_organise() -> str:
     return "/account/organise"
 
 
+def own_data() -> str:
+    """Link to the page on which people download their data and delete their account."""
+    return "/account/data"
+
+
+def privacy() -> str:
+    """Link to the page about what this server stores, and for how long."""
+    return "/privacy"
+
+
 def setup(competition_name: str, step: str = "publish") -> str:
     """Link to a step of setting up a draft."""
     return f"{competition(competition_name)}/setup/{step}"

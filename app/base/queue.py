@@ -21,6 +21,7 @@ from app.base.logs import log
 TURN_TASK = "workers.turns.take_turn"
 GOLD_TASK = "check_gold"
 STATISTICS_TASK = "compute_statistics"
+ARCHIVE_TASK = "make_archive"
 CPU_QUEUE = "cpu"
 GPU_QUEUE = "gpu"
 #: Not a Celery queue: a worker's background process takes these messages itself, see `workers.background`.
@@ -95,6 +96,11 @@ def send_gold_check(version_id: int) -> bool:
 def send_statistics(phase_task_id: int) -> bool:
     """Announce changed boards of a task, behind all gold checks; False as for runs."""
     return _send(STATISTICS_TASK, [(phase_task_id,)], BACKGROUND_QUEUE, LATER, phase_task_id=phase_task_id)
+
+
+def send_archive(archive_id: int) -> bool:
+    """Announce an archive of somebody's data to make, behind all gold checks; False as for runs."""
+    return _send(ARCHIVE_TASK, [(archive_id,)], BACKGROUND_QUEUE, LATER, archive_id=archive_id)
 
 
 def _turn(announced: int | str, needs_gpu: bool, priority: int, **logged: int | str) -> bool:

@@ -1,4 +1,5 @@
-"""Official boards, frozen when their phase has ended and everything is scored. Made once, never changed.
+"""Official boards, frozen when their phase has ended and everything is scored. Made once, never changed, but for names
+of people who have deleted their accounts.
 
 Later changes (submissions, rescoring, other columns, other names) affect the live board alone. Access to a frozen board
 follows the current rules of the live one: an embargo applies to both. Only the moment `close` is the one at which the
@@ -33,6 +34,8 @@ from app.models import (
     PhaseTask,
     RowStatus,
     Snapshot,
+    Submission,
+    Team,
 )
 from evergold.scoring.halves import Half
 
@@ -218,7 +221,9 @@ def official_version(
 
 def _version(snapshot: Snapshot, sight: ViewerContext) -> str:
     views = [sight.own.view, *(source.view for source in sight.carried.values())]
-    return "-".join(["official", str(snapshot.id), *(view.key for view in views)])
+    erased = snapshot.document.get(_NAMES_ERASED, 0)
+    number = f"{snapshot.id}.{erased}" if erased else str(snapshot.id)
+    return "-".join(["official", number, *(view.key for view in views)])
 
 
 def _sight(
@@ -252,6 +257,31 @@ def _carried(session: Session, snapshot: Snapshot, board: Board) -> list[EntrySo
         EntrySource(phase, phase_task, datetime.fromisoformat(close) if (close := closes.get(str(phase.id))) else None)
         for phase, phase_task in found
     ]
+
+
+#: How often names were erased from a document, which gives it another version.
+_NAMES_ERASED = "names_erased"
+
+
+def rename_in_snapshots(session: Session, team: Team) -> int:
+    """Give the team's rows on official boards its current name, and change nothing else; return on how many boards.
+
+    Only for a team whose people have deleted their accounts: other names stay as they were frozen.
+    """
+    sent = {str(one) for one in session.scalars(select(Submission.id).where(Submission.team_id == team.id))}
+    here = (
+        select(Snapshot).join(Phase, Phase.id == Snapshot.phase_id).where(Phase.competition_id == team.competition_id)
+    )
+    changed = 0
+    for snapshot in session.scalars(here.order_by(Snapshot.id).with_for_update(of=Snapshot)):
+        rows = snapshot.document["rows"]
+        renamed = [{**row, "team": team.name} if row["submission_id"] in sent else row for row in rows]
+        if renamed != rows:
+            erased = snapshot.document.get(_NAMES_ERASED, 0) + 1
+            snapshot.document = {**snapshot.document, "rows": renamed, _NAMES_ERASED: erased}
+            changed += 1
+    session.flush()
+    return changed
 
 
 # ------------------------------------------------------------------------------------------------------- the document

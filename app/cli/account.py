@@ -153,6 +153,47 @@ def reset_link(
         say(link)
 
 
+@account_commands.command()
+def delete(
+    username: UserArgument,
+    at_once: Annotated[
+        bool, typer.Option("--at-once", help="Now, without the days in which it can be undone.")
+    ] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Keep the account after all.")] = False,
+    is_sure: Annotated[bool, typer.Option("--yes", help="Delete without confirmation.")] = False,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Delete an account as its owner can: after some days, and without its name on boards that depend on it."""
+    from app.base.config import get_settings
+    from app.people.rights import find_user
+    from app.privacy.deletions import carry_out, describe_deletion, plan_account_deletion, undo_account_deletion
+
+    if undo and at_once:
+        raise CommandError("--undo or --at-once, not both.", Code.USAGE)
+    if at_once and not is_sure:
+        typer.confirm(f"Delete {username} for good?", abort=True, err=True)
+    with server_database(data_dir) as session:
+        settings, now, user = get_settings(), datetime.now(UTC), find_user(session, username)
+        name, is_done = user.username, False
+        if undo:
+            undo_account_deletion(session, user, settings, now, actor=None)
+        else:
+            plan_account_deletion(session, user, settings, now, actor=None, at_once=at_once)
+            is_done = at_once and carry_out(session, user.id, settings, now)
+        found = describe_deletion(session, user, settings)
+    if as_json:
+        print_json({"username": name, "is_deleted": is_done, **found.model_dump(mode="json")})
+    elif undo:
+        say(f"{name} stays.")
+    elif is_done:
+        say(f"{name} is deleted.")
+    elif at_once:
+        say(f"{name} is deleted by the sweep as soon as the submissions in the queue are scored.")
+    else:
+        say(f"{name} is deleted on {found.due_at:%Y-%m-%d %H:%M} (UTC); --undo keeps the account until then.")
+
+
 @account_commands.command("requests")
 def show_requests(
     everything: Annotated[bool, typer.Option("--all", help="Also those that are answered.")] = False,

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import cast
 
-from sqlalchemy import ColumnElement, Table, delete, or_, select
+from sqlalchemy import Table, select
 from sqlalchemy.orm import Session
 
-from app.base.db import Base
+from app.base.dependents import delete_with_dependents
 from app.base.errors import EvergoldError
 from app.base.text import one_line, refuse
 from app.competitions.confirmation import check_confirmed
@@ -183,22 +184,5 @@ def delete_due(session: Session, now: datetime) -> list[str]:
 
 def delete_rows(session: Session, competition_id: int) -> None:
     """Delete every row that refers to the competition, directly or through others, and the competition itself."""
-    tables = Base.metadata.sorted_tables
-    belongs: dict[str, ColumnElement[bool]] = {
-        Competition.__tablename__: Base.metadata.tables[Competition.__tablename__].c.id == competition_id
-    }
-    for table in tables:
-        if conditions := _conditions(table, belongs):
-            belongs[table.name] = or_(*conditions)
-    for table in reversed(tables):
-        if table.name in belongs:
-            session.execute(delete(table).where(belongs[table.name]))
-
-
-def _conditions(table: Table, belongs: dict[str, ColumnElement[bool]]) -> list[ColumnElement[bool]]:
-    """Return SQL conditions: the row refers to a row known to belong to the competition."""
-    return [
-        key.parent.in_(select(key.column).where(belongs[key.column.table.name]))
-        for key in sorted(table.foreign_keys, key=lambda key: key.parent.name)
-        if key.column.table is not table and key.column.table.name in belongs
-    ]
+    table = cast(Table, Competition.__table__)
+    delete_with_dependents(session, table, table.c.id == competition_id)

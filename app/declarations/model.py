@@ -109,6 +109,11 @@ class RegistrationDeclaration(Declaration):
     questions: tuple[QuestionDeclaration, ...] = Field(
         (), max_length=30, description="questions to everybody who registers; only organisers see the answers"
     )
+    publish_predictions: bool = Field(
+        False,
+        description="whether you may want to publish predictions: people are asked for consent, which they can take "
+        "back, and `evergold export predictions --publishable` has those of teams whose members all consent",
+    )
 
 
 class TeamsDeclaration(Declaration):

@@ -40,6 +40,7 @@ from app.models import (
     Team,
     User,
 )
+from app.teams.consents import publishable
 
 #: Maximum number of ids per statement, which SQLite limits.
 _AT_ONCE = 500
@@ -52,12 +53,14 @@ class Wanted:
     phase, task: names, None for all.
     entries: only current entries of boards.
     ids: only these, None for all.
+    publishable: only those whose teams consent to publication.
     """
 
     phase: str | None = None
     task: str | None = None
     entries: bool = False
     ids: frozenset[UUID] | None = None
+    publishable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,7 @@ class ExportedSubmission:
     withdrawn_at: when its team withdrew it.
     stands_on: `phase/board` where it is its team's entry; row_status: the organisers' mark on that row.
     card: its method card.
+    may_be_published: True if all who are behind it consent.
     """
 
     id: UUID
@@ -99,6 +103,7 @@ class ExportedSubmission:
     row_status: str = ""
     scores: tuple[ExportedScore, ...] = ()
     card: Mapping[str, Any] = field(default_factory=dict)
+    may_be_published: bool = False
 
 
 @dataclass(slots=True)
@@ -119,8 +124,11 @@ def submissions_to_export(
     run_ids = {row.id: row.run_id for row in rows}
     scores = _scores(session, list(run_ids.values()))
     cards = card_documents(session, list(run_ids))
+    consented = publishable(session, competition, run_ids.keys())
     found = []
     for row in rows:
+        if wanted.publishable and row.id not in consented:
+            continue
         said = {name: value for name, value in row._asdict().items() if name != "run_id"}
         said |= {"track": row.track or "", "kind": str(row.kind), "state": str(row.state)}
         stands = standing.get(row.id, _Standing())
@@ -132,6 +140,7 @@ def submissions_to_export(
                 row_status=stands.status,
                 scores=tuple(scores[row.run_id]),
                 card=card,
+                may_be_published=row.id in consented,
             )
         )
     return sorted(found, key=lambda one: (one.team.casefold(), one.team_id, one.submitted_at, one.id))
@@ -333,6 +342,7 @@ _COLUMNS = (
     "filename",
     "size_bytes",
     "sha256",
+    "may_be_published",
 )
 
 
@@ -352,6 +362,8 @@ def _said(file: Packed) -> dict[str, Any]:
 def _cell(value: Any) -> Any:
     if isinstance(value, list):
         value = " ".join(value)
+    if isinstance(value, bool):
+        value = "yes" if value else "no"
     return spreadsheet_safe(value) if isinstance(value, str) else value
 
 

@@ -83,6 +83,11 @@ from app.models.logins import (
     SecondStep as SecondStep,
 )
 from app.models.messages import Announcement as Announcement, MailChoice as MailChoice, Question as Question
+from app.models.privacy import (
+    AccountDeletion as AccountDeletion,
+    DataArchive as DataArchive,
+    PublicationConsent as PublicationConsent,
+)
 from app.models.roles import (
     ALL_RIGHTS as ALL_RIGHTS,
     CompetitionRole as CompetitionRole,

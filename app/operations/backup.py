@@ -35,7 +35,7 @@ from app.operations.backup_format import (
     kind_of,
     written,
 )
-from app.operations.unowned import naming_columns, still_names
+from app.operations.unowned import IN_SEALED, naming_columns, still_names
 from evergold.version import VERSION
 
 _TAR = ".tar"
@@ -146,7 +146,6 @@ class _TarSource:
 
 
 ROWS_AT_ONCE = 500
-_SEALED = "sealed_files"
 
 #: Referenced sha256, by the folder of the files.
 Named = dict[Folder, set[str]]
@@ -200,7 +199,7 @@ def _dump(connection: Connection, table: Table, place: Path, into: Target, named
                 row[2 * len(columns) :],
             )
             lines.write(written(columns, values, nulls))
-            named["sealed" if table.name == _SEALED else "storage"].update(
+            named["sealed" if table.name in IN_SEALED else "storage"].update(
                 values[index]
                 for (index, _), is_named in zip(naming, named_here, strict=True)
                 if is_named and values[index] is not None

@@ -24,7 +24,7 @@ from app.base.storage import (
     storage_of,
 )
 from app.base.stores.places import both_of
-from app.operations.unowned import naming_columns, still_names
+from app.operations.unowned import IN_SEALED, naming_columns, still_names
 
 
 @dataclass(slots=True)
@@ -92,9 +92,6 @@ def _is_whole(storage: Storage, name: str, sha256: str) -> bool:
         return False
 
 
-_SEALED = "sealed_files"
-
-
 @dataclass(slots=True)
 class StorageCheck:
     """The result; unnamed: unreferenced files, which the sweep will delete."""
@@ -140,7 +137,7 @@ def _digests(storage: Storage) -> list[str | None]:
 
 def _named(engine: Engine, *, is_sealed: bool) -> set[str]:
     """Return the sha256 that rows reference now."""
-    columns = [column for column in naming_columns() if (column.table.name == _SEALED) is is_sealed]
+    columns = [column for column in naming_columns() if (column.table.name in IN_SEALED) is is_sealed]
     with reading(engine) as session:
         return {
             digest

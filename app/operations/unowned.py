@@ -65,6 +65,10 @@ def named_in_tables(engine: Engine, digests: Iterable[str]) -> set[str]:
         return {digest for column in naming_columns() for digest in _named(session, column, wanted)}
 
 
+#: Tables whose files workers write, below `sealed/`: they cannot write anywhere else.
+IN_SEALED = frozenset({"data_archives", "sealed_files"})
+
+
 def still_names(column: Column[str]) -> ColumnElement[bool]:
     """Return the condition for rows that have not released their file."""
     given_up_at = column.info.get("unless")

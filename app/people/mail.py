@@ -9,7 +9,7 @@ from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
-from sqlalchemy import ColumnElement, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, and_, delete, func, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
@@ -106,8 +106,6 @@ WAITING, SENT, GIVEN_UP, DROPPED = "waiting", "sent", "given_up", "dropped"
 SUBJECT_CHARACTERS = 200
 #: Placeholder of the link in the text of a mail.
 LINK_PLACE = "{link}"
-#: Retention of finished mails: without text if sent, with text if given up.
-KEPT = timedelta(days=30)
 
 
 def send_mail(
@@ -166,6 +164,13 @@ def send_invitation(
     session.flush()
 
 
+def send_farewell(session: Session, address: str, subject: str, body: str, now: datetime) -> None:
+    """Queue the last mail to an address whose account has just been deleted; nothing of it is kept once it ended."""
+    mail = _mail(address, subject, body, now)
+    session.add(mail)
+    session.flush()
+
+
 def _mail(address: str, subject: str, body: str, now: datetime) -> OutgoingMail:
     return OutgoingMail(
         recipient=address,
@@ -188,9 +193,14 @@ def waiting_count(session: Session) -> int:
     return session.scalars(select(func.count()).where(OutgoingMail.status == WAITING)).one()
 
 
-def forget_ended(session: Session, now: datetime) -> None:
-    """Delete mails that were sent or given up long ago."""
-    session.execute(delete(OutgoingMail).where(OutgoingMail.ended_at <= now - KEPT))
+def forget_ended(session: Session, days: int, now: datetime) -> None:
+    """Delete mails that were sent or given up at least this many days ago, and the last ones to deleted accounts."""
+    is_old = OutgoingMail.ended_at <= now - timedelta(days=days)
+    no_reference = (
+        column.is_(None) for column in (OutgoingMail.user_id, OutgoingMail.competition_id, OutgoingMail.link)
+    )
+    is_farewell = and_(OutgoingMail.ended_at <= now, *no_reference)
+    session.execute(delete(OutgoingMail).where(or_(is_old, is_farewell)))
 
 
 # --------------------------------------------------------------------------------------------------------- given up

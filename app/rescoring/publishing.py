@@ -35,6 +35,7 @@ from app.models import (
     ScoringRun,
     Snapshot,
     Submission,
+    Team,
     TeamMember,
     User,
 )
@@ -322,3 +323,25 @@ def _audit(
         "mails": done[1],
     }
     audit.record(session, user, "rescoring.publish", f"rescoring {rescoring.id}", details, now=now)
+
+
+def rename_in_differences(session: Session, team: Team) -> None:
+    """Give the team its current name in stored differences, after its people have deleted their accounts."""
+    here = select(Rescoring).where(
+        Rescoring.competition_id == team.competition_id, Rescoring.state == RescoringState.PUBLISHED
+    )
+    for rescoring in session.scalars(here.order_by(Rescoring.id).with_for_update()):
+        document = rescoring.difference
+        if document is None:
+            continue
+        boards = [
+            {
+                **board,
+                "moves": [
+                    {**move, "team": team.name} if move["team_id"] == team.id else move for move in board["moves"]
+                ],
+            }
+            for board in document["boards"]
+        ]
+        rescoring.difference = {**document, "boards": boards}
+    session.flush()

@@ -13,8 +13,9 @@ from sqlalchemy.orm import Session, contains_eager
 
 from app.base import links
 from app.base.db import insert_now, once
-from app.base.errors import NameTaken
+from app.base.errors import NameTaken, NotAuthenticated
 from app.models import (
+    AccountDeletion,
     Competition,
     FormerMember,
     Phase,
@@ -138,7 +139,14 @@ def captain_of(team: Team, members: Sequence[TeamMember]) -> int | None:
 
 
 def new_team_for(session: Session, user: User, competition_id: int, now: datetime) -> Team | None:
-    """Create a team of one for a user without a team; None if a concurrent request of theirs created one."""
+    """Create a team of one for a user without a team; None if a concurrent request of theirs created one.
+
+    Raises NotAuthenticated if the account was deleted since the request began.
+    """
+    # A deletion that is under way holds the row; the uploader may be known by its former name.
+    session.execute(select(User.id).where(User.id == user.id).with_for_update(key_share=True, read=True))
+    if session.scalar(select(AccountDeletion.done_at).where(AccountDeletion.user_id == user.id)) is not None:
+        raise NotAuthenticated("This account was deleted.")
     names = _names_for(session, user, competition_id)
     free = next((name for name in names if not is_name_taken(session, competition_id, name)), None)
     if free is None:

@@ -50,6 +50,7 @@ class Rules:
     allowed: tuple[str, ...] = ()
     terms: str = ""
     questions: tuple[Question, ...] = ()
+    publish_predictions: bool = False  # whether participants are asked to let their predictions be published
 
     @property
     def terms_sha256(self) -> str | None:
@@ -104,6 +105,7 @@ def rules_of(competition: Competition) -> Rules:
         allowed=tuple(name.lower() for name in said.get("allowed", ())),
         terms=said.get("terms", ""),
         questions=tuple(question_of(question) for question in said.get("questions", ())),
+        publish_predictions=said.get("publish_predictions", False),
     )
 
 

@@ -1,4 +1,4 @@
-"""Registrations, teams and offers to merge, as the API, pages and commands show them."""
+"""Registrations, consents, teams and offers to merge, as the API, pages and commands show them."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ _REGISTRATION: dict[str, Any] = {
     "has_accepted_terms": True,
     "missing": "approval",
     "message": "The organisers have not answered your registration yet; you will get a mail when they have.",
+    "asks_to_publish": False,
     "page": "/competitions/demo/registration",
 }
 REGISTERED_EXAMPLE: dict[str, Any] = {
@@ -90,6 +91,7 @@ class RegistrationOut(ApiModel):
     has_accepted_terms: bool = Field(description="as they are now")
     missing: Missing | None = Field(description="what stands between you and a submission; null: nothing")
     message: str = Field(description="the same in words; empty: nothing")
+    asks_to_publish: bool = Field(description="whether the organisers ask for consent to publish predictions")
     page: str
 
     @classmethod
@@ -107,8 +109,20 @@ class RegistrationOut(ApiModel):
             has_accepted_terms=standing.has_accepted,
             missing=missing,
             message=MISSING_WORDS[missing] if missing else "",
+            asks_to_publish=rules.publish_predictions,
             page=links.registration(competition.name),
         )
+
+
+class ConsentOut(ApiModel):
+    """Consent to the publication of predictions in a competition."""
+
+    model_config = example({"competition": "demo", "is_asked": True, "consents": True, "team_consents": False})
+
+    competition: str
+    is_asked: bool = Field(description="whether the organisers may want to publish predictions")
+    consents: bool = Field(description="yours; it can be taken back at any time")
+    team_consents: bool = Field(description="whether all members of your team do: only then anything is published")
 
 
 class RegisteredOut(ApiModel):

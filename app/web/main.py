@@ -42,7 +42,7 @@ from app.web.http.routers import add_routes
 from app.web.http.static import StaticAssets
 from app.web.judging import api as judging
 from app.web.messages import api as messages
-from app.web.people import accounts, audit, roles
+from app.web.people import accounts, audit, data_api as own_data, roles
 from app.web.people.passwords import password_turns
 from app.web.people.provider_turns import provider_turns
 from app.web.public_answers import PublicAnswers
@@ -136,6 +136,7 @@ def create_app(settings: Settings | None = None, *, is_watched_over: bool = Fals
         roles,
         judging,
         accounts,
+        own_data,
         audit,
         messages,
         organiser_exports,

@@ -31,6 +31,7 @@ from app.web.http.routers import add_routes, page_router
 from app.web.judging import marks as judging_marks, pages as judging
 from app.web.messages import pages as messages
 from app.web.people import (
+    data_pages as own_data,
     factor_pages as factors,
     identity_pages as identities,
     organising_request as asking,
@@ -88,6 +89,7 @@ for part in (
     identities,
     factors,
     second,
+    own_data,
     account,
     messages,
     exports,

@@ -7,6 +7,9 @@ EXAMPLES = {
     "register": "--server https://scores.example.org --username ada --email ada@example.org",
     "login": "--server https://scores.example.org --username ada",
     "logout": "",
+    "my-data": "--output my-data.zip",
+    "consent": "semeval2022 --give",
+    "delete-account": "",
     "submit": "predictions.csv --to semeval2022/evaluation/subtask-a --method 'XLM-R large'",
     "validate": "predictions.csv --task idiom-detection --items test.csv",
     "score": "idiom-detection --gold dev_gold.csv --prediction predictions.csv --intervals",
@@ -135,6 +138,7 @@ EXAMPLES = {
     "account confirm": "grace",
     "account clear-second-factor": "grace",
     "account reset-link": "grace",
+    "account delete": "grace",
 }
 
 

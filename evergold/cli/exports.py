@@ -23,6 +23,9 @@ def predictions(
     phase: Annotated[str, typer.Option(metavar="NAME", help="Only of this phase.")] = "",
     task: Annotated[str, typer.Option(metavar="NAME", help="Only of this task.")] = "",
     entries: Annotated[bool, typer.Option("--entries", help="Only current entries of boards.")] = False,
+    publishable: Annotated[
+        bool, typer.Option("--publishable", help="Only of teams that consent to publication.")
+    ] = False,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Where to; default: COMPETITION-predictions.zip."),
@@ -32,6 +35,7 @@ def predictions(
     """Download all predictions and method cards of a competition as one zip, with a manifest."""
     target = output or Path(f"{competition.strip('/')}-predictions.zip")
     asked = {"phase": phase, "task": task, "only": "entries" if entries else "all"}
+    asked |= {"publishable": "true"} if publishable else {}
     with logged_in(server) as (client, _):
         try:
             size_bytes = client.download(f"/competitions/{quoted(competition)}/predictions.zip", target, params=asked)

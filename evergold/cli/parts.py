@@ -79,6 +79,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "look": ("competitions", "board", "ranking", "cite", "status", "submissions"),
     "team": ("registration", "team"),
     "questions": ("questions",),
+    "own_data": ("my-data", "consent", "delete-account"),
     "score": ("score",),
     "compare": ("compare",),
     "tasks": ("tasks",),

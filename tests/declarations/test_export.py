@@ -66,7 +66,7 @@ EVERYTHING: dict[str, str] = {
         "    confirm_scores: ['The environment was guessed: Python 3']\n"
         "    website: https://example.org\n    contact: organisers@example.org\n"
         "    tracks: [{name: closed, title: Closed, description: Only the data provided}, {name: open, title: Open}]\n"
-        "    registration:\n      mode: list\n      allowed: [ada]\n      terms: 'Be fair: no *gold*'\n"
+        "    registration:\n      mode: list\n      allowed: [ada]\n      terms: 'Be fair: no *gold*'\n      publish_predictions: true\n"
         "      questions:\n        - {name: country}\n        - {name: gpu, title: 'Which: GPU?', kind: choice,"
         " choices: [a, 'no'], required: true, help: 'One: of them'}\n"
         "    teams: {members_max: 5, rename_until: 2026-06-25 00:00 AoE, merge_until: 2026-06-20 00:00 AoE}\n"

@@ -23,6 +23,10 @@ GET    /account/confirm-email                                                   
 POST   /account/confirm-email                                                                             303 404 404 404 404 404 404
 POST   /account/confirm-email/send                                                                        303 303 303 303 303 303 303
 POST   /account/email                                                                                     303 303 303 303 303 303 303
+GET    /account/data                                                                                      303 200 200 200 200 200 200
+POST   /account/data/archive                                                                              303 303 303 303 303 303 303
+POST   /account/data/deletion                                                                             303 303 303 303 409 303 409
+POST   /account/data/deletion/undo                                                                        303 303 303 303 303 303 303
 GET    /account/logins                                                                                    303 200 200 200 200 200 200
 GET    /account/logins/app                                                                                303 404 404 404 404 404 404
 POST   /account/logins/app                                                                                303 404 404 404 404 404 404
@@ -143,6 +147,8 @@ POST   /api/v1/competitions/{competition}/questions                             
 PUT    /api/v1/competitions/{competition}/questions/{question_id}/answer                                  401 403 403 403 403 200 200 403 403 403 200
 DELETE /api/v1/competitions/{competition}/questions/{question_id}/closed                                  401 403 403 403 403 200 200 403 403 403 200
 PUT    /api/v1/competitions/{competition}/questions/{question_id}/closed                                  401 403 403 403 403 200 200 403 403 403 200
+GET    /api/v1/competitions/{competition}/publication-consent                                             401 200 200 200 200 200 200
+PUT    /api/v1/competitions/{competition}/publication-consent                                             401 200 200 200 200 200 200
 GET    /api/v1/competitions/{competition}/registration                                                    401 200 200 200 200 200 200
 PUT    /api/v1/competitions/{competition}/registration                                                    401 200 200 200 200 200 200
 GET    /api/v1/competitions/{competition}/registrations                                                   401 403 403 403 403 200 200 200 403 403 403
@@ -183,8 +189,15 @@ POST   /api/v1/competitions/{competition}/team/merging/{offer_id}/acceptance    
 PUT    /api/v1/competitions/{competition}/team/name                                                       401 409 409 404 404 404 404
 GET    /api/v1/competitions/{competition}/teams/{team:path}                                               200 200 200 200 200 200 200
 GET    /api/v1/me                                                                                         401 200 200 200 200 200 200
+GET    /api/v1/me/archive                                                                                 401 404 404 404 404 404 404
+POST   /api/v1/me/archive                                                                                 401 202 202 202 202 202 202
+GET    /api/v1/me/archive/file                                                                            401 404 404 404 404 404 404
+GET    /api/v1/me/deletion                                                                                401 200 200 200 200 200 200
+POST   /api/v1/me/deletion                                                                                401 403 403 403 403 403 403
+DELETE /api/v1/me/deletion                                                                                401 200 200 200 200 200 200
 GET    /api/v1/me/mail                                                                                    401 200 200 200 200 200 200
 PUT    /api/v1/me/mail                                                                                    401 200 200 200 200 200 200
+GET    /api/v1/privacy                                                                                    200 200 200 200 200 200 200
 POST   /api/v1/register                                                                                   201 201 201 201 201 201 201
 GET    /api/v1/submissions                                                                                401 200 200 200 200 200 200
 GET    /api/v1/submissions/{submission_id}                                                                401 200 404 404 404 200 200 404 200 404 404
@@ -284,6 +297,7 @@ POST   /competitions/{competition}/questions/{question_id}/close                
 POST   /competitions/{competition}/questions/{question_id}/reopen                                         303 403 403 403 403 303 303 403 403 403 303
 GET    /competitions/{competition}/registration                                                           200 200 200 200 200 200 200
 POST   /competitions/{competition}/registration                                                           303 303 303 303 303 303 303
+POST   /competitions/{competition}/registration/consent                                                   303 303 303 303 303 303 303
 GET    /competitions/{competition}/registrations                                                          303 403 403 403 403 200 200 200 403 403 403
 POST   /competitions/{competition}/registrations                                                          303 403 403 403 403 303 303 303 403 403 403
 POST   /competitions/{competition}/registrations/{username}                                               303 403 403 403 403 303 303 303 403 403 403
@@ -398,7 +412,7 @@ GET    /validations/{validation_id}/live                                        
 GET    /competitions/{competition}/phases/{phase}/boards/{board}/picture.png                              404 404 404 404 404 404 404
 GET    /embed/competitions/{competition}/phases/{phase}/boards/{board}                                    200 200 200 200 200 200 200
 GET    /imprint                                                                                           404 404 404 404 404 404 404
-GET    /privacy                                                                                           404 404 404 404 404 404 404
+GET    /privacy                                                                                           200 200 200 200 200 200 200
 GET    /contact                                                                                           404 404 404 404 404 404 404
 GET    /apple-touch-icon.png                                                                              308 308 308 308 308 308 308
 GET    /sitemap.xml                                                                                       200 200 200 200 200 200 200

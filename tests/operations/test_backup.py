@@ -8,26 +8,30 @@ import shutil
 import stat
 import tarfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import JSON, Engine, insert, select, text
+from sqlalchemy import JSON, Engine, delete, insert, select, text
+from sqlalchemy.exc import DBAPIError
 
 from app.base.config import Settings, get_settings
 from app.base.db import Base, get_engine, make_engine, reading, writing
 from app.base.storage import FolderStorage, store_upload, stored_path
 from app.boards.leaderboard import build_leaderboard
+from app.boards.rows import LeaderboardRow
 from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import Viewer
-from app.models import AuditEntry, PhaseTask, RunStatus, ScoreRow, ScoringRun, Submission, User
+from app.models import AuditEntry, OutgoingMail, PhaseTask, RunStatus, ScoreRow, ScoringRun, Submission, User
 from app.operations.backup import make_backup
 from app.operations.backup_format import MANIFEST, BackupColumn, BackupError, Manifest, kind_of, written
 from app.operations.database_revision import is_current
 from app.operations.restore import restore_backup
+from app.privacy.archives import ready_archive, request_archive
+from app.privacy.deletions import carry_out, plan_account_deletion
 from app.teams.registration import register, rules_of
 from evergold.cli import run
 from evergold.cli.output import Code
@@ -37,6 +41,7 @@ from tests.workers.files import GOLD, MACRO_F1, PREDICTION, upload
 from tests.workers.test_score import values
 from tests.world import COMPETITION, NOW, PHASE, add_competition, add_user, board_version_number, the_run
 from workers import gold
+from workers.archives import make
 from workers.keys import key_file
 from workers.score import read_outcomes, score_submission
 
@@ -514,3 +519,42 @@ def test_a_lost_file_makes_the_command_fail_after_it_saved_the_rest(
     assert run(["backup", str(tmp_path / "second.tar")]) == Code.ERROR
     assert "could not be backed up" in capsys.readouterr().err
     assert (tmp_path / "second.tar").exists()
+
+
+def test_archives_and_deletions_of_accounts_are_in_a_backup(
+    small: Settings, empty: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An archive comes back with its file; who was deleted stays deleted, and is named nowhere."""
+    engine = get_engine(small.database_address)
+    bob = add_user(engine, "bob")
+    with writing(engine) as session:
+        ada = session.scalars(select(User).where(User.username == "ada")).one()
+        archive_id = request_archive(session, bob, NOW).id
+    make(engine, small, archive_id)
+    with writing(engine) as session:
+        plan_account_deletion(session, ada, small, NOW, actor=None, at_once=True)
+    with writing(engine) as session:
+        assert carry_out(session, ada.id, small, NOW)
+        session.execute(delete(OutgoingMail))  # the last one to ada is gone
+    manifest = make_backup(small, tmp_path / "backup", now=NOW)
+    assert manifest.missing == []
+    assert [file.name for file in (tmp_path / "backup").rglob("*") if b"ada@example.org" in read(file)] == []
+    restore_backup(empty, tmp_path / "backup")
+    restored = work_on(empty, monkeypatch)
+    assert len(stored(small).items() - stored(empty).items()) == 1, "the file of ada's rejected submission was released"
+    assert stored(empty).items() <= stored(small).items()
+    assert [row.team for row in _board(restored)] == ["Deleted participant"]
+    with reading(restored) as session:
+        assert ready_archive(session, session.get_one(User, bob.id)).sha256 is not None
+    with pytest.raises(DBAPIError, match="append-only"), writing(restored) as session:
+        session.execute(text("UPDATE audit_log SET actor = 'eve'"))
+
+
+def read(path: Path) -> bytes:
+    return path.read_bytes() if path.is_file() else b""
+
+
+def _board(engine: Engine) -> Sequence[LeaderboardRow]:
+    with reading(engine) as session:
+        place = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")
+        return build_leaderboard(session, *place, Viewer(None, NOW)).rows

@@ -111,7 +111,7 @@ def test_what_was_sent_is_kept_without_its_text_and_then_forgotten(engine: Engin
     post(engine, settings_for(server.address), NOW + HOUR)
     waiting = write(engine)
     with writing(engine) as session:
-        forget_ended(session, NOW + 30 * DAY)
+        forget_ended(session, 30, NOW + 30 * DAY)
     with reading(engine) as session:
         left = session.scalars(select(OutgoingMail.id).order_by(OutgoingMail.id)).all()
         assert left == [later, waiting], "what waits is never forgotten, nor what ended since"

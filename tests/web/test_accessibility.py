@@ -231,6 +231,7 @@ IDIOMS = [
     Visit("/submissions/{submission_id}/card", "{scored}/card", ADA),
     Visit("/submissions/{submission_id}/card", "{scored}/card", OLGA),
     Visit("/account", who=ADA),
+    Visit("/account/data", who=ADA),
     Visit("/account/logins", who=ADA),
     Visit("/account/organise", who=ADA),
     Visit("/account/organise", who=ADA, is_refused=True),

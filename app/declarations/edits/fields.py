@@ -94,13 +94,23 @@ def rule_parts(document: Document) -> list[Part]:
             found.append(
                 Part(title, (*_rules(below, of_task=True), _public_gold(below), *_private_part(below)), is_open=False)
             )
-    return [*found, Part("Teams", _TEAMS, is_open=False)]
+    return [*found, Part("Teams", _TEAMS, is_open=False), Part("Publication", _PUBLICATION, is_open=False)]
 
 
 _TEAMS = (
     Field(("teams", "members_max"), "Members at most", Kind.NUMBER, hint="Empty: no limit."),
     Field(("teams", "rename_until"), "New names until", Kind.MOMENT, hint="Empty: until results are frozen."),
     Field(("teams", "merge_until"), "Two teams may merge until", Kind.MOMENT, hint="Empty: teams do not merge."),
+)
+
+_PUBLICATION = (
+    Field(
+        ("registration", "publish_predictions"),
+        "Ask for consent to publish predictions",
+        Kind.CHOICE,
+        tuple(YesNo),
+        hint="true: you export those of teams that consent",
+    ),
 )
 
 

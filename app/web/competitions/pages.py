@@ -22,6 +22,7 @@ from app.models import Competition, Halt, Phase, ScoringRun, Submission, User
 from app.submissions.find import current_run, load_submissions, newest_own
 from app.texts.markdown import markdown_parser, with_readable_tables
 from app.web.html.rendering import APP, SITE_TEXTS, asset, render, render_page
+from app.web.html.site_texts import read_site_text
 from app.web.http.context import Server, ServerHere, public_address
 from app.web.http.identity import VisitorHere
 from app.web.http.images import image_response
@@ -258,18 +259,10 @@ def read_image(visit: PublicVisit, competition: str, sha256: str) -> Response:
 
 # ---------------------------------------------------------------------------------------------------- texts of the site
 
-#: Pages for people are shorter; a larger file was named by mistake.
-LIMIT_BYTES = 200_000
-
 
 @router.get("/contact")
 def read_contact(request: Request, server: ServerHere) -> Response:
     return _page(request, server, "contact")
-
-
-@router.get("/privacy")
-def read_privacy(request: Request, server: ServerHere) -> Response:
-    return _page(request, server, "privacy")
 
 
 @router.get("/imprint")
@@ -278,12 +271,5 @@ def read_imprint(request: Request, server: ServerHere) -> Response:
 
 
 def _page(request: Request, server: Server, name: str) -> Response:
-    path = server.settings.site_texts[name]
-    if path is None:
-        raise NotFound("There is nothing at this address.")
-    try:
-        with path.open("rb") as file:
-            text = file.read(LIMIT_BYTES).decode("utf-8", "replace")
-    except OSError:
-        raise NotFound(f"The file that EVERGOLD_{name.upper()}_FILE names cannot be read.") from None
+    text = read_site_text(server.settings, name)
     return render(request, "competitions/site_text.html", title=SITE_TEXTS[name], text=text)

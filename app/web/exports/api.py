@@ -130,18 +130,24 @@ def export_predictions(
     task: NameOrEmpty = "",
     only: Annotated[Literal["all", "entries"], Query(description="`entries`: what stands on a board now")] = "all",
     submission: Annotated[list[UUID] | None, Query(max_length=CHOSEN_LIMIT, description="only these")] = None,
+    publishable: Annotated[
+        bool, Query(description="only those whose teams consent to publication, as `may_be_published` in the manifest")
+    ] = False,
 ) -> StreamingResponse:
     now = server.clock()
-    wanted = Wanted(phase or None, task or None, only == "entries", frozenset(submission) if submission else None)
+    ids = frozenset(submission) if submission else None
+    wanted = Wanted(phase or None, task or None, only == "entries", ids, publishable)
     with reading(server.engine) as session:
         found = organised(session, user, competition, Right.SUBMISSIONS)
         chosen_submissions(session, found, submission or ())
         submissions = submissions_to_export(session, found, wanted, user, now)
     details = {"phase": phase, "task": task, "only": only, "submissions": len(submissions)}
+    details |= {"publishable": True} if publishable else {}
     _record(server, user, "export.predictions", found, details)
     files = packed(submissions, storage_of(server.settings))
     chunks = (chunk for chunk in zip_chunks(files, now) if chunk)
-    name = "-".join(part for part in (found.name, phase, task, only, "predictions") if part and part != "all")
+    parts = (found.name, phase, task, only, "publishable" if publishable else "", "predictions")
+    name = "-".join(part for part in parts if part and part != "all")
     return StreamingResponse(chunks, media_type="application/zip", headers=_headers(f"{name}.zip"))
 
 

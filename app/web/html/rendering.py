@@ -69,9 +69,9 @@ def render_page(visit: Visit, template: str, status: int = 200, /, **context: An
 
 
 def site_texts(settings: Settings) -> list[tuple[str, str]]:
-    """Return title and address of this server's own text pages: privacy, contact, imprint."""
+    """Return title and address of this server's own text pages; that about privacy is always there."""
     files = settings.site_texts
-    return [(title, f"/{name}") for name, title in SITE_TEXTS.items() if files[name] is not None]
+    return [(title, f"/{name}") for name, title in SITE_TEXTS.items() if name == "privacy" or files[name] is not None]
 
 
 def check_form(request: Request, sent: str | None) -> None:

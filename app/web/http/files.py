@@ -12,7 +12,7 @@ from fastapi.responses import FileResponse, RedirectResponse
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError, NotFound
 from app.base.logs import log
-from app.base.storage import local_file, storage_of, stored_name
+from app.base.storage import local_file, sealed_storage_of, storage_of, stored_name
 from app.base.text import attachment
 from app.competitions.find import find_phase_task
 from app.models import Audience, PhaseTask, User
@@ -99,12 +99,17 @@ def note_download(server: Server, opened: OpenedFile, user: User | None) -> None
             record_download(session, opened.phase_task, opened.access.file, user, server.clock())
 
 
-def stored_file_response(request: Request, server: Server, sha256: str, name: str, *, is_public: bool) -> Response:
-    """Return the file as an attachment called `name`, a redirect to the store, or 304 if the client has it."""
+def stored_file_response(
+    request: Request, server: Server, sha256: str, name: str, *, is_public: bool, by_worker: bool = False
+) -> Response:
+    """Return the file as an attachment called `name`, a redirect to the store, or 304 if the client has it.
+
+    by_worker: True for a file that a worker wrote.
+    """
     headers = {"ETag": f'"{sha256}"', "Cache-Control": "public, no-cache" if is_public else "private, no-cache"}
     if is_known(request, headers["ETag"]):
         return not_modified(headers)
-    storage = storage_of(server.settings)
+    storage = sealed_storage_of(server.settings) if by_worker else storage_of(server.settings)
     if is_public and (address := storage.address(stored_name(sha256), name)):
         return RedirectResponse(address, 307, {"Cache-Control": "no-store"})  # the address expires within minutes
     try:

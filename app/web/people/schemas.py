@@ -81,3 +81,19 @@ class OwnerIn(ApiModel):
 
 class OwnerOut(OwnerIn):
     """The owner of a competition."""
+
+
+class DeletionIn(ApiModel):
+    """Proof that the owner of the account wants it deleted."""
+
+    model_config = example({"password": "a long pass phrase"})
+
+    password: SecretStr = SecretStr("")
+
+
+class ConsentIn(ApiModel):
+    """Consent to the publication of one's predictions, given or revoked."""
+
+    model_config = example({"consents": True})
+
+    consents: bool

@@ -12,6 +12,7 @@ from app.competitions.find import find_competition, organised
 from app.models import RegistrationStatus, Right, User
 from app.people.rights import find_user
 from app.teams.codes import end_code, make_code
+from app.teams.consents import set_consent
 from app.teams.registration import SentCode, decide, decide_all, list_registrations, register, standing
 from app.teams.views import RegisteredList, RegisteredOut, RegistrationOut
 from app.web.http.context import ServerHere
@@ -59,9 +60,10 @@ def put_registration(
 ) -> RegistrationOut:
     now = server.clock()
     with writing(server.engine) as session:
+        found = find_competition(session, competition)
         register(
             session,
-            find_competition(session, competition),
+            found,
             user,
             server.settings,
             now,
@@ -70,6 +72,8 @@ def put_registration(
             code=SentCode(form.code, limit_of_codes(request, user, now)),
             before_mail=limit_of_confirmations(request, user, now),
         )
+        if form.consents_to_publication is not None:
+            set_consent(session, found, user, form.consents_to_publication, now)
     with reading(server.engine) as session:
         return _registration(session, user, competition)
 

@@ -18,6 +18,7 @@ from app.people import email_confirmations
 from app.people.invitations import own_invitations
 from app.people.rights import find_user, may_organise
 from app.teams.codes import end_code, make_code, open_code
+from app.teams.consents import consents, set_consent, team_consents
 from app.teams.questions import NO, Question, QuestionKind, answer_text
 from app.teams.registration import (
     SentCode,
@@ -51,11 +52,19 @@ DECISIONS = {"approve": RegistrationStatus.APPROVED, "refuse": RegistrationStatu
 
 
 class RegistrationForm(PageForm):
-    """A registration. terms_sha256: of the terms shown; terms: whether they were accepted; code: as typed."""
+    """A registration. terms_sha256: of the terms shown; terms: whether they were accepted; code: as typed;
+    consents: to the publication of predictions."""
 
     terms_sha256: str = ""
     terms: Ticked = False
+    consents: Ticked = False
     code: str = Field("", max_length=200)
+
+
+class ConsentForm(PageForm):
+    """Consent to the publication of predictions; unticked: revoked."""
+
+    consents: Ticked = False
 
 
 class DecisionForm(PageForm):
@@ -101,6 +110,8 @@ def _page(
         rules=rules_of(found),
         mine=mine,
         fields=_answered(mine) if fields is None else fields,
+        consents=user is not None and consents(session, found, user),
+        team_consents=user is not None and team_consents(session, found, user),
         is_organiser=is_organiser,
         error=error,
     )
@@ -143,7 +154,22 @@ def send_registration(
             code=SentCode(form.code, limit_of_codes(request, user, now)),
             before_mail=limit_of_confirmations(request, user, now),
         )
+        if form.consents:
+            set_consent(session, found, user, True, now)
     return RedirectResponse(links.registration(competition), 303)
+
+
+@router.post(f"{REGISTRATION}/consent")
+def send_consent(
+    server: ServerHere,
+    user: Annotated[User, Depends(form_guard(REGISTRATION))],
+    competition: str,
+    form: Annotated[ConsentForm, Form()],
+) -> Response:
+    with writing(server.engine) as session:
+        found = find_competition(session, competition)
+        set_consent(session, found, user, form.consents, server.clock())
+    return RedirectResponse(f"{links.registration(competition)}#consent", 303)
 
 
 @router.get(REGISTRATIONS)

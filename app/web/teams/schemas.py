@@ -15,7 +15,12 @@ class RegistrationRequest(ApiModel):
     """The data of a registration."""
 
     model_config = example(
-        {"accepted_terms_sha256": TERMS_SHA256, "answers": {"affiliation": "A university"}, "code": ""}
+        {
+            "accepted_terms_sha256": TERMS_SHA256,
+            "answers": {"affiliation": "A university"},
+            "code": "",
+            "consents_to_publication": None,
+        }
     )
 
     accepted_terms_sha256: str | None = Field(
@@ -29,6 +34,9 @@ class RegistrationRequest(ApiModel):
         "those that you gave before",
     )
     code: str = Field("", max_length=200, description="the organisers' code, with the mode `code`")
+    consents_to_publication: bool | None = Field(
+        None, description="of your predictions, where the organisers ask for it; absent: as before"
+    )
 
 
 class JoiningCodeOut(ApiModel):

@@ -122,8 +122,8 @@ def test_robots_are_led_to_the_sitemap(site: Site) -> None:
 def test_servers_own_texts_stand_in_the_footer_once_they_are_there(site: Site, tmp_path: Path) -> None:
     (tmp_path / "privacy.md").write_text("We keep **nothing** of you.\n\n<script>no</script>")
     with site.client(Accept="text/html") as public:
-        assert public.get("/privacy").status_code == 404
-        assert 'href="/privacy"' not in public.get("/").text
+        assert public.get("/imprint").status_code == 404
+        assert 'href="/imprint"' not in public.get("/").text
         with_settings(site, privacy_file=tmp_path / "privacy.md", imprint_file=tmp_path / "gone.md")
         page = public.get("/privacy").text
         assert "<strong>nothing</strong>" in page

@@ -111,10 +111,13 @@ def test_a_file_in_the_place_of_a_forms_token_is_no_token(site: Site) -> None:
 
 
 def test_own_texts_are_linked_where_there_are_some(site: Site, tmp_path: Path) -> None:
-    file = tmp_path / "privacy.md"
-    file.write_text("Nothing is kept.")
-    assert site_texts(site.settings) == []
-    assert site_texts(site.settings.model_copy(update={"privacy_file": file})) == [("Privacy", "/privacy")]
+    file = tmp_path / "imprint.md"
+    file.write_text("We are who we are.")
+    assert site_texts(site.settings) == [("Privacy", "/privacy")], "which is always there"
+    assert site_texts(site.settings.model_copy(update={"imprint_file": file})) == [
+        ("Privacy", "/privacy"),
+        ("Imprint", "/imprint"),
+    ]
 
 
 @pytest.mark.parametrize("path", ["/", "/competitions/idioms?a=b", "/a//b"])

@@ -1,0 +1,259 @@
+"""Deletion of accounts: scheduled by their owners or an operator, undone for some days, then done by the sweep.
+
+Until its day the account works as before, so that its owner can log in and undo it. `erasing` decides what goes and
+what stays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import Select, exists, select
+from sqlalchemy.orm import Session, aliased
+
+from app.base import links
+from app.base.addresses import public_address
+from app.base.config import Settings
+from app.base.errors import EvergoldError
+from app.competitions.life import submitting_teams
+from app.models import AccountDeletion, Competition, CompetitionRole, Role, ScoringRun, Submission, User
+from app.models.submissions import TERMINAL
+from app.people import audit
+from app.people.mail import send_mail
+from app.privacy.views import DeletionOut, ObstacleKind, ObstacleOut
+from evergold.moments import moment_words
+
+#: Before the day, a mail reminds of it.
+REMINDER = timedelta(days=3)
+#: Actor name in the audit log.
+SWEEP = "the sweep"
+
+_ASKED = """\
+Hello {username},
+
+Your account "{username}" on {server} is deleted on {due}. Until then you can undo it:
+
+{page}
+
+If it was not you, undo it there and set a new password.
+"""
+_REMINDER = """\
+Hello {username},
+
+Your account "{username}" on {server} is deleted on {due}, as you asked. If you want to keep it, undo the deletion:
+
+{page}
+"""
+_UNDONE = """\
+Hello {username},
+
+The deletion of your account "{username}" on {server} was undone. Everything stays as it is.
+"""
+_NOT_YET = """\
+Hello {username},
+
+Today your account "{username}" on {server} was to be deleted. It was not yet, because
+
+{obstacles}
+
+It is deleted as soon as this is settled. You can also undo the deletion: {page}
+"""
+
+_SUBJECTS = {
+    _ASKED: "Your account is going to be deleted",
+    _REMINDER: "Your account is going to be deleted soon",
+    _UNDONE: "Your account stays",
+    _NOT_YET: "Your account was not deleted yet",
+}
+
+
+class NotDeletable(EvergoldError):
+    """Something depends on the account. `details` has obstacles: [{kind, competition, message}]."""
+
+    status = 409
+    code = "account_needed"
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """A reason why an account cannot be deleted yet. competition: its name; empty for the server itself."""
+
+    kind: ObstacleKind
+    competition: str
+    message: str
+    page: str
+
+
+def obstacles_of(session: Session, user: User) -> list[Obstacle]:
+    """Return all that stands in the way, each with what to do about it; runs in progress only delay the deletion."""
+    found = []
+    owned = select(Competition).where(Competition.owner_id == user.id).order_by(Competition.name)
+    for one in session.scalars(owned):
+        if one.delete_at is not None:
+            words = f"You own “{one.title}”, which is deleted on {_to_the_minute(one.delete_at)}: wait until then."
+        else:
+            way_out = "" if submitting_teams(session, one) else ", or delete it"
+            words = f"You own “{one.title}”: hand it over to another organiser{way_out}."
+        found.append(Obstacle("owner", one.name, words, links.people(one.name)))
+    for one in session.scalars(_organised_alone(user)):
+        words = f"You are the only organiser of “{one.title}”: make somebody else one first."
+        found.append(Obstacle("last_organiser", one.name, words, links.people(one.name)))
+    if user.is_administrator and not _has_other_administrator(session, user):
+        words = (
+            "You are the only administrator of this server: make somebody else one first (evergold account promote)."
+        )
+        found.append(Obstacle("last_administrator", "", words, ""))
+    return found
+
+
+def _organised_alone(user: User) -> Select[Competition]:
+    """Select the competitions without an owner of which nobody else is an organiser."""
+    mine, others = aliased(CompetitionRole), aliased(CompetitionRole)
+    other = exists().where(
+        others.competition_id == Competition.id, others.role == Role.ORGANISER, others.user_id != user.id
+    )
+    return (
+        select(Competition)
+        .join(mine, mine.competition_id == Competition.id)
+        .where(mine.user_id == user.id, mine.role == Role.ORGANISER, Competition.owner_id.is_(None), ~other)
+        .order_by(Competition.name)
+    )
+
+
+def _has_other_administrator(session: Session, user: User) -> bool:
+    """Return whether another administrator can log in."""
+    others = User.id != user.id, User.is_administrator, User.password_hash.is_not(None)
+    return session.scalar(select(User.id).where(*others).limit(1)) is not None
+
+
+def deletion_of(session: Session, user: User) -> AccountDeletion | None:
+    """Return the scheduled deletion of this account."""
+    return session.get(AccountDeletion, user.id, populate_existing=True)
+
+
+def plan_account_deletion(
+    session: Session, user: User, settings: Settings, now: datetime, *, actor: User | str | None, at_once: bool = False
+) -> AccountDeletion:
+    """Schedule the deletion, or return the one that is scheduled. Raises NotDeletable with all that stands in the way.
+
+    actor: as for `app.people.audit.record`; at_once: without the days in which it can be undone, for operators.
+    """
+    session.execute(select(User.id).where(User.id == user.id).with_for_update())
+    found = deletion_of(session, user)
+    if found is not None and not at_once:
+        return found
+    check_deletable(session, user)
+    due_at = now if at_once else (now + timedelta(days=settings.deletion_days)).replace(second=0, microsecond=0)
+    if found is None:
+        found = AccountDeletion(
+            user_id=user.id, asked_at=now, due_at=due_at, reminded_at=None, told_at=None, done_at=None
+        )
+        session.add(found)
+    found.due_at = min(found.due_at, due_at)
+    session.flush()
+    details = {"due_at": due_at.isoformat()}
+    audit.record(session, actor, "account.delete", f"user {user.username}", details, now=now)
+    if not at_once:
+        _write(session, found, user, _ASKED, settings, now)
+    return found
+
+
+def check_deletable(session: Session, user: User) -> None:
+    """Raise NotDeletable with all that stands in the way."""
+    if obstacles := obstacles_of(session, user):
+        details = [{"kind": one.kind, "competition": one.competition, "message": one.message} for one in obstacles]
+        raise NotDeletable(" ".join(one.message for one in obstacles), obstacles=details)
+
+
+def undo_account_deletion(
+    session: Session, user: User, settings: Settings, now: datetime, *, actor: User | str | None
+) -> bool:
+    """Undo the deletion; return False if none is scheduled."""
+    session.execute(select(User.id).where(User.id == user.id).with_for_update())
+    found = deletion_of(session, user)
+    if found is None or found.done_at is not None:
+        return False
+    session.delete(found)
+    session.flush()
+    audit.record(session, actor, "account.keep", f"user {user.username}", now=now)
+    _write(session, found, user, _UNDONE, settings, now)
+    return True
+
+
+def due_deletions(session: Session, now: datetime) -> list[int]:
+    """Return whose deletion is due, or due so soon that a mail reminds of it."""
+    is_open = AccountDeletion.done_at.is_(None), AccountDeletion.due_at <= now + REMINDER
+    return list(session.scalars(select(AccountDeletion.user_id).where(*is_open).order_by(AccountDeletion.user_id)))
+
+
+def carry_out(session: Session, user_id: int, settings: Settings, now: datetime) -> bool:
+    """Remind of this deletion, or erase the account if its day has come; return True if erased. The caller commits.
+
+    With an obstacle it is left, and its owner is notified once; with a file in the queue it waits for the next sweep.
+    """
+    user = session.get_one(User, user_id, with_for_update=True, populate_existing=True)
+    found = deletion_of(session, user)
+    if found is None or found.done_at is not None:  # undone, or done, meanwhile
+        return False
+    if found.due_at > now:
+        if found.reminded_at is None and now - found.asked_at > timedelta(days=1):
+            found.reminded_at = now
+            _write(session, found, user, _REMINDER, settings, now)
+    elif obstacles := obstacles_of(session, user):
+        if found.told_at is None:
+            found.told_at = now
+            words = "\n".join(f"- {one.message}" for one in obstacles)
+            _write(session, found, user, _NOT_YET, settings, now, words)
+    elif not _is_at_work(session, user):
+        from app.privacy.erasing import erase  # with boards and statistics, for which the sweep has no other use
+
+        erase(session, user, settings, now)
+        return True
+    return False
+
+
+def _is_at_work(session: Session, user: User) -> bool:
+    """Return whether a file of this person waits for a worker, or is being scored."""
+    at_work = select(ScoringRun.id).join(Submission, Submission.id == ScoringRun.submission_id)
+    mine = Submission.user_id == user.id, ScoringRun.status.not_in(TERMINAL)
+    return session.scalar(at_work.where(*mine).limit(1)) is not None
+
+
+def _write(
+    session: Session,
+    deletion: AccountDeletion,
+    user: User,
+    text: str,
+    settings: Settings,
+    now: datetime,
+    obstacles: str = "",
+) -> None:
+    body = text.format(
+        username=user.username,
+        server=public_address(settings, "/"),
+        due=_to_the_minute(deletion.due_at),
+        page=public_address(settings, links.own_data()),
+        obstacles=obstacles,
+    )
+    send_mail(session, user, _SUBJECTS[text], body, now=now)
+
+
+def _to_the_minute(moment: datetime) -> str:
+    return moment_words(moment.replace(second=0, microsecond=0))
+
+
+# --------------------------------------------------------------------------------------------------------------- shown
+
+
+def describe_deletion(session: Session, user: User, settings: Settings) -> DeletionOut:
+    """Return the deletion of this account as its owner sees it."""
+    found = deletion_of(session, user)
+    return DeletionOut(
+        due_at=found.due_at if found is not None else None,
+        days=settings.deletion_days,
+        obstacles=[
+            ObstacleOut(kind=one.kind, competition=one.competition, message=one.message)
+            for one in obstacles_of(session, user)
+        ],
+    )

@@ -1,0 +1,121 @@
+"""The page about one's own data: the archive, and the deletion of the account; and what the server stores of whom."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Depends, Form, Query, Request, Response
+from fastapi.responses import RedirectResponse
+from pydantic import Field
+
+from app.base import links
+from app.base.db import writing
+from app.base.errors import EvergoldError, InvalidForm, LimitReached
+from app.base.queue import send_archive
+from app.models import User
+from app.privacy.archives import describe_archive, latest_archive, may_request, request_archive
+from app.privacy.deletions import (
+    NotDeletable,
+    deletion_of,
+    obstacles_of,
+    plan_account_deletion,
+    undo_account_deletion,
+)
+from app.privacy.retention import retention_rules
+from app.web.html.guards import PageForm, PageUserVisit, form_again, form_guard
+from app.web.html.rendering import render, render_page
+from app.web.html.site_texts import read_site_text
+from app.web.http.context import ServerHere
+from app.web.http.identity import VisitorHere
+from app.web.http.routers import page_router
+from app.web.http.visit import UserVisit
+from app.web.people.passwords import PasswordTurn, prove_again
+
+router = page_router()
+
+DATA = links.own_data()
+DONE = {
+    "archive": "Requested: you get a mail when it is ready.",
+    "deletion": "Your account is going to be deleted. Until then you can undo it.",
+    "undone": "Undone: your account stays as it is.",
+}
+Sender = Annotated[User, Depends(form_guard(DATA))]
+
+
+class DeletionForm(PageForm):
+    """The wish to delete the account, proved by its password where it has one."""
+
+    proof: str = Field("", repr=False)
+
+
+@router.get(DATA)
+def read_data(visit: PageUserVisit, done: Annotated[str, Query(max_length=20)] = "") -> Response:
+    return _data_page(visit, done=DONE.get(done, ""))
+
+
+def _data_page(visit: UserVisit, done: str = "", error: EvergoldError | None = None) -> Response:
+    """Return the page; error: why the account is not going to be deleted."""
+    settings, archive = visit.server.settings, latest_archive(visit.session, visit.user)
+    response = render_page(
+        visit,
+        "people/data.html",
+        user=visit.user,
+        archive=describe_archive(archive, settings) if archive is not None else None,
+        may_request=may_request(archive, visit.now),
+        archive_days=settings.archive_days,
+        deletion=deletion_of(visit.session, visit.user),
+        obstacles=obstacles_of(visit.session, visit.user),
+        deletion_days=settings.deletion_days,
+        proves_by_password=settings.passwords and visit.user.has_password,
+        done=done,
+        error=error,
+    )
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+@router.post(f"{DATA}/archive")
+def send_request(server: ServerHere, user: Sender) -> Response:
+    with writing(server.engine) as session:
+        archive = request_archive(session, user, server.clock())
+    if archive.ready_at is None:
+        send_archive(archive.id)
+    return RedirectResponse(f"{DATA}?done=archive", 303)
+
+
+@router.post(f"{DATA}/deletion")
+@form_again(_data_page, InvalidForm, LimitReached, NotDeletable)
+def send_deletion(
+    request: Request,
+    server: ServerHere,
+    user: Sender,
+    visitor: VisitorHere,
+    turn: PasswordTurn,
+    form: Annotated[DeletionForm, Form()],
+) -> Response:
+    prove_again(request, server, visitor, form.proof, "proof")
+    with writing(server.engine) as session:
+        plan_account_deletion(session, user, server.settings, server.clock(), actor=user)
+    return RedirectResponse(f"{DATA}?done=deletion", 303)
+
+
+@router.post(f"{DATA}/deletion/undo")
+def send_undo(server: ServerHere, user: Sender) -> Response:
+    with writing(server.engine) as session:
+        undo_account_deletion(session, user, server.settings, server.clock(), actor=user)
+    return RedirectResponse(f"{DATA}?done=undone", 303)
+
+
+@router.get(links.privacy())
+def read_privacy(request: Request, server: ServerHere) -> Response:
+    """Write the page from the settings in use, with the operator's own text below, if there is one."""
+    settings = server.settings
+    return render(
+        request,
+        "people/privacy.html",
+        rules=retention_rules(settings),
+        contact=settings.contact,
+        text=read_site_text(settings, "privacy") if settings.privacy_file is not None else "",
+        providers=[provider.title_of(name) for name, provider in sorted(settings.providers.items())],
+        deletion_days=settings.deletion_days,
+    )
