@@ -29,6 +29,7 @@ from app.web.gold import pages as gold
 from app.web.html.guards import is_guarded, is_own_form
 from app.web.http.routers import add_routes, page_router
 from app.web.judging import marks as judging_marks, pages as judging
+from app.web.looks import pages as looks
 from app.web.messages import pages as messages
 from app.web.people import (
     factor_pages as factors,
@@ -92,6 +93,7 @@ for part in (
     messages,
     exports,
     wheels,
+    looks,
 ):
     add_routes(router, part.router)
 

@@ -13,7 +13,7 @@ import asyncio
 import re
 from dataclasses import dataclass
 from functools import partial
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 from weakref import WeakValueDictionary
 
 from anyio.to_thread import run_sync
@@ -53,13 +53,15 @@ class Kind:
     """A kind of cached addresses.
 
     parameters: the only query parameters allowed. is_stored: depends on the database. is_arranged: may be sorted and
-    filtered. is_one_of_many: too numerous to share the memory of whole boards.
+    filtered. is_filtered: one of many as soon as it has a parameter. is_one_of_many: too numerous to share the memory
+    of whole boards.
     """
 
     path: re.Pattern[str]
     parameters: frozenset[str] = frozenset()
     is_stored: bool = True
     is_arranged: bool = False
+    is_filtered: bool = False
     is_one_of_many: bool = False
 
 
@@ -88,7 +90,8 @@ KINDS = (
     Kind(re.compile(rf"{_BOARD}/pictures(/{_NAME}\.svg)?"), frozenset({"split"})),
     Kind(re.compile(rf"{API}{_BOARD}/pictures")),
     Kind(re.compile(rf"{API}{_BOARD}/pictures/{_NAME}"), frozenset({"split"})),
-    Kind(re.compile(rf"{_COMPETITION}(/data)?|/")),
+    Kind(re.compile(rf"{_COMPETITION}(/data)?")),
+    Kind(re.compile(r"/"), frozenset({"task_type", "language", "open"}), is_filtered=True),
     Kind(re.compile(rf"{_COMPETITION}/tasks/{_NAME}/results"), frozenset({"sort"})),
     Kind(re.compile(rf"{_BOARD}/official(/[0-9]{{1,9}})?"), is_arranged=True),
     Kind(re.compile(rf"{API}{_BOARD}/official(/[0-9]{{1,9}})?"), frozenset({"format"}), is_arranged=True),
@@ -192,8 +195,14 @@ def _known_query(query: bytes, kind: Kind) -> tuple[str, bool] | None:
         return None
     if kind.is_arranged:
         return canonical(text, kind.parameters)
-    names = [name for name, _ in parse_qsl(text, keep_blank_values=True)]
-    return (text, False) if len(set(names)) == len(names) and kind.parameters.issuperset(names) else None
+    pairs = parse_qsl(text, keep_blank_values=True)
+    names = [name for name, _ in pairs]
+    if len(set(names)) != len(names) or not kind.parameters.issuperset(names):
+        return None
+    if kind.is_filtered:  # a form sends all its fields, those without a choice empty
+        text = urlencode(sorted((name, value) for name, value in pairs if value))
+        return text, bool(text)
+    return text, False
 
 
 def _standing(server: Server, competition: str | None) -> str | None:

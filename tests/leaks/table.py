@@ -379,6 +379,8 @@ POST   /password/new                                                            
 GET    /readyz                                                                                            503 503 503 503 503 503 503
 GET    /register                                                                                          200 303 303 303 303 303 303
 POST   /register                                                                                          303 303 303 303 303 303 303
+GET    /logo/{sha256}                                                                                     404 404 404 404 404 404 404
+GET    /looks.css                                                                                         200 200 200 200 200 200 200
 GET    /robots.txt                                                                                        200 200 200 200 200 200 200
 GET    /search                                                                                            200 200 200 200 200 200 200
 GET    /status                                                                                            200 200 200 200 200 200 200

@@ -46,6 +46,7 @@ def render(request: Request, template: str, status: int = 200, /, **context: Any
         .get_template(template)
         .render(
             viewer=visitor.user,
+            brand=request.app.state.server.looks,
             invitation_count=visitor.invitations,
             path=request.url.path,
             site_texts=site_texts(request.app.state.server.settings),

@@ -12,6 +12,7 @@ from sqlalchemy import Engine
 
 from app.base import addresses
 from app.base.config import Settings
+from app.looks.look import HOUSE, Looks
 from app.web.http.caching import KeptAnswers
 from app.web.http.rate_limits import InFlightUploads
 from app.web.http.waiting import Waiting
@@ -27,7 +28,8 @@ class Server:
     """Settings, engine and shared state of this server.
 
     clock: read once per decision; tests set it. answers: cache of `app.web.public_answers`; many_answers: a separate
-    cache for responses with very many keys. waiting: clients waiting for news. tries: uploads in flight.
+    cache for responses with very many keys. waiting: clients waiting for news. tries: uploads in flight. looks: name,
+    logos and colours.
     """
 
     settings: Settings
@@ -37,6 +39,7 @@ class Server:
     many_answers: KeptAnswers = field(default_factory=KeptAnswers, compare=False)
     waiting: Waiting = field(default_factory=Waiting, compare=False)
     tries: InFlightUploads = field(default_factory=InFlightUploads, compare=False)
+    looks: Looks = field(default=HOUSE, compare=False)
 
 
 def server_of(request: Request) -> Server:
