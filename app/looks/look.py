@@ -9,9 +9,11 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from app.base.colours import DARK, LIGHT, nearest_accent, style_sheet
+from app.base.config import Settings
+from app.base.live_settings import PRODUCT, names_in
 
-#: The name of a server that has none of its own.
-PRODUCT = "Evergold"
+#: The keys of stored logos beside the settings, by the scheme of the pages that show them.
+LOGO_KEYS = {"light": "logo", "dark": "logo_dark"}
 #: From this ratio of width to height on a logo stands alone: it has the name in it.
 WIDE = 2.5
 #: Up to this ratio a logo can be the icon of a browser's tab.
@@ -131,7 +133,17 @@ class Looks:
         return next((logo for logo in (self.logo, self.logo_dark) if logo is not None and logo.sha256 == sha256), None)
 
 
-HOUSE = Looks()
+def looks_of(settings: Settings, logo: Logo | None = None, logo_dark: Logo | None = None) -> Looks:
+    """Return the looks that these settings describe, with these logos."""
+    return Looks(
+        settings.server_name,
+        logo,
+        logo_dark,
+        settings.accent,
+        settings.accent_dark,
+        settings.front_text,
+        tuple(names_in(settings.featured)),
+    )
 
 
 @lru_cache(maxsize=8)

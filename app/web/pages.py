@@ -7,6 +7,11 @@ from __future__ import annotations
 
 from fastapi.routing import APIRoute
 
+from app.web.administration import (
+    looks_page as admin_looks,
+    overview_page as administration,
+    settings_page as live_settings,
+)
 from app.web.boards import compare_page as row_comparison, page as board, pages as boards, row_pages as rows
 from app.web.competitions import (
     allowances_page as allowances,
@@ -94,6 +99,9 @@ for part in (
     exports,
     wheels,
     looks,
+    administration,
+    live_settings,
+    admin_looks,
 ):
     add_routes(router, part.router)
 
