@@ -50,11 +50,7 @@ class FilterChoices:
     task_types: tuple[tuple[str, str], ...]
     languages: tuple[tuple[str, str], ...]
     tells_open: bool
-
-    @property
-    def are_useful(self) -> bool:
-        """True if one of them can leave a competition out."""
-        return len(self.task_types) > 1 or len(self.languages) > 1 or self.tells_open
+    are_useful: bool  # one of them can leave a competition out
 
 
 def choices_among(competitions: Sequence[Competition], now: datetime) -> FilterChoices:
@@ -62,11 +58,13 @@ def choices_among(competitions: Sequence[Competition], now: datetime) -> FilterC
     tasks = [(competition, task) for competition in competitions for task in competition.tasks]
     types = {task.task_type for _, task in tasks}
     codes = {code for competition, task in tasks for code in languages_of(competition, task)}
-    opened = {is_open(competition, now) for competition in competitions}
+    tells_open = len({is_open(competition, now) for competition in competitions}) > 1
+    tells_apart = len(competitions) > 1 and (len(types) > 1 or len(codes) > 1)
     return FilterChoices(
         _sorted((name, _type_title(name)) for name in types),
         _sorted((code, language_name(code) or code.upper()) for code in codes),
-        len(opened) > 1,
+        tells_open,
+        tells_apart or tells_open,
     )
 
 

@@ -127,6 +127,7 @@ EXAMPLES = {
     "environments wanted": "idioms",
     "environments list": "",
     "check-host": "--environment /etc/evergold/evergold.env --environment /etc/evergold/worker.env",
+    "admin looks": "--name 'Uni Scores' --accent '#00338d' --logo logo.svg",
     "account create": "grace --email grace@example.org --admin",
     "account approve": "grace",
     "account requests": "--all",

@@ -48,10 +48,10 @@ POST   /accounts/login/                                                         
 GET    /admin                                                                                           303 404 404 404 404 404 200 404 404 404 404
 GET    /admin/announcements                                                                             303 404 404 404 404 404 200 404 404 404 404
 POST   /admin/announcements                                                                             303 404 404 404 404 404 303 404 404 404 404
-POST   /admin/announcements/{announcement_id}/end                                                       303 404 404 404 404 404 404 404 404 404 404
+POST   /admin/announcements/{announcement_id}/end                                                       303 404 404 404 404 404 404
 GET    /admin/looks                                                                                     303 404 404 404 404 404 200 404 404 404 404
 POST   /admin/looks                                                                                     303 404 404 404 404 404 422 404 404 404 404
-POST   /admin/looks/logos/{scheme}                                                                      303 404 404 404 404 404 422 404 404 404 404
+POST   /admin/looks/logos/{scheme}                                                                      303 404 404 404 404 404 415 404 404 404 404
 POST   /admin/looks/logos/{scheme}/remove                                                               303 404 404 404 404 404 303 404 404 404 404
 GET    /admin/settings                                                                                  303 404 404 404 404 404 200 404 404 404 404
 POST   /admin/settings/{setting}                                                                        303 404 404 404 404 404 303 404 404 404 404
@@ -88,7 +88,7 @@ POST   /api/v1/admin/announcements                                              
 DELETE /api/v1/admin/announcements/{announcement_id}                                                    401 403 403 403 403 403 404 403 403 403 403
 GET    /api/v1/admin/looks                                                                              401 403 403 403 403 403 200 403 403 403 403
 PATCH  /api/v1/admin/looks                                                                              401 403 403 403 403 403 200 403 403 403 403
-PUT    /api/v1/admin/looks/logos/{scheme}                                                               401 403 403 403 403 403 422 403 403 403 403
+PUT    /api/v1/admin/looks/logos/{scheme}                                                               401 403 403 403 403 403 415 403 403 403 403
 DELETE /api/v1/admin/looks/logos/{scheme}                                                               401 403 403 403 403 403 200 403 403 403 403
 GET    /api/v1/admin/settings                                                                           401 403 403 403 403 403 200 403 403 403 403
 DELETE /api/v1/admin/settings/{setting}                                                                 401 403 403 403 403 403 200 403 403 403 403
@@ -335,7 +335,7 @@ POST   /competitions/{competition}/team/name                                    
 POST   /competitions/{competition}/team/remove                                                            303 404 404 404 404 404 404
 GET    /competitions/{competition}/teams/{team:path}                                                      200 200 200 200 200 200 200
 GET    /docs                                                                                              200 200 200 200 200 200 200
-GET    /favicon.ico                                                                                       308 308 308 308 308 308 308
+GET    /favicon.ico                                                                                       307 307 307 307 307 307 307
 GET    /guide                                                                                             200 200 200 200 200 200 200
 GET    /guide/metrics                                                                                     200 200 200 200 200 200 200
 GET    /guide/{name}                                                                                      200 200 200 200 200 200 200
@@ -424,7 +424,7 @@ GET    /embed/competitions/{competition}/phases/{phase}/boards/{board}          
 GET    /imprint                                                                                           404 404 404 404 404 404 404
 GET    /privacy                                                                                           404 404 404 404 404 404 404
 GET    /contact                                                                                           404 404 404 404 404 404 404
-GET    /apple-touch-icon.png                                                                              308 308 308 308 308 308 308
+GET    /apple-touch-icon.png                                                                              307 307 307 307 307 307 307
 GET    /sitemap.xml                                                                                       200 200 200 200 200 200 200
 GET    /api/v1/competitions/{competition}/roles/invitations                                               401 403 403 403 403 200 200 200 403 403 403
 DELETE /api/v1/competitions/{competition}/roles/invitations/{invitation_id}                               401 403 403 403 403 404 404 404 403 403 403

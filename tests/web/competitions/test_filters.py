@@ -115,7 +115,7 @@ def test_a_hidden_competition_makes_no_difference(listed: Site, nobody: httpx.Cl
 
 
 def test_there_is_no_form_where_nothing_can_be_left_out(alone: Site) -> None:
-    world.add_competition(alone.engine, name="alone", options={"languages": ["EN"]})
+    world.add_competition(alone.engine, name="alone", options={"languages": ["EN", "PT"]})
     with alone.client(**BROWSER) as client:
         assert "list-filters" not in client.get("/").text
 
