@@ -48,7 +48,7 @@ POST   /accounts/login/                                                         
 GET    /admin                                                                                           303 404 404 404 404 404 200 404 404 404 404
 GET    /admin/announcements                                                                             303 404 404 404 404 404 200 404 404 404 404
 POST   /admin/announcements                                                                             303 404 404 404 404 404 303 404 404 404 404
-POST   /admin/announcements/{announcement_id}/end                                                       303 404 404 404 404 404 404 404 404 404 404
+POST   /admin/announcements/{announcement_id}/end                                                       303 404 404 404 404 404 404
 GET    /admin/competitions                                                                              303 404 404 404 404 404 200 404 404 404 404
 POST   /admin/competitions/{competition}/owner                                                          303 404 404 404 404 404 303 404 404 404 404
 GET    /admin/people                                                                                    303 404 404 404 404 404 200 404 404 404 404
@@ -60,7 +60,7 @@ POST   /admin/people/{username}/organising                                      
 POST   /admin/people/{username}/second-factor                                                           303 404 404 404 404 404 303 404 404 404 404
 POST   /admin/people/{username}/unblock                                                                 303 404 404 404 404 404 303 404 404 404 404
 GET    /admin/requests                                                                                  303 404 404 404 404 404 200 404 404 404 404
-POST   /admin/requests/{request_id}                                                                     303 404 404 404 404 404 404 404 404 404 404
+POST   /admin/requests/{request_id}                                                                     303 404 404 404 404 404 404
 GET    /admin/settings                                                                                  303 404 404 404 404 404 200 404 404 404 404
 POST   /admin/settings/{setting}                                                                        303 404 404 404 404 404 303 404 404 404 404
 POST   /admin/settings/{setting}/reset                                                                  303 404 404 404 404 404 303 404 404 404 404

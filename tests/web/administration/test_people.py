@@ -233,7 +233,8 @@ def test_competitions_stand_by_size_and_an_administrator_takes_one_over(quick_si
     before = size()
     quick_site.person("ada").submitted(b"five!")
     after = size()
-    assert {name for name in after if after[name] != before[name]} == {"submissions", "submitted_bytes", "teams"}
+    changed = {name for name in after if after[name] != before[name]}
+    assert changed == {"submissions", "submitted_bytes", "teams", "last_submission_at"}
     assert after["submitted_bytes"] - before["submitted_bytes"] == 5
     place = f"/api/v1/admin/competitions/{COMPETITION}/owner"
     assert root.client.put(place, json={"owner": "root"}).json() == {"owner": "root"}
