@@ -1,4 +1,4 @@
-"""Settings changed while the server runs, and announcements to everybody, as each process knows them.
+"""Settings changed while the server runs, announcements to everybody, and who is blocked, as each process knows them.
 
 A process looks at one number (`LiveRevision`) and reads the rest only when it has changed: web processes every two
 seconds beside their look at the schema, and at once after a change of their own; workers and the sweep before each
@@ -26,19 +26,20 @@ from app.base.db import insert_now, reading
 from app.base.live_settings import LiveSettings
 from app.base.logs import log
 from app.looks.look import LOGO_KEYS, Logo, Looks, looks_of
-from app.models import LiveRevision, ServerAnnouncement, ServerSetting
+from app.models import LiveRevision, ServerAnnouncement, ServerSetting, User
 
 _ONLY_ROW = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The state at one revision. announcements: those that had not ended, the most severe first."""
+    """The state at one revision. announcements: without those that had ended, the most severe first; blocked: users."""
 
     revision: int
     settings: Settings
     looks: Looks
     announcements: tuple[ServerAnnouncementOut, ...] = ()
+    blocked: frozenset[int] = frozenset()
 
 
 def _clock() -> datetime:
@@ -74,6 +75,10 @@ class LiveState:
         """Return the announcements of this moment, the most severe first."""
         return [one for one in self._known.announcements if one.is_shown_at(now)]
 
+    def is_blocked(self, user: User) -> bool:
+        """Return whether this process knows that the user is blocked: for requests that wait, without a query."""
+        return user.id in self._known.blocked
+
     def stamp(self, now: datetime) -> str:
         """Return a word that changes with everything here that a page may show."""
         known = self._known
@@ -93,8 +98,10 @@ class LiveState:
 def _read(session: Session, environment: Settings, now: datetime) -> Known:
     """Read everything; the revision first, so that nothing read is older than it."""
     revision = revision_of(session)
+    blocked = frozenset(session.scalars(select(User.id).where(User.blocked_at.is_not(None))))
     settings = current_settings(session, environment)
-    return Known(revision, settings, current_looks(session, settings), tuple(list_announcements(session, now)))
+    looks = current_looks(session, settings)
+    return Known(revision, settings, looks, tuple(list_announcements(session, now)), blocked)
 
 
 def revision_of(session: Session) -> int:

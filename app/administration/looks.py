@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 
 from app.administration.access import check_administrator
 from app.administration.live import current_looks, current_settings, note_change
+from app.administration.looks_views import LogoOut, LooksOut, PaletteOut
 from app.administration.settings import change_setting
-from app.administration.views import LogoOut, LooksOut, PaletteOut
 from app.base.colours import DARK, LIGHT, palette_of
 from app.base.config import Settings
 from app.base.errors import InvalidForm

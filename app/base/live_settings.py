@@ -35,7 +35,7 @@ SERVER_NAME_CHARACTERS, FRONT_CHARACTERS, MOST_FEATURED = 60, 20_000, 12
 
 
 class LiveSettings(BaseModel):
-    """The settings that administrators may change while the server runs, with their defaults; names include the units."""
+    """The settings that may change while the server runs, with their defaults; names include the units."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -9,6 +9,7 @@ import typer
 
 from app.cli import (
     account,
+    admin,
     allowances,
     audit,
     backup,
@@ -20,7 +21,6 @@ from app.cli import (
     host,
     imports,
     life,
-    looks,
     registrations,
     role,
     rows,
@@ -52,8 +52,8 @@ for part in (
     climbers,
     server,
     account,
+    admin,
     audit,
-    looks,
     backup,
     workers,
     sandbox,

@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from app.cli.settings import DataDirOption, server_database
-from evergold.cli.output import RUNNING, CommandError, JsonOption, print_json, print_table, remark
+from evergold.cli.output import CommandError, JsonOption, print_json, print_table, remark
 
 if TYPE_CHECKING:
-    from app.administration.views import LogoOut, LooksOut
+    from app.administration.looks_views import LogoOut, LooksOut
     from app.looks.logos import MadeLogo
 
 commands = typer.Typer()
-admin_commands = typer.Typer(no_args_is_help=True)
-commands.add_typer(admin_commands, name="admin", help="Administration of this server.", rich_help_panel=RUNNING)
 
 LogoFile = Annotated[
     Path | None, typer.Option(exists=True, dir_okay=False, help="An SVG or a PNG, at most 256 KiB, for light pages.")
@@ -30,12 +28,7 @@ FrontFile = Annotated[
 ]
 
 
-@admin_commands.callback()
-def _admin() -> None:
-    """Administration of this server."""
-
-
-@admin_commands.command()
+@commands.command()
 def looks(
     name: Annotated[str | None, typer.Option(help="The server's name: on pages, in mails, in apps for codes.")] = None,
     accent: Annotated[str | None, typer.Option(help="Colour of links and buttons: '#1c6047'; '': the default.")] = None,

@@ -21,7 +21,7 @@ from app.base.storage import clear_interrupted_uploads, sealed_storage_of, stora
 from app.operations.database_revision import OtherRevision, Tables, check_revision
 from app.people.blocking import Blocked
 from app.web import docs, pages
-from app.web.administration import api as administration, looks_api
+from app.web.administration import api as administration, looks_api, people_api as all_people
 from app.web.boards import api as boards, exports, feeds, pictures, rankings, rows
 from app.web.codabench import api as codabench
 from app.web.competitions import api as competitions, organising_api as organising
@@ -142,6 +142,7 @@ def create_app(settings: Settings | None = None, *, is_watched_over: bool = Fals
         audit,
         administration,
         looks_api,
+        all_people,
         messages,
         organiser_exports,
         docs,

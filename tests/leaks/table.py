@@ -53,6 +53,18 @@ GET    /admin/looks                                                             
 POST   /admin/looks                                                                                     303 404 404 404 404 404 422 404 404 404 404
 POST   /admin/looks/logos/{scheme}                                                                      303 404 404 404 404 404 415 404 404 404 404
 POST   /admin/looks/logos/{scheme}/remove                                                               303 404 404 404 404 404 303 404 404 404 404
+GET    /admin/competitions                                                                              303 404 404 404 404 404 200 404 404 404 404
+POST   /admin/competitions/{competition}/owner                                                          303 404 404 404 404 404 303 404 404 404 404
+GET    /admin/people                                                                                    303 404 404 404 404 404 200 404 404 404 404
+POST   /admin/people/ban                                                                                303 404 404 404 404 404 303 404 404 404 404
+GET    /admin/people/{username}                                                                         303 404 404 404 404 404 200 404 404 404 404
+POST   /admin/people/{username}/block                                                                   303 404 404 404 404 404 303 404 404 404 404
+POST   /admin/people/{username}/confirm                                                                 303 404 404 404 404 404 303 404 404 404 404
+POST   /admin/people/{username}/organising                                                              303 404 404 404 404 404 303 404 404 404 404
+POST   /admin/people/{username}/second-factor                                                           303 404 404 404 404 404 303 404 404 404 404
+POST   /admin/people/{username}/unblock                                                                 303 404 404 404 404 404 303 404 404 404 404
+GET    /admin/requests                                                                                  303 404 404 404 404 404 200 404 404 404 404
+POST   /admin/requests/{request_id}                                                                     303 404 404 404 404 404 404
 GET    /admin/settings                                                                                  303 404 404 404 404 404 200 404 404 404 404
 POST   /admin/settings/{setting}                                                                        303 404 404 404 404 404 303 404 404 404 404
 POST   /admin/settings/{setting}/reset                                                                  303 404 404 404 404 404 303 404 404 404 404
@@ -90,6 +102,18 @@ GET    /api/v1/admin/looks                                                      
 PATCH  /api/v1/admin/looks                                                                              401 403 403 403 403 403 200 403 403 403 403
 PUT    /api/v1/admin/looks/logos/{scheme}                                                               401 403 403 403 403 403 415 403 403 403 403
 DELETE /api/v1/admin/looks/logos/{scheme}                                                               401 403 403 403 403 403 200 403 403 403 403
+PUT    /api/v1/admin/banned-domains/{domain}                                                            401 403 403 403 403 403 200 403 403 403 403
+GET    /api/v1/admin/competitions                                                                       401 403 403 403 403 403 200 403 403 403 403
+PUT    /api/v1/admin/competitions/{competition}/owner                                                   401 403 403 403 403 403 200 403 403 403 403
+GET    /api/v1/admin/people                                                                             401 403 403 403 403 403 200 403 403 403 403
+GET    /api/v1/admin/people/{username}                                                                  401 403 403 403 403 403 200 403 403 403 403
+DELETE /api/v1/admin/people/{username}/block                                                            401 403 403 403 403 403 200 403 403 403 403
+PUT    /api/v1/admin/people/{username}/block                                                            401 403 403 403 403 403 200 403 403 403 403
+PUT    /api/v1/admin/people/{username}/confirmation                                                     401 403 403 403 403 403 200 403 403 403 403
+PUT    /api/v1/admin/people/{username}/organising                                                       401 403 403 403 403 403 200 403 403 403 403
+DELETE /api/v1/admin/people/{username}/second-factor                                                    401 403 403 403 403 403 200 403 403 403 403
+GET    /api/v1/admin/requests                                                                           401 403 403 403 403 403 200 403 403 403 403
+PUT    /api/v1/admin/requests/{request_id}/answer                                                       401 403 403 403 403 403 404 403 403 403 403
 GET    /api/v1/admin/settings                                                                           401 403 403 403 403 403 200 403 403 403 403
 DELETE /api/v1/admin/settings/{setting}                                                                 401 403 403 403 403 403 200 403 403 403 403
 PUT    /api/v1/admin/settings/{setting}                                                                 401 403 403 403 403 403 200 403 403 403 403

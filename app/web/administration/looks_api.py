@@ -8,7 +8,7 @@ from anyio.to_thread import run_sync
 from fastapi import Request
 
 from app.administration.looks import change_looks, put_logo, read_looks, remove_logo
-from app.administration.views import LooksOut
+from app.administration.looks_views import LooksOut
 from app.base.db import reading, writing
 from app.web.administration.access import ApiAdmin, ApiAdminVisit
 from app.web.administration.logos import SchemeHere, received_logo
