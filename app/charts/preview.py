@@ -44,6 +44,14 @@ class PictureRow:
 
 
 @dataclass(frozen=True, slots=True)
+class PictureServer:
+    """The server's name and accent, in its light scheme."""
+
+    name: str = "Evergold"
+    accent: str = _ACCENT
+
+
+@dataclass(frozen=True, slots=True)
 class BoardPicture:
     """Content of the picture. more: number of further rows of the board; day: on which it was drawn."""
 
@@ -54,6 +62,7 @@ class BoardPicture:
     more: int
     day: str
     baseline: float | None = None
+    server: PictureServer = PictureServer()
 
 
 def draw_board(picture: BoardPicture) -> bytes:
@@ -62,13 +71,15 @@ def draw_board(picture: BoardPicture) -> bytes:
 
     image = Image.new("RGB", SIZE, _PAPER)
     draw = ImageDraw.Draw(image)
-    draw.rectangle((0, 0, SIZE[0], 10), fill=_ACCENT)
+    draw.rectangle((0, 0, SIZE[0], 10), fill=picture.server.accent)
     _text(draw, (_LEFT, 56), picture.competition, _font("serif", 46, 700), _INK, _RIGHT - _LEFT)
     _text(draw, (_LEFT, 122), picture.board, _font("sans", 30, 400), _SOFT, _RIGHT - _LEFT)
     _table(draw, picture)
     foot = " · ".join([*([f"and {picture.more} more"] if picture.more > 0 else []), picture.day])
     _text(draw, (_LEFT, 588), foot, _font("sans", 22, 400), _SOFT, 400)
-    draw.text((_RIGHT, 588), "Evergold", font=_font("serif", 24, 600), fill=_ACCENT, anchor="ra")
+    font = _font_for(picture.server.name, _font("serif", 24, 600))
+    name = _cut(picture.server.name, font, 600)
+    draw.text((_RIGHT, 588), name, font=font, fill=picture.server.accent, anchor="ra")
     content = io.BytesIO()
     image.quantize(64).save(content, "PNG", optimize=True)
     return content.getvalue()
@@ -84,10 +95,10 @@ def _table(draw: ImageDraw, picture: BoardPicture) -> None:
         for y in range(226, 570, 10):
             draw.line((x, y, x, y + 4), fill=_GOLD, width=2)
     for number, row in enumerate(picture.rows[:ROWS]):
-        _row(draw, row, _TOP + number * (_STEP - 2))
+        _row(draw, row, _TOP + number * (_STEP - 2), picture.server.accent)
 
 
-def _row(draw: ImageDraw, row: PictureRow, y: int) -> None:
+def _row(draw: ImageDraw, row: PictureRow, y: int, accent: str) -> None:
     plain, bold = _font("sans", 26, 400), _font("sans", 26, 700)
     draw.line((_LEFT, y - 8, _RIGHT, y - 8), fill=_LINE)
     draw.text((104, y), row.rank, font=plain, fill=_SOFT, anchor="ra")
@@ -95,7 +106,7 @@ def _row(draw: ImageDraw, row: PictureRow, y: int) -> None:
     draw.text((_SCORE, y), row.score, font=bold, fill=_INK, anchor="ra")
     if row.place is not None:
         x = _on_axis(row.place)
-        draw.ellipse((x - 8, y + 8, x + 8, y + 24), fill=_ACCENT)
+        draw.ellipse((x - 8, y + 8, x + 8, y + 24), fill=accent)
 
 
 def _on_axis(place: float) -> float:

@@ -9,6 +9,7 @@ import typer
 
 from app.cli import (
     account,
+    admin,
     allowances,
     audit,
     backup,
@@ -51,6 +52,7 @@ for part in (
     climbers,
     server,
     account,
+    admin,
     audit,
     backup,
     workers,

@@ -27,7 +27,7 @@ KEPT = timedelta(days=30)
 _ASKED = f"""\
 Hello,
 
-Please confirm your email address for your Evergold account on {{server}}. The link is valid for {LINK_HOURS} hours
+Please confirm your email address for your {{name}} account on {{server}}. The link is valid for {LINK_HOURS} hours
 and asks you to log in:
 
 {LINK_PLACE}
@@ -43,8 +43,8 @@ def is_confirmed(session: Session, user: User) -> bool:
 
 def send_link(session: Session, user: User, settings: Settings, now: datetime) -> None:
     """Mail a link to the user's current address; its secret is created when the mail is handed over."""
-    body = _ASKED.replace("{server}", public_address(settings, "/"))
-    mail.send_link(session, user, "Confirm your email address for Evergold", body, MailLink.ADDRESS, now)
+    body = _ASKED.replace("{server}", public_address(settings, "/")).replace("{name}", settings.server_name)
+    mail.send_link(session, user, f"Confirm your email address for {settings.server_name}", body, MailLink.ADDRESS, now)
 
 
 def make_link(session: Session, user: User, settings: Settings, now: datetime) -> str:

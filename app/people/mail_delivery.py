@@ -223,7 +223,7 @@ def _message(letter: Letter, settings: Settings, encoding: str | None = None) ->
     """Build the message. Raises ValueError or MessageError for invalid addresses."""
     mail = letter.mail
     message = EmailMessage(_KeepsAddressesWhole())
-    sender = sender_of(settings.mail_from)
+    sender = sender_of(settings.mail_from, settings.server_name)
     message["From"] = sender
     message["To"] = Address(addr_spec=mail.recipient)
     if letter.reply_to:

@@ -9,15 +9,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from app.base.live_settings import PRODUCT
+
 if TYPE_CHECKING:
     from webauthn.helpers.structs import PublicKeyCredentialDescriptor
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The server as browsers know it: an origin, and the host that passkeys are bound to."""
+    """The server as browsers know it: an origin, the host that passkeys are bound to, and a name for people."""
 
     origin: str
+    name: str = PRODUCT
 
     @property
     def host(self) -> str:
@@ -41,7 +44,7 @@ def creation_options(site: Site, user: tuple[int, str], known: Collection[str]) 
 
     options = generate_registration_options(
         rp_id=site.host,
-        rp_name="Evergold",
+        rp_name=site.name,
         user_id=hashlib.sha256(f"{site.host} {user[0]}".encode()).digest(),
         user_name=user[1],
         exclude_credentials=_descriptors(known),

@@ -12,7 +12,6 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal
 
 from sqlalchemy import delete, exists, or_, select, update
 from sqlalchemy.exc import IntegrityError
@@ -20,6 +19,7 @@ from sqlalchemy.orm import Session
 
 from app.base.config import Settings
 from app.base.errors import Forbidden, InvalidForm, NotAuthenticated, NotFound
+from app.base.live_settings import PRODUCT, Required
 from app.base.text import PLEASE_CORRECT, hash_of_secret, one_line
 from app.models import (
     Authenticator,
@@ -33,11 +33,11 @@ from app.models import (
     User,
 )
 from app.people import audit
+from app.people.blocking import check_not_blocked
 from app.people.passkeys import Site, verified_answer, verified_key
 from app.people.password_resets import mail_account_changed
 from evergold.scoring.characters import can_be_name
 
-ISSUER = "Evergold"
 CODES = 10
 _CODE_BYTES = 10
 STEP_MINUTES = 10
@@ -46,8 +46,6 @@ TRIES = 5
 #: Time steps of 30 s before and after the current one, for clocks that go wrong.
 _WINDOW = (0, -1, 1)
 NAME_CHARACTERS = 100
-
-Required = Literal["optional", "administrators", "organisers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +91,11 @@ def is_required(session: Session, user: User, required: Required) -> bool:
 # ------------------------------------------------------------------------------------------------------ setting up
 
 
-def begin_authenticator(session: Session, user: User, now: datetime) -> str:
-    """Return the address that an app reads, with a new secret. It counts when a code was entered. Raises Forbidden."""
+def begin_authenticator(session: Session, user: User, now: datetime, server_name: str = PRODUCT) -> str:
+    """Return the address that an app reads, with a new secret. It counts when a code was entered. Raises Forbidden.
+
+    server_name: as the app lists it.
+    """
     import pyotp
 
     known = session.get(Authenticator, user.id, with_for_update=True)
@@ -106,21 +107,21 @@ def begin_authenticator(session: Session, user: User, now: datetime) -> str:
     secret = pyotp.random_base32()
     session.add(Authenticator(user_id=user.id, secret=secret, created_at=now, confirmed_at=None, last_step=None))
     session.flush()
-    return _address(secret, user)
+    return _address(secret, user, server_name)
 
 
-def pending_authenticator(session: Session, user: User) -> tuple[str, str]:
+def pending_authenticator(session: Session, user: User, server_name: str = PRODUCT) -> tuple[str, str]:
     """Return the address that an app reads, and its secret, until a code was entered. Raises NotFound."""
     known = session.get(Authenticator, user.id)
     if known is None or known.confirmed_at is not None:
         raise NotFound("There is no app that waits for its first code.")
-    return _address(known.secret, user), known.secret
+    return _address(known.secret, user, server_name), known.secret
 
 
-def _address(secret: str, user: User) -> str:
+def _address(secret: str, user: User, server_name: str) -> str:
     import pyotp
 
-    return pyotp.TOTP(secret).provisioning_uri(name=user.username, issuer_name=ISSUER)
+    return pyotp.TOTP(secret).provisioning_uri(name=user.username, issuer_name=server_name)
 
 
 def confirm_authenticator(
@@ -259,7 +260,11 @@ def _tell(session: Session, user: User, deed: str, settings: Settings, now: date
 
 
 def begin_step(session: Session, user: User, following: str, way: str, now: datetime) -> str:
-    """Begin the second step of somebody who proved the first factor; return the secret of its cookie."""
+    """Begin the second step of somebody who proved the first factor; return the secret of its cookie.
+
+    Raises Blocked.
+    """
+    check_not_blocked(session, user)
     session.execute(delete(SecondStep).where(SecondStep.expires_at <= now))
     secret = secrets.token_urlsafe(32)
     session.add(
@@ -316,7 +321,8 @@ def prove_passkey(session: Session, step: SecondStep, answer: str, site: Site | 
 
 
 def _ended(session: Session, step: SecondStep, user: User) -> User:
-    """Forget the step; raise NotAuthenticated if another request ended it."""
+    """Forget the step; raise NotAuthenticated if another request ended it, or Blocked."""
+    check_not_blocked(session, user)
     gone = session.execute(delete(SecondStep).where(SecondStep.id == step.id).returning(SecondStep.id))
     if gone.first() is None or user.password_hash is None:
         raise NotAuthenticated("This log-in has ended already.")

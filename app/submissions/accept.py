@@ -49,6 +49,7 @@ from app.models import (
     User,
     rights_in,
 )
+from app.people.blocking import blocked
 from app.submissions.find import current_run
 from app.teams.find import TEAM_ID_OF, lock_team_of, new_team_for
 from app.teams.registration import check_standing, note_taking_part, standing_by
@@ -108,7 +109,7 @@ class UploadContext:
 
 
 def look_up(session: Session, phase_task: PhaseTask, sender: Sender) -> UploadContext:
-    """Load the current state, which stays valid only under the team's lock."""
+    """Load the current state, which stays valid only under the team's lock. Raises Blocked."""
     asked = {
         "user": sender.user.id,
         "competition": phase_task.phase.competition_id,
@@ -116,7 +117,9 @@ def look_up(session: Session, phase_task: PhaseTask, sender: Sender) -> UploadCo
         "key": sender.idempotency_key,
         **moments(sender.arrived_at),
     }
-    team, registration, rights, has_past, replayed, *counts = session.execute(_FACTS, asked).one()
+    team, registration, rights, has_past, replayed, reason, *counts = session.execute(_FACTS, asked).one()
+    if reason is not None:
+        raise blocked(reason)
     owns = phase_task.phase.competition.owner_id == sender.user.id
     sees_all = owns or Right.SUBMISSIONS in rights_in(rights or "")
     used = None if has_past else Counts(*counts)
@@ -159,6 +162,8 @@ _HAS_PAST = exists().where(
         FormerMember.user_id.in_(select(TeamMember.user_id).where(TeamMember.team_id == TEAM_ID_OF)),
     ),
 )
+#: Why the sender was blocked, since the upload began; NULL: they are not.
+_BLOCKED = select(User.blocked_reason).where(User.id == _USER, User.blocked_at.is_not(None)).scalar_subquery()
 _RIGHTS = (
     select(CompetitionRole.rights)
     .where(
@@ -176,7 +181,7 @@ _USED = COUNTED.where(
 ).subquery()
 _OWN_REGISTRATION = and_(Registration.competition_id == _COMPETITION, Registration.user_id == _USER)
 _FACTS = (
-    select(Team, Registration, _RIGHTS, _HAS_PAST, _REPLAYED, *_USED.c)
+    select(Team, Registration, _RIGHTS, _HAS_PAST, _REPLAYED, _BLOCKED, *_USED.c)
     .select_from(_USED)
     .outerjoin(Team, Team.id == TEAM_ID_OF)
     .outerjoin(Registration, _OWN_REGISTRATION)

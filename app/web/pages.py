@@ -7,6 +7,13 @@ from __future__ import annotations
 
 from fastapi.routing import APIRoute
 
+from app.web.administration import (
+    competitions_page as all_competitions,
+    looks_page as admin_looks,
+    overview_page as administration,
+    people_page as all_people,
+    settings_page as live_settings,
+)
 from app.web.boards import compare_page as row_comparison, page as board, pages as boards, row_pages as rows
 from app.web.competitions import (
     allowances_page as allowances,
@@ -29,6 +36,7 @@ from app.web.gold import pages as gold
 from app.web.html.guards import is_guarded, is_own_form
 from app.web.http.routers import add_routes, page_router
 from app.web.judging import marks as judging_marks, pages as judging
+from app.web.looks import pages as looks
 from app.web.messages import pages as messages
 from app.web.people import (
     data_pages as own_data,
@@ -94,6 +102,12 @@ for part in (
     messages,
     exports,
     wheels,
+    looks,
+    administration,
+    all_people,
+    all_competitions,
+    live_settings,
+    admin_looks,
 ):
     add_routes(router, part.router)
 

@@ -3,7 +3,8 @@
 All of them get the same bytes as long as nothing changes, or 304 if they have them already. Cached routes see no
 cookie, and requests with a login or token bypass the cache. Each request checks the state of the database
 (`app.boards.freshness`) after it has arrived, together with concurrent ones, so that every process notices a change at
-once; tags are digests of the body, so they are equal in all processes. Pages never contain remaining times, only due
+once (of announcements to the whole server within two seconds: `app.administration.live`); tags are digests of the body,
+so they are equal in all processes. Pages never contain remaining times, only due
 times: a script counts down by the reader's clock.
 """
 
@@ -13,7 +14,7 @@ import asyncio
 import re
 from dataclasses import dataclass
 from functools import partial
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 from weakref import WeakValueDictionary
 
 from anyio.to_thread import run_sync
@@ -53,13 +54,15 @@ class Kind:
     """A kind of cached addresses.
 
     parameters: the only query parameters allowed. is_stored: depends on the database. is_arranged: may be sorted and
-    filtered. is_one_of_many: too numerous to share the memory of whole boards.
+    filtered. is_filtered: one of many as soon as it has a parameter. is_one_of_many: too numerous to share the memory
+    of whole boards.
     """
 
     path: re.Pattern[str]
     parameters: frozenset[str] = frozenset()
     is_stored: bool = True
     is_arranged: bool = False
+    is_filtered: bool = False
     is_one_of_many: bool = False
 
 
@@ -88,7 +91,8 @@ KINDS = (
     Kind(re.compile(rf"{_BOARD}/pictures(/{_NAME}\.svg)?"), frozenset({"split"})),
     Kind(re.compile(rf"{API}{_BOARD}/pictures")),
     Kind(re.compile(rf"{API}{_BOARD}/pictures/{_NAME}"), frozenset({"split"})),
-    Kind(re.compile(rf"{_COMPETITION}(/data)?|/")),
+    Kind(re.compile(rf"{_COMPETITION}(/data)?")),
+    Kind(re.compile(r"/"), frozenset({"task_type", "language", "open"}), is_filtered=True),
     Kind(re.compile(rf"{_COMPETITION}/tasks/{_NAME}/results"), frozenset({"sort"})),
     Kind(re.compile(rf"{_BOARD}/official(/[0-9]{{1,9}})?"), is_arranged=True),
     Kind(re.compile(rf"{API}{_BOARD}/official(/[0-9]{{1,9}})?"), frozenset({"format"}), is_arranged=True),
@@ -145,7 +149,7 @@ class PublicAnswers:
         if state is None:
             return None
         form = "csv" if prefers_csv(headers.get("accept", "")) else ""
-        return scope["path"], asked.query, form, state
+        return scope["path"], asked.query, form, state, server.live.stamp(server.clock())
 
     async def _made(self, scope: Scope, receive: Receive, asked: PublicRequest) -> list[Message]:
         messages: list[Message] = []
@@ -192,8 +196,14 @@ def _known_query(query: bytes, kind: Kind) -> tuple[str, bool] | None:
         return None
     if kind.is_arranged:
         return canonical(text, kind.parameters)
-    names = [name for name, _ in parse_qsl(text, keep_blank_values=True)]
-    return (text, False) if len(set(names)) == len(names) and kind.parameters.issuperset(names) else None
+    pairs = parse_qsl(text, keep_blank_values=True)
+    names = [name for name, _ in pairs]
+    if len(set(names)) != len(names) or not kind.parameters.issuperset(names):
+        return None
+    if kind.is_filtered:  # a form sends all its fields, those without a choice empty
+        text = urlencode(sorted((name, value) for name, value in pairs if value))
+        return text, bool(text)
+    return text, False
 
 
 def _standing(server: Server, competition: str | None) -> str | None:

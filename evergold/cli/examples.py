@@ -130,6 +130,7 @@ EXAMPLES = {
     "environments wanted": "idioms",
     "environments list": "",
     "check-host": "--environment /etc/evergold/evergold.env --environment /etc/evergold/worker.env",
+    "admin looks": "--name 'Uni Scores' --accent '#00338d' --logo logo.svg",
     "account create": "grace --email grace@example.org --admin",
     "account approve": "grace",
     "account requests": "--all",
@@ -139,6 +140,20 @@ EXAMPLES = {
     "account clear-second-factor": "grace",
     "account reset-link": "grace",
     "account delete": "grace",
+    "admin people": "grace --group blocked",
+    "admin person": "grace",
+    "admin block": "grace --reason 'Hundreds of accounts.'",
+    "admin unblock": "grace",
+    "admin organiser": "grace approved --competitions 20",
+    "admin ban-domain": "spam.example",
+    "admin competitions": "",
+    "admin transfer": "semeval2022 grace",
+    "admin settings": "",
+    "admin set": "registration closed",
+    "admin reset": "registration",
+    "admin announcements": "",
+    "admin announce": "'The server moves.' --severity warning --until '2026-02-03 20:00 UTC'",
+    "admin end-announcement": "3",
 }
 
 

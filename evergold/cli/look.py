@@ -31,11 +31,17 @@ commands = typer.Typer()
 
 
 @commands.command(rich_help_panel=READING)
-def competitions(server: ServerOption = None, as_json: JsonOption = False) -> None:
+def competitions(
+    task_type: Annotated[str, typer.Option(metavar="TYPE", help="Only with a task of this type.")] = "",
+    language: Annotated[str, typer.Option(metavar="CODE", help="Only with a task in this language, e.g. `pt`.")] = "",
+    is_open: Annotated[bool, typer.Option("--open", help="Only those that take submissions now.")] = False,
+    server: ServerOption = None,
+    as_json: JsonOption = False,
+) -> None:
     """List the competitions with their phases, tasks and boards."""
     address, token = chosen(server)
     with connected(address, token) as client:
-        listed = client.competitions()
+        listed = client.competitions(task_type=task_type, language=language, is_open=is_open)
     if as_json:
         print_json({"competitions": listed})
         return

@@ -163,9 +163,12 @@ class Client:
 
     # -------------------------------------------------------------------------------------------------------- looking
 
-    def competitions(self) -> list[Json]:
-        """List all competitions, with phases, tasks and boards."""
-        listed: list[Json] = self.document("/competitions")["competitions"]
+    def competitions(self, *, task_type: str = "", language: str = "", is_open: bool = False) -> list[Json]:
+        """List all competitions, with phases, tasks and boards; or those with a task of this type and language (a code
+        such as `pt`), and those that take submissions now."""
+        asked = {"task_type": task_type, "language": language, "open": "true" if is_open else ""}
+        params = {name: value for name, value in asked.items() if value}
+        listed: list[Json] = self.document("/competitions", params=params)["competitions"]
         return listed
 
     def board(self, place: str | Place) -> Board:

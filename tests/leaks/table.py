@@ -49,6 +49,29 @@ POST   /account/tokens                                                          
 POST   /account/tokens/{token_id}/revoke                                                                  303 303 404 404 404 404 404
 GET    /accounts/login/                                                                                   303 303 303 303 303 303 303
 POST   /accounts/login/                                                                                   403 403 403 403 403 403 403
+GET    /admin                                                                                           303 404 404 404 404 404 200 404 404 404 404
+GET    /admin/announcements                                                                             303 404 404 404 404 404 200 404 404 404 404
+POST   /admin/announcements                                                                             303 404 404 404 404 404 303 404 404 404 404
+POST   /admin/announcements/{announcement_id}/end                                                       303 404 404 404 404 404 404
+GET    /admin/looks                                                                                     303 404 404 404 404 404 200 404 404 404 404
+POST   /admin/looks                                                                                     303 404 404 404 404 404 422 404 404 404 404
+POST   /admin/looks/logos/{scheme}                                                                      303 404 404 404 404 404 415 404 404 404 404
+POST   /admin/looks/logos/{scheme}/remove                                                               303 404 404 404 404 404 303 404 404 404 404
+GET    /admin/competitions                                                                              303 404 404 404 404 404 200 404 404 404 404
+POST   /admin/competitions/{competition}/owner                                                          303 404 404 404 404 404 303 404 404 404 404
+GET    /admin/people                                                                                    303 404 404 404 404 404 200 404 404 404 404
+POST   /admin/people/ban                                                                                303 404 404 404 404 404 303 404 404 404 404
+GET    /admin/people/{username}                                                                         303 404 404 404 404 404 200 404 404 404 404
+POST   /admin/people/{username}/block                                                                   303 404 404 404 404 404 303 404 404 404 404
+POST   /admin/people/{username}/confirm                                                                 303 404 404 404 404 404 303 404 404 404 404
+POST   /admin/people/{username}/organising                                                              303 404 404 404 404 404 303 404 404 404 404
+POST   /admin/people/{username}/second-factor                                                           303 404 404 404 404 404 303 404 404 404 404
+POST   /admin/people/{username}/unblock                                                                 303 404 404 404 404 404 303 404 404 404 404
+GET    /admin/requests                                                                                  303 404 404 404 404 404 200 404 404 404 404
+POST   /admin/requests/{request_id}                                                                     303 404 404 404 404 404 404
+GET    /admin/settings                                                                                  303 404 404 404 404 404 200 404 404 404 404
+POST   /admin/settings/{setting}                                                                        303 404 404 404 404 404 303 404 404 404 404
+POST   /admin/settings/{setting}/reset                                                                  303 404 404 404 404 404 303 404 404 404 404
 POST   /api/api-token-auth/                                                                               400 400 400 400 400 400 400
 GET    /api/can_make_submission/{phase_id}/                                                               401 200 200 200 200 200 200
 GET    /api/competitions/                                                                                 200 200 200 200 200 200 200
@@ -76,6 +99,29 @@ GET    /api/tasks/                                                              
 GET    /api/tasks/{task_id}/                                                                              200 200 200 200 200 200 200
 PUT    /api/uploads/{secret}/                                                                             404 404 404 404 404 404 404
 GET    /datasets/download/{key}/                                                                          200 200 200 200 200 200 200
+GET    /api/v1/admin/announcements                                                                      401 403 403 403 403 403 200 403 403 403 403
+POST   /api/v1/admin/announcements                                                                      401 403 403 403 403 403 201 403 403 403 403
+DELETE /api/v1/admin/announcements/{announcement_id}                                                    401 403 403 403 403 403 404 403 403 403 403
+GET    /api/v1/admin/looks                                                                              401 403 403 403 403 403 200 403 403 403 403
+PATCH  /api/v1/admin/looks                                                                              401 403 403 403 403 403 200 403 403 403 403
+PUT    /api/v1/admin/looks/logos/{scheme}                                                               401 403 403 403 403 403 415 403 403 403 403
+DELETE /api/v1/admin/looks/logos/{scheme}                                                               401 403 403 403 403 403 200 403 403 403 403
+PUT    /api/v1/admin/banned-domains/{domain}                                                            401 403 403 403 403 403 200 403 403 403 403
+GET    /api/v1/admin/competitions                                                                       401 403 403 403 403 403 200 403 403 403 403
+PUT    /api/v1/admin/competitions/{competition}/owner                                                   401 403 403 403 403 403 200 403 403 403 403
+GET    /api/v1/admin/people                                                                             401 403 403 403 403 403 200 403 403 403 403
+GET    /api/v1/admin/people/{username}                                                                  401 403 403 403 403 403 200 403 403 403 403
+DELETE /api/v1/admin/people/{username}/block                                                            401 403 403 403 403 403 200 403 403 403 403
+PUT    /api/v1/admin/people/{username}/block                                                            401 403 403 403 403 403 200 403 403 403 403
+PUT    /api/v1/admin/people/{username}/confirmation                                                     401 403 403 403 403 403 200 403 403 403 403
+PUT    /api/v1/admin/people/{username}/organising                                                       401 403 403 403 403 403 200 403 403 403 403
+DELETE /api/v1/admin/people/{username}/second-factor                                                    401 403 403 403 403 403 200 403 403 403 403
+GET    /api/v1/admin/requests                                                                           401 403 403 403 403 403 200 403 403 403 403
+PUT    /api/v1/admin/requests/{request_id}/answer                                                       401 403 403 403 403 403 404 403 403 403 403
+GET    /api/v1/admin/settings                                                                           401 403 403 403 403 403 200 403 403 403 403
+DELETE /api/v1/admin/settings/{setting}                                                                 401 403 403 403 403 403 200 403 403 403 403
+PUT    /api/v1/admin/settings/{setting}                                                                 401 403 403 403 403 403 200 403 403 403 403
+GET    /api/v1/announcements                                                                            200 200 200 200 200 200 200
 GET    /api/v1/audit                                                                                      401 403 403 403 403 403 200 403 403 403 403
 GET    /api/v1/competitions                                                                               200 200 200 200 200 200 200
 GET    /api/v1/competitions/{competition}                                                                 200 200 200 200 200 200 200
@@ -327,7 +373,7 @@ POST   /competitions/{competition}/team/name                                    
 POST   /competitions/{competition}/team/remove                                                            303 404 404 404 404 404 404
 GET    /competitions/{competition}/teams/{team:path}                                                      200 200 200 200 200 200 200
 GET    /docs                                                                                              200 200 200 200 200 200 200
-GET    /favicon.ico                                                                                       308 308 308 308 308 308 308
+GET    /favicon.ico                                                                                       307 307 307 307 307 307 307
 GET    /guide                                                                                             200 200 200 200 200 200 200
 GET    /guide/metrics                                                                                     200 200 200 200 200 200 200
 GET    /guide/{name}                                                                                      200 200 200 200 200 200 200
@@ -393,6 +439,8 @@ POST   /password/new                                                            
 GET    /readyz                                                                                            503 503 503 503 503 503 503
 GET    /register                                                                                          200 303 303 303 303 303 303
 POST   /register                                                                                          303 303 303 303 303 303 303
+GET    /logo/{sha256}                                                                                   404 404 404 404 404 404 404
+GET    /looks.css                                                                                       200 200 200 200 200 200 200
 GET    /robots.txt                                                                                        200 200 200 200 200 200 200
 GET    /search                                                                                            200 200 200 200 200 200 200
 GET    /status                                                                                            200 200 200 200 200 200 200
@@ -414,7 +462,7 @@ GET    /embed/competitions/{competition}/phases/{phase}/boards/{board}          
 GET    /imprint                                                                                           404 404 404 404 404 404 404
 GET    /privacy                                                                                           200 200 200 200 200 200 200
 GET    /contact                                                                                           404 404 404 404 404 404 404
-GET    /apple-touch-icon.png                                                                              308 308 308 308 308 308 308
+GET    /apple-touch-icon.png                                                                              307 307 307 307 307 307 307
 GET    /sitemap.xml                                                                                       200 200 200 200 200 200 200
 GET    /api/v1/competitions/{competition}/roles/invitations                                               401 403 403 403 403 200 200 200 403 403 403
 DELETE /api/v1/competitions/{competition}/roles/invitations/{invitation_id}                               401 403 403 403 403 404 404 404 403 403 403

@@ -149,6 +149,7 @@ SHEETS = "/competitions/{competition}/judging/{round_name}"
 IDIOMS = [
     Visit("/"),
     Visit("/", who=ADA),
+    Visit("/?language=en"),
     Visit("/nothing", status=404),
     Visit("/login"),
     Visit("/login", is_refused=True),

@@ -28,11 +28,12 @@ from app.boards.side_by_side import ResultColumn, build_results, find_task, resu
 from app.boards.snapshots import Official, list_official
 from app.charts.draw import draw, draw_file
 from app.charts.picture import Picture
-from app.charts.preview import BoardPicture, PictureRow, draw_board, rows_shown
+from app.charts.preview import BoardPicture, PictureRow, PictureServer, draw_board, rows_shown
 from app.competitions.find import boards_of, find_board, find_competition, listed_competitions
 from app.competitions.limits import phase_state
 from app.competitions.views import citation_of
 from app.competitions.visibility import SeenAs, Viewer, view_of_board, views_of
+from app.looks.look import Looks
 from app.models import Board, BoardShown, Competition, Phase, RankingBy
 from app.web.boards.query import SplitAsked, TeamsAsked
 from app.web.competitions.pages import card_of
@@ -277,14 +278,15 @@ def read_picture(visit: PublicVisit, names: BoardNamesHere) -> Response:
     found = find_competition(session, names.competition)
     of_phase, of_board = find_board(found, names.phase, names.board)
     version, day = board_version(session, of_phase, of_board, visit.viewer), f"{visit.now:%Y-%m-%d}"
-    etag = strong_etag(visit.request, "picture", version, found.title, day)
+    looks = visit.server.looks
+    etag = strong_etag(visit.request, "picture", version, found.title, day, looks.name, looks.accents)
     headers = {"ETag": etag, "Cache-Control": "public, max-age=300"}
     if is_known(visit.request, etag):
         return not_modified(headers)
     leaderboard = build_leaderboard(session, of_phase, of_board, visit.viewer)
     if leaderboard.view.board is not BoardShown.PUBLIC:
         raise NotFound("There is no picture of a board whose scores are not public.")
-    picture = _picture((found, of_phase, of_board), leaderboard, day)
+    picture = _picture(looks, (found, of_phase, of_board), leaderboard, day)
     return Response(_drawn(picture), media_type="image/png", headers=headers)
 
 
@@ -294,7 +296,7 @@ def _drawn(picture: BoardPicture) -> bytes:
     return draw_board(picture)
 
 
-def _picture(of: tuple[Competition, Phase, Board], leaderboard: Leaderboard, day: str) -> BoardPicture:
+def _picture(looks: Looks, of: tuple[Competition, Phase, Board], leaderboard: Leaderboard, day: str) -> BoardPicture:
     competition, phase, board = of
     axis, baseline = axis_of(leaderboard), baseline_value(leaderboard)
     column = leaderboard.columns[leaderboard.rank_by]
@@ -308,7 +310,8 @@ def _picture(of: tuple[Competition, Phase, Board], leaderboard: Leaderboard, day
     shown, more = rows_shown([row_of(row) for row in leaderboard.rows])
     place = axis.place(baseline) if axis is not None and baseline is not None and axis.holds(baseline) else None
     title = f"{board.title}, {phase.title}"
-    return BoardPicture(competition.title, title, column.full_title, shown, more, day, place)
+    server = PictureServer(looks.name, looks.accents[0]) if looks.accents else PictureServer(looks.name)
+    return BoardPicture(competition.title, title, column.full_title, shown, more, day, place, server)
 
 
 @router.get("/embed/competitions/{competition}/phases/{phase}/boards/{board}")
@@ -321,7 +324,7 @@ def read_embedded(
     of_phase, of_board = find_board(found, names.phase, names.board)
     shown = build_leaderboard(visit.session, of_phase, of_board, visit.viewer)
     address = whole_address(visit.server, links.board(*names))
-    html = _embedded((found, of_phase, of_board), shown, address, rows)
+    html = _embedded(visit.server.looks, (found, of_phase, of_board), shown, address, rows)
     etag = strong_etag(visit.request, "embed", html)
     headers = {"ETag": etag, "Cache-Control": "public, no-cache", "Content-Security-Policy": EMBED_POLICY}
     if is_known(visit.request, etag):
@@ -329,7 +332,9 @@ def read_embedded(
     return Response(html, media_type="text/html; charset=utf-8", headers=headers)
 
 
-def _embedded(place: tuple[Competition, Phase, Board], leaderboard: Leaderboard, address: str, rows: int) -> str:
+def _embedded(
+    looks: Looks, place: tuple[Competition, Phase, Board], leaderboard: Leaderboard, address: str, rows: int
+) -> str:
     competition, phase, board = place
     return environment().get_template("boards/embed.html").render(
         competition=competition,
@@ -340,6 +345,7 @@ def _embedded(place: tuple[Competition, Phase, Board], leaderboard: Leaderboard,
         more=max(0, len(leaderboard.rows) - rows),
         address=address or links.board(competition.name, phase.name, board.name),
         styles=asset("embed.css"),
+        brand=looks,
     )  # fmt: skip
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import Response
+from fastapi import Query, Response
 
 from app.base.errors import NotFound
 from app.competitions import limits
+from app.competitions.filters import CompetitionFilter
 from app.competitions.find import boards_of, find_competition, find_phase_task, listed_competitions
 from app.competitions.starter_kits import items_of_starter_kit
 from app.competitions.views import CompetitionList, CompetitionOut, PhaseOut, describe_competition, describe_phase
@@ -72,10 +73,21 @@ def download_starter_kit(
     return Response(content, headers=headers, media_type="application/zip")
 
 
-@router.get("/competitions", operation_id="list_competitions", summary="All competitions", responses=error_responses())
-def read_competitions(visit: PublicVisit) -> CompetitionList:
+@router.get(
+    "/competitions",
+    operation_id="list_competitions",
+    summary="All competitions, or those with a task type, in a language, or open now",
+    responses=error_responses(422),
+)
+def read_competitions(
+    visit: PublicVisit,
+    task_type: Annotated[str, Query(max_length=100, description="as `evergold tasks` lists them")] = "",
+    language: Annotated[str, Query(max_length=20, description="a code such as `pt`, of the same task")] = "",
+    is_open: Annotated[bool, Query(alias="open", description="only those that take submissions now")] = False,
+) -> CompetitionList:
     now = visit.now
-    found = listed_competitions(visit.session)
+    wanted = CompetitionFilter(task_type, language, is_open)
+    found = [one for one in listed_competitions(visit.session) if wanted.matches(one, now)]
     return CompetitionList(competitions=[describe_competition(one, visit.server.settings, now) for one in found])
 
 

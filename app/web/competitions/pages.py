@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import sysconfig
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
+from typing import Annotated
 
-from fastapi import Request, Response
+from fastapi import Query, Request, Response
 from fastapi.responses import PlainTextResponse, RedirectResponse
 from markdown_it.token import Token
 from markupsafe import Markup
@@ -17,11 +19,12 @@ from sqlalchemy.orm import Session
 
 from app.base.errors import NotFound
 from app.competitions.current import current_phase
+from app.competitions.filters import CompetitionFilter, choices_among
 from app.competitions.find import listed_competitions, named_competition, own_competitions
 from app.models import Competition, Halt, Phase, ScoringRun, Submission, User
 from app.submissions.find import current_run, load_submissions, newest_own
 from app.texts.markdown import markdown_parser, with_readable_tables
-from app.web.html.rendering import APP, SITE_TEXTS, asset, render, render_page
+from app.web.html.rendering import APP, SITE_TEXTS, render, render_page
 from app.web.html.site_texts import read_site_text
 from app.web.http.context import Server, ServerHere, public_address
 from app.web.http.identity import VisitorHere
@@ -55,22 +58,41 @@ class Card:
 
 
 @router.get("/")
-def read_home(visit: PlainPageVisit) -> Response:
+def read_home(
+    visit: PlainPageVisit,
+    task_type: Annotated[str, Query()] = "",
+    language: Annotated[str, Query()] = "",
+    is_open: Annotated[str, Query(alias="open")] = "",
+) -> Response:
     session, user, now = visit.session, visit.viewer.user, visit.now
-    made = [
-        card_of(competition, now) for competition in listed_competitions(session) if competition.halt != Halt.ARCHIVED
-    ]
+    wanted = CompetitionFilter(task_type, language, is_open not in ("", "0", "false"))
+    listed = [competition for competition in listed_competitions(session) if competition.halt != Halt.ARCHIVED]
+    shown = [card for one in listed if wanted.matches(one, now) and (card := card_of(one, now)) is not None]
+    featured = [] if wanted.is_used else _featured(shown, visit.server.looks.featured)
     own = own_competitions(session, user) if user else []
-    cards = [card for card in made if card is not None]
-    groups = [(name, *said, [card for card in cards if card.group == name]) for name, said in GROUPS.items()]
     return render_page(
         visit,
         "competitions/home.html",
-        groups=[group for group in groups if group[-1]],
+        featured=featured,
+        groups=_grouped([card for card in shown if card not in featured]),
         own=[(one, card_of(one, now)) for one in own],
         submissions=_last_submissions(session, user) if user else [],
+        wanted=wanted,
+        choices=choices_among(listed, now),
         now=now,
     )
+
+
+def _featured(cards: Sequence[Card], names: Sequence[str]) -> list[Card]:
+    """Return those that the administrators feature, in their order; a name that is not listed makes no difference."""
+    by_name = {card.competition.name: card for card in cards}
+    return [by_name[name] for name in names if name in by_name]
+
+
+def _grouped(cards: Sequence[Card]) -> list[tuple[str, str, str, list[Card]]]:
+    """Return the groups that have cards: name, title, hint, cards."""
+    groups = [(name, *said, [card for card in cards if card.group == name]) for name, said in GROUPS.items()]
+    return [group for group in groups if group[-1]]
 
 
 def _last_submissions(session: Session, user: User) -> list[tuple[Submission, ScoringRun]]:
@@ -89,16 +111,6 @@ def read_robots(request: Request, server: ServerHere) -> Response:
     closed = "".join(f"Disallow: {path}\n" for path in ("/api/", "/submissions", "/account", "/search", "/embed/"))
     sitemap = public_address(request, server, "/sitemap.xml")
     return PlainTextResponse(f"User-agent: *\n{closed}Sitemap: {sitemap}\n")
-
-
-@router.get("/apple-touch-icon.png")
-def read_touch_icon() -> Response:
-    return RedirectResponse(asset("touch-icon.png"), 308)
-
-
-@router.get("/favicon.ico")
-def read_favicon() -> Response:
-    return RedirectResponse(asset("favicon.svg"), 308)
 
 
 def card_of(competition: Competition, now: datetime) -> Card | None:

@@ -40,6 +40,8 @@ UPLOADS = re.compile(
 DRAFT_FILES = re.compile(
     r"^(/api/v1/competitions|/organise/(zip|bundle)|/organise/[^/]+/(files|images)|/competitions/[^/]+/edit/images)/?$"
 )
+#: Logos of the server.
+LOGOS = re.compile(r"^(/api/v1)?/admin/looks/logos/[^/]+/?$")
 #: Files that clients of Codabench send before they submit them.
 HELD_UPLOADS = re.compile(r"^/api/uploads/[^/]+/?$")
 
@@ -137,7 +139,7 @@ class BoundedBodies:
 
 
 def _takes_file(path: str) -> bool:
-    return bool(UPLOADS.match(path) or DRAFT_FILES.match(path) or HELD_UPLOADS.match(path))
+    return bool(UPLOADS.match(path) or DRAFT_FILES.match(path) or HELD_UPLOADS.match(path) or LOGOS.match(path))
 
 
 def _timed(receive: Receive) -> Receive:

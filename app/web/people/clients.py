@@ -36,7 +36,7 @@ def client_of_provider(settings: Settings, name: str) -> Client:
 def site_of(request: Request) -> Site | None:
     """Return this server as browsers know it; None where it has no name or no HTTPS, without which are no passkeys."""
     parts = urlsplit(public_address(request, server_of(request), "/"))
-    site = Site(f"{parts.scheme}://{parts.netloc}")
+    site = Site(f"{parts.scheme}://{parts.netloc}", server_of(request).settings.server_name)
     try:
         ip_address(site.host)
     except ValueError:

@@ -63,7 +63,7 @@ def read_app(visit: PageUserVisit) -> Response:
 def _app_page(visit: UserVisit, error: EvergoldError | None = None) -> Response:
     import segno
 
-    address, secret = second_factor.pending_authenticator(visit.session, visit.user)
+    address, secret = second_factor.pending_authenticator(visit.session, visit.user, visit.server.settings.server_name)
     picture = segno.make(address, error="m").svg_data_uri(scale=4, border=4, light="white")
     response = render_page(visit, "people/app.html", address=address, secret=secret, picture=picture, error=error)
     response.headers["Cache-Control"] = "no-store"

@@ -1,0 +1,206 @@
+"""The settings that administrators may change while the server runs; the environment sets them until then.
+
+Each is a field here, once: it has its variable `EVERGOLD_…` (`app.base.config.Settings` inherits it), its field on the
+administrators' page, and its name in the API and for `evergold admin set`. Only what is safe to change without a
+restart belongs here: nothing that a process reads once at its start, no secret, nothing that could lock everybody out.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from app.base.colours import DARK, LIGHT, Scheme, accent_fault, read_colour
+from app.base.text import is_address, is_control
+from evergold.scoring.characters import can_be_name
+
+_DOMAIN = re.compile(r"(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+")
+
+Registration = Literal["open", "closed"]
+Rule = Literal["anybody", "approved", "admins"]
+Required = Literal["optional", "administrators", "organisers"]
+
+
+def _setting(default: Any, title: str, group: str, description: str, **bounds: Any) -> Any:
+    """Return a field with its label and its section on the page."""
+    return Field(default, title=title, description=description, json_schema_extra={"group": group}, **bounds)
+
+
+PEOPLE, ORGANISERS, LIMITS, STORAGE, LOOKS = "New accounts", "Organisers", "Limits", "Storage", "Looks"
+#: The name of a server that has none of its own.
+PRODUCT = "Evergold"
+SERVER_NAME_CHARACTERS, FRONT_CHARACTERS, MOST_FEATURED = 60, 20_000, 12
+
+
+class LiveSettings(BaseModel):
+    """The settings that may change while the server runs, with their defaults; names include the units."""
+
+    model_config = ConfigDict(frozen=True)
+
+    registration: Registration = _setting(
+        "open", "Registration", PEOPLE, "closed: no new accounts, except those made with `evergold account create`"
+    )
+    mail_domains: str = _setting(
+        "",
+        "Domains of addresses",
+        PEOPLE,
+        "domains, with commas, one of which every new address must have; subdomains count; empty: any",
+    )
+    banned_domains: str = _setting(
+        "", "Banned domains", PEOPLE, "domains, with commas, whose addresses nobody may register; subdomains count"
+    )
+    second_factor: Required = _setting(
+        "optional",
+        "Second factor",
+        PEOPLE,
+        "who must log in with a second factor: nobody, administrators, or organisers as well",
+    )
+    contact: str = _setting(
+        "",
+        "Contact",
+        PEOPLE,
+        "address of who runs this server, for mail or of a page: shown where people should write to them",
+    )
+
+    organise: Rule = _setting(
+        "admins",
+        "Who may create competitions",
+        ORGANISERS,
+        "who may make competitions in the browser: anybody with a confirmed address, whom "
+        "`evergold account approve` approved, or administrators alone",
+    )
+    competitions_per_organiser: int = _setting(
+        5, "Competitions of an organiser", ORGANISERS, "that one who is no administrator may own; 0: none", ge=0
+    )
+    mebibytes_per_organiser: int = _setting(
+        1024, "MiB of an organiser", ORGANISERS, "of files and gold of theirs, all together", ge=0
+    )
+    blueprint_days: int = _setting(
+        180,
+        "Days of an abandoned draft",
+        ORGANISERS,
+        "how long a competition that nobody goes on writing is kept, told two weeks before; 0: ever",
+        ge=0,
+    )
+
+    registrations_per_hour: int = _setting(
+        60, "New accounts in an hour", LIMITS, "per address; a whole lecture hall may share one; 0: no limit", ge=0
+    )
+    registrations_per_day_and_block: int = _setting(
+        300, "New accounts in a day", LIMITS, "per block of addresses: /24, or /48 of IPv6; 0: no limit", ge=0
+    )
+    validations_per_hour: int = _setting(
+        60, "Checks in an hour", LIMITS, "files that are only checked, per person; 0: no limit", ge=0
+    )
+    checked_mebibytes_per_day: int = _setting(
+        2048, "Checked MiB in a day", LIMITS, "of files that are only checked, per person; 0: no limit", ge=0
+    )
+    questions_per_hour: int = _setting(
+        10, "Questions in an hour", LIMITS, "to organisers, per person; 0: no limit", ge=0
+    )
+
+    rejected_days: int = _setting(
+        30, "Days of rejected files", STORAGE, "how long the files of rejected submissions are kept; 0: for ever", ge=0
+    )
+
+    server_name: str = _setting(PRODUCT, "Name", LOOKS, "of this server: on pages, in mails, in apps for codes")
+    accent: str = _setting(
+        "",
+        "Colour",
+        LOOKS,
+        "of links and buttons on light pages, such as #1c6047; it must have WCAG AA's contrast",
+    )
+    accent_dark: str = _setting(
+        "", "Colour on dark pages", LOOKS, "the same on dark pages; empty: what follows from the other"
+    )
+    front_text: str = _setting("", "Front page", LOOKS, "Markdown for visitors, in place of our introduction")
+    featured: str = _setting("", "Featured competitions", LOOKS, "their names, with commas: first on the front page")
+
+    @field_validator("server_name")
+    @classmethod
+    def _check_name(cls, name: str) -> str:
+        name = " ".join(name.split())
+        if not can_be_name(name) or len(name) > SERVER_NAME_CHARACTERS:
+            raise ValueError(f"one line of 1 to {SERVER_NAME_CHARACTERS} characters")
+        return name
+
+    @field_validator("accent")
+    @classmethod
+    def _check_accent(cls, accent: str) -> str:
+        return _accent(accent, LIGHT)
+
+    @field_validator("accent_dark")
+    @classmethod
+    def _check_accent_dark(cls, accent: str) -> str:
+        return _accent(accent, DARK)
+
+    @field_validator("front_text")
+    @classmethod
+    def _check_front_text(cls, text: str) -> str:
+        if len(text) > FRONT_CHARACTERS or any(is_control(character) for character in text):
+            raise ValueError(
+                f"at most {FRONT_CHARACTERS:,} characters, none of them control characters; this has {len(text):,}"
+            )
+        return text
+
+    @field_validator("featured")
+    @classmethod
+    def _check_featured(cls, featured: str) -> str:
+        names = names_in(featured)
+        if len(names) > MOST_FEATURED or any(len(name) > 100 or not name.isprintable() for name in names):
+            raise ValueError(f"at most {MOST_FEATURED} names of competitions, with commas")
+        return ", ".join(names)
+
+    @field_validator("contact")
+    @classmethod
+    def _check_contact(cls, contact: str) -> str:
+        if contact and not is_address(contact) and not contact.startswith(("https://", "http://")):
+            raise ValueError("an e-mail address, or an address that begins with https:// or http://")
+        return contact
+
+    @field_validator("mail_domains", "banned_domains")
+    @classmethod
+    def _check_domains(cls, domains: str) -> str:
+        wanted = domains_in(domains)
+        wrong = [domain for domain in wanted if not _DOMAIN.fullmatch(domain)]
+        if wrong:
+            raise ValueError(f"domains such as uni.example, with commas; '{wrong[0]}' is none")
+        return ", ".join(wanted)
+
+    def refusal_of(self, email: str) -> str:
+        """Return why this address may not be registered, in a sentence; empty if it may."""
+        domain = email.rpartition("@")[2].lower()
+        if _is_among(domain, domains_in(self.banned_domains)):
+            return "This server takes no addresses of this domain."
+        allowed = domains_in(self.mail_domains)
+        if allowed and not _is_among(domain, allowed):
+            return f"This server takes addresses of {', '.join(allowed)} only."
+        return ""
+
+
+def _accent(text: str, scheme: Scheme) -> str:
+    if not text.strip():
+        return ""
+    colour = read_colour(text)
+    if colour is None:
+        raise ValueError(f"a colour of six hexadecimal digits, such as #1c6047; {text.strip()[:20]!r} is none")
+    if fault := accent_fault(colour, scheme):
+        raise ValueError(fault)
+    return colour
+
+
+def names_in(text: str) -> list[str]:
+    """Return the names of competitions in a setting, in order, each once."""
+    return list(dict.fromkeys(part.strip() for part in text.replace("\n", ",").split(",") if part.strip()))
+
+
+def domains_in(text: str) -> list[str]:
+    """Return the domains in a setting, in lower case, in order, each once."""
+    return list(dict.fromkeys(part.strip().lower().removeprefix("@") for part in text.split(",") if part.strip()))
+
+
+def _is_among(domain: str, domains: list[str]) -> bool:
+    """Return whether this is one of the domains, or a subdomain of one."""
+    return any(domain == one or domain.endswith(f".{one}") for one in domains)

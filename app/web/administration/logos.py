@@ -1,0 +1,39 @@
+"""Receives a logo: small, held in memory, and made anew before anything of it is stored."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Annotated, Literal
+
+from anyio.to_thread import run_sync
+from fastapi import Path, Request
+
+from app.base.storage import StoredFile
+from app.looks.logos import READ_BYTES, MadeLogo, make_logo
+from app.web.http import csrf
+from app.web.http.multipart import FieldsCheck, Policy, accept_any_fields, receive
+
+SchemeHere = Annotated[Literal["light", "dark"], Path(description="on light pages, or on dark ones")]
+
+
+class _InMemory:
+    """The content of a file that is not stored."""
+
+    def __init__(self) -> None:
+        self.content = b""
+
+    def write(self, piece: bytes) -> None:
+        self.content += piece
+
+    def finish(self) -> StoredFile:
+        return StoredFile(hashlib.sha256(self.content).hexdigest(), len(self.content))
+
+    def discard(self) -> None:
+        """Nothing lies anywhere."""
+
+
+async def received_logo(request: Request, on_fields: FieldsCheck = accept_any_fields) -> MadeLogo:
+    """Return the logo made from the field `file`. Raises InvalidLogo, InvalidForm, UploadTooLarge, Busy."""
+    writer = _InMemory()
+    await receive(request, Policy(writer, READ_BYTES, frozenset({csrf.FORM_FIELD}), on_fields))
+    return await run_sync(make_logo, writer.content)

@@ -1,0 +1,94 @@
+"""The API of the server's looks: name, accents, front page, featured competitions, logos."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from anyio.to_thread import run_sync
+from fastapi import Request
+
+from app.administration.looks import change_looks, put_logo, read_looks, remove_logo
+from app.administration.looks_views import LooksOut
+from app.base.db import reading, writing
+from app.web.administration.access import ApiAdmin, ApiAdminVisit
+from app.web.administration.logos import SchemeHere, received_logo
+from app.web.administration.schemas import LooksChange
+from app.web.http.context import Server, ServerHere
+from app.web.http.errors import error_responses
+from app.web.http.routers import api_router
+
+router = api_router("administration")
+_FILE: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["file"],
+                    "properties": {"file": {"type": "string", "format": "binary", "description": "an SVG or a PNG"}},
+                }
+            }
+        },
+    }
+}
+
+
+@router.get(
+    "/admin/looks", operation_id="read_looks", summary="The server's looks", responses=error_responses(401, 403)
+)
+def get_looks(visit: ApiAdminVisit) -> LooksOut:
+    return read_looks(visit.session, visit.server.environment)
+
+
+@router.patch(
+    "/admin/looks",
+    operation_id="change_looks",
+    summary="Change name, colours, front page or featured competitions",
+    description="All or nothing; a colour with too little contrast is refused with the nearest that passes.",
+    responses=error_responses(401, 403, 413, 422),
+)
+def patch_looks(server: ServerHere, user: ApiAdmin, form: LooksChange) -> LooksOut:
+    sent = form.model_dump(exclude_none=True)
+    wanted = {name: ", ".join(value) if isinstance(value, list) else value for name, value in sent.items()}
+    with writing(server.engine) as session:
+        change_looks(session, wanted, by=user, environment=server.environment, now=server.clock())
+    return _noticed(server)
+
+
+@router.put(
+    "/admin/looks/logos/{scheme}",
+    operation_id="put_logo",
+    summary="Show a logo on light pages, or on dark ones",
+    description="An SVG, of which only what draws is kept (`removed` lists the rest by line), or a PNG.",
+    responses=error_responses(400, 401, 403, 408, 413, 415, 422),
+    openapi_extra=_FILE,
+)
+async def send_logo(request: Request, server: ServerHere, user: ApiAdmin, scheme: SchemeHere) -> LooksOut:
+    made = await received_logo(request)
+
+    def keep() -> LooksOut:
+        with writing(server.engine) as session:
+            put_logo(session, scheme, made, by=user, now=server.clock())
+        return _noticed(server).model_copy(update={"removed": list(made.removed)})
+
+    return await run_sync(keep)
+
+
+@router.delete(
+    "/admin/looks/logos/{scheme}",
+    operation_id="remove_logo",
+    summary="Show no logo any more",
+    responses=error_responses(401, 403, 422),
+)
+def delete_logo(server: ServerHere, user: ApiAdmin, scheme: SchemeHere) -> LooksOut:
+    with writing(server.engine) as session:
+        remove_logo(session, scheme, by=user, now=server.clock())
+    return _noticed(server)
+
+
+def _noticed(server: Server) -> LooksOut:
+    """Have this process notice the change, and return the looks."""
+    server.live.look(server.engine)
+    with reading(server.engine) as session:
+        return read_looks(session, server.environment)
