@@ -23,6 +23,7 @@ from app.base.errors import StorageAway
 from app.base.exit_status import OTHER_REVISION
 from app.base.logs import configure_logging, log, log_libraries
 from app.base.permissions import prepare_folders
+from app.base.private_folders import clear_left_folders
 from app.base.queue import (
     CPU_QUEUE,
     GPU_QUEUE,
@@ -139,6 +140,8 @@ CLEAR_SECONDS = 3600.0
 
 def sweep(engine: Engine, now: datetime) -> int:
     """Repair once; return how many pending runs were announced to workers again."""
+    if left := clear_left_folders(get_settings()):
+        log.warning("import_folders_removed", folders=left)
     forgotten = _forgotten_task_types()
     with writing(engine) as session:
         forget_silent_workers(session, now)

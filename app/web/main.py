@@ -17,6 +17,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from app.base.config import MEBIBYTE, Settings, get_settings
 from app.base.db import engine_for_reading, get_engine
 from app.base.logs import configure_logging, log
+from app.base.private_folders import clear_left_folders
 from app.base.storage import clear_interrupted_uploads, sealed_storage_of, storage_of
 from app.operations.database_revision import OtherRevision, Tables, check_revision
 from app.web import docs, pages
@@ -180,6 +181,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     settings = app.state.server.settings
     for storage in (storage_of(settings), sealed_storage_of(settings)):
         await run_sync(clear_interrupted_uploads, storage.folder, time.time())
+    await run_sync(clear_left_folders, settings)
     async with watched(app.state.tables, app.state.server.engine), _telling_of_tries(app):
         yield
 
