@@ -43,6 +43,7 @@ from app.web.http.routers import add_routes
 from app.web.http.static import StaticAssets
 from app.web.judging import api as judging
 from app.web.messages import api as messages
+from app.web.moderation import api as moderation
 from app.web.people import accounts, audit, roles
 from app.web.people.passwords import password_turns
 from app.web.people.provider_turns import provider_turns
@@ -139,6 +140,7 @@ def create_app(settings: Settings | None = None, *, is_watched_over: bool = Fals
         accounts,
         audit,
         messages,
+        moderation,
         organiser_exports,
         docs,
         pages,

@@ -30,6 +30,7 @@ from app.web.html.guards import is_guarded, is_own_form
 from app.web.http.routers import add_routes, page_router
 from app.web.judging import marks as judging_marks, pages as judging
 from app.web.messages import pages as messages
+from app.web.moderation import pages as moderation
 from app.web.people import (
     factor_pages as factors,
     identity_pages as identities,
@@ -90,6 +91,7 @@ for part in (
     second,
     account,
     messages,
+    moderation,
     exports,
     wheels,
 ):

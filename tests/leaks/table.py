@@ -138,6 +138,16 @@ GET    /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/starter-ki
 POST   /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/submissions                         401 202 202 202 202 202 202
 POST   /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/validations                         401 202 202 202 202 202 202
 GET    /api/v1/competitions/{competition}/predictions.zip                                                 401 403 403 403 403 200 200 403 200 403 403
+GET    /api/v1/competitions/{competition}/blocked                                                         401 403 403 403 403 200 200 200 403 403 403
+DELETE /api/v1/competitions/{competition}/blocked/{username}                                              401 403 403 403 403 404 404 404 403 403 403
+PUT    /api/v1/competitions/{competition}/blocked/{username}                                              401 403 403 403 403 200 200 200 403 403 403
+GET    /api/v1/competitions/{competition}/hidden-texts                                                    401 403 403 403 403 200 200 200 200 200 200
+POST   /api/v1/competitions/{competition}/hidden-texts                                                    401 403 403 403 403 201 201 403 403 403 201
+DELETE /api/v1/competitions/{competition}/hidden-texts/{hidden_id}                                        401 403 403 403 403 204 204 403 403 403 204
+GET    /api/v1/competitions/{competition}/reports                                                         401 403 403 403 403 200 200 200 200 200 200
+POST   /api/v1/competitions/{competition}/reports                                                         401 201 201 201 201 201 201
+PUT    /api/v1/competitions/{competition}/reports/{report_id}/dismissed                                   401 403 403 403 403 204 204 403 403 403 204
+PUT    /api/v1/competitions/{competition}/reports/{report_id}/hidden                                      401 403 403 403 403 200 200 403 403 403 200
 GET    /api/v1/competitions/{competition}/questions                                                       200 200 200 200 200 200 200
 POST   /api/v1/competitions/{competition}/questions                                                       401 201 201 201 201 201 201
 PUT    /api/v1/competitions/{competition}/questions/{question_id}/answer                                  401 403 403 403 403 200 200 403 403 403 200
@@ -277,6 +287,14 @@ GET    /competitions/{competition}/phases/{phase}/tasks/{task}/submit           
 POST   /competitions/{competition}/phases/{phase}/tasks/{task}/submit                                     303 303 303 303 303 303 303
 POST   /competitions/{competition}/phases/{phase}/tasks/{task}/validate                                   303 303 303 303 303 303 303
 GET    /competitions/{competition}/pictures                                                               303 303 303 303 303 303 303
+GET    /competitions/{competition}/moderation                                                             303 403 403 403 403 200 200 200 200 200 200
+POST   /competitions/{competition}/moderation/block                                                       303 403 403 403 403 303 303 303 403 403 403
+POST   /competitions/{competition}/moderation/unblock                                                     303 403 403 403 403 404 404 404 403 403 403
+POST   /competitions/{competition}/moderation/{hidden_id}/show                                            303 403 403 403 403 303 303 403 403 403 303
+POST   /competitions/{competition}/moderation/{report_id}/dismiss                                         303 403 403 403 403 303 303 403 403 403 303
+POST   /competitions/{competition}/moderation/{report_id}/hide                                            303 403 403 403 403 303 303 403 403 403 303
+GET    /competitions/{competition}/report-text                                                            303 200 200 200 200 200 200
+POST   /competitions/{competition}/report-text                                                            303 303 303 303 303 303 303
 GET    /competitions/{competition}/questions                                                              200 200 200 200 200 200 200
 POST   /competitions/{competition}/questions                                                              303 303 303 303 303 303 303
 POST   /competitions/{competition}/questions/{question_id}/answer                                         303 403 403 403 403 303 303 403 403 403 303

@@ -23,6 +23,16 @@ from tests.web.site import Site
 #: Programs are generated from these names: they never change.
 OPERATIONS = {
     "answer_question": f"PUT {API}/competitions/{{competition}}/questions/{{question_id}}/answer",
+    "block_person": f"PUT {API}/competitions/{{competition}}/blocked/{{username}}",
+    "dismiss_report": f"PUT {API}/competitions/{{competition}}/reports/{{report_id}}/dismissed",
+    "hide_reported_text": f"PUT {API}/competitions/{{competition}}/reports/{{report_id}}/hidden",
+    "hide_text": f"POST {API}/competitions/{{competition}}/hidden-texts",
+    "list_blocked": f"GET {API}/competitions/{{competition}}/blocked",
+    "list_hidden_texts": f"GET {API}/competitions/{{competition}}/hidden-texts",
+    "list_reports": f"GET {API}/competitions/{{competition}}/reports",
+    "report_text": f"POST {API}/competitions/{{competition}}/reports",
+    "show_text_again": f"DELETE {API}/competitions/{{competition}}/hidden-texts/{{hidden_id}}",
+    "unblock_person": f"DELETE {API}/competitions/{{competition}}/blocked/{{username}}",
     "create_competition": f"POST {API}/competitions",
     "hand_over_competition": f"PUT {API}/competitions/{{competition}}/roles/owner",
     "invite_to_role": f"POST {API}/competitions/{{competition}}/roles/invitations",

@@ -237,10 +237,15 @@ class Rules:
     questions: Rule
     validations: Rule
     codes: Rule
+    reports: Rule
 
 
 #: Joining codes that one person may type: one code in 2^60 is right.
 CODES_PER_HOUR = 10
+
+
+#: Texts that one person may report.
+REPORTS_PER_HOUR = 10
 
 
 #: Wrong second factors of an account: of a million codes three are right, so a thousand days for one in two.
@@ -335,6 +340,13 @@ def rules_of(settings: Settings) -> Rules:
             3600,
             "hour",
             "You have typed many codes within the last hour; please ask your organisers for it, and wait a while.",
+        ),
+        reports=Rule(
+            "reports",
+            REPORTS_PER_HOUR,
+            3600,
+            "hour",
+            "You have reported many texts within the last hour; please give the organisers a while to look at them.",
         ),
     )
 
@@ -449,6 +461,12 @@ def limit_of_codes(request: Request, user: User, now: datetime) -> Callable[[], 
     """Like limit_of_questions, for typed joining codes."""
     limits = limits_of(request)
     return partial(limits.hit, limits.rules.codes, str(user.id), now)
+
+
+def limit_of_reports(request: Request, user: User, now: datetime) -> Callable[[], None]:
+    """Like limit_of_questions, for reports of texts."""
+    limits = limits_of(request)
+    return partial(limits.hit, limits.rules.reports, str(user.id), now)
 
 
 def client_of(request: Request) -> str:
