@@ -14,9 +14,9 @@ TARGET_CHARACTERS = 220
 
 
 class ScoringHold(Base):
-    """Scoring that an administrator paused, or a worker that is drained: no run is claimed there until it is lifted.
+    """Scoring that an administrator paused, or workers of a machine that are drained: nothing is claimed there.
 
-    target: `server`, `competition 5`, `task 17` or `worker HOST:PID-…`. Written by `app.runs.holds` only.
+    target: `server`, `competition 5`, `task 17` or `workers HOST`. Written by `app.runs.holds` only.
     """
 
     __tablename__ = "scoring_holds"
@@ -24,7 +24,7 @@ class ScoringHold(Base):
     target: Mapped[str] = mapped_column(String(TARGET_CHARACTERS), primary_key=True)
     competition_id: Mapped[int | None] = mapped_column(ForeignKey("competitions.id"), index=True)
     task_id: Mapped[int | None] = mapped_column(ForeignKey("tasks.id"), index=True)
-    worker: Mapped[str | None] = mapped_column(String(200))
+    host: Mapped[str | None] = mapped_column(String(200))
     reason: Mapped[str] = mapped_column(Text)
     held_at: Mapped[datetime]
     held_by: Mapped[str] = mapped_column(String(NAME_CHARACTERS))

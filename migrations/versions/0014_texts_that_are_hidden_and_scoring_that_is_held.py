@@ -94,7 +94,7 @@ def upgrade() -> None:
         sa.Column("target", sa.String(length=220), nullable=False),
         sa.Column("competition_id", sa.Integer(), nullable=True),
         sa.Column("task_id", sa.Integer(), nullable=True),
-        sa.Column("worker", sa.String(length=200), nullable=True),
+        sa.Column("host", sa.String(length=200), nullable=True),
         sa.Column("reason", sa.Text(), nullable=False),
         sa.Column("held_at", UtcDateTime(), nullable=False),
         sa.Column("held_by", sa.String(length=100), nullable=False),
