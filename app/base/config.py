@@ -17,9 +17,9 @@ from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_va
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from app.base.live_settings import LiveSettings
 from app.base.providers import Provider
 from app.base.redis_address import redis_address
-from app.base.text import is_address
 
 MEBIBYTE = 1024 * 1024
 #: The sender's name in mail programs if the setting has only an address.
@@ -34,10 +34,12 @@ class InvalidSettings(Exception):
     """An error in the environment, in words for administrators; never contains values, which may be secrets."""
 
 
-class Settings(BaseSettings):
-    """The settings shared by web, workers and the command line."""
+class Settings(LiveSettings, BaseSettings):
+    """The settings shared by web, workers and the command line; those of `LiveSettings` until somebody changes them."""
 
-    model_config = SettingsConfigDict(env_prefix="EVERGOLD_", env_nested_delimiter="__", hide_input_in_errors=True)
+    model_config = SettingsConfigDict(
+        env_prefix="EVERGOLD_", env_nested_delimiter="__", hide_input_in_errors=True, frozen=False
+    )
 
     data_dir: Path = Field(Path("var"), description="all data of this server, except where an address below is set")
     sealed_dir: Path = Field(
@@ -76,7 +78,6 @@ class Settings(BaseSettings):
     encoding_limit_seconds: int = Field(3600, gt=0, description="the same for task types that need torch")
     check_limit_seconds: int = Field(120, gt=0, description="the same for files that are only checked")
     lean: bool = Field(False, description="no worker with torch is meant to be here: what waits for one is no fault")
-    rejected_days: int = Field(30, ge=0, description="how long the files of rejected submissions are kept; 0: for ever")
     sweep_seconds: float = Field(30.0, gt=0, description="how often the sweep looks for lost runs")
     attempts: int = Field(3, gt=0, description="how often a run is tried before it is marked failed")
     answers_mebibytes: int = Field(64, ge=0, description="memory for public pages and boards made ready; 0: none kept")
@@ -94,30 +95,9 @@ class Settings(BaseSettings):
     )
     passwords: bool = Field(True, description="false: nobody logs in with a password or makes an account with one")
 
-    second_factor: Literal["optional", "administrators", "organisers"] = Field(
-        "optional", description="who must log in with a second factor: nobody, administrators, or organisers as well"
-    )
-
-    organise: Literal["anybody", "approved", "admins"] = Field(
-        "admins",
-        description="who may make competitions in the browser: anybody with a confirmed address, whom "
-        "`evergold account approve` approved, or administrators alone",
-    )
-    contact: str = Field(
-        "",
-        description="address of who runs this server, for mail or of a page: shown where people should write to them",
-    )
     codabench_api: bool = Field(
         True, description="answer clients of Codabench at /api/…, by the same rules as /api/v1; false: not at all"
     )
-    competitions_per_organiser: int = Field(5, ge=0, description="that one who is no administrator may own; 0: none")
-    blueprint_days: int = Field(
-        180,
-        ge=0,
-        description="how long a competition that nobody goes on writing is kept, told two weeks before; 0: ever",
-    )
-    mebibytes_per_organiser: int = Field(1024, ge=0, description="of files and gold of theirs, all together")
-
     # Rate limits (app.web.http.rate_limits); 0: no limit.
     rate_limit_url: str = Field("", description="Redis that counts; empty: the broker if that is Redis, else memory")
     failed_logins_per_10_minutes: int = Field(10, ge=0, description="per account and address")
@@ -125,13 +105,8 @@ class Settings(BaseSettings):
     failed_logins_per_hour_and_address: int = Field(200, ge=0, description="whatever the account")
     logins_per_hour_and_account: int = Field(120, ge=0, description="with the right password")
     passwords_per_hour_and_address: int = Field(1000, ge=0, description="checked or made: log-ins, new accounts, …")
-    registrations_per_hour: int = Field(60, ge=0, description="per address; a whole lecture hall may share one")
-    registrations_per_day_and_block: int = Field(300, ge=0, description="per block of addresses: /24, or /48 of IPv6")
     password_resets_per_hour: int = Field(30, ge=0, description="asked for, per address")
     password_resets_per_hour_and_account: int = Field(5, ge=0, description="asked for, per account")
-    validations_per_hour: int = Field(60, ge=0, description="files that are only checked, per person")
-    checked_mebibytes_per_day: int = Field(2048, ge=0, description="of files that are only checked, per person")
-    questions_per_hour: int = Field(10, ge=0, description="to organisers, per person")
     uploads_per_minute: int = Field(600, ge=0, description="per team: a bound for scripts gone wild, not for teams")
 
     passwords_at_once: int = Field(1, gt=0, description="hashed by a web process; each takes 64 MiB and some 0.1 s")
@@ -178,13 +153,6 @@ class Settings(BaseSettings):
             raise ValueError("base_url is needed with providers: they send people back to an address that they know")
         if not self.passwords and not self.providers:
             raise ValueError("passwords is false, and there are no providers: nobody could log in")
-
-    @field_validator("contact")
-    @classmethod
-    def _check_contact(cls, contact: str) -> str:
-        if contact and not is_address(contact) and not contact.startswith(("https://", "http://")):
-            raise ValueError("an e-mail address, or an address that begins with https:// or http://")
-        return contact
 
     @field_validator("broker_url")
     @classmethod

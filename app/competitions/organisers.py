@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from app.base.config import MEBIBYTE, Settings
 from app.base.errors import EvergoldError, Forbidden, InvalidForm, NotFound
+from app.base.live_settings import Rule
 from app.base.storage import UNLIMITED_BYTES
 from app.base.text import readable_size, refuse
 from app.models import (
@@ -44,8 +44,6 @@ from app.people.rights import (
     rights_to_give,
     set_rights,
 )
-
-Rule = Literal["anybody", "approved", "admins"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,9 +104,13 @@ from app.models.roles import (
 )
 from app.models.server import (
     Heartbeat as Heartbeat,
+    LiveRevision as LiveRevision,
     MailLink as MailLink,
     OutgoingMail as OutgoingMail,
     SelfCheck as SelfCheck,
+    ServerAnnouncement as ServerAnnouncement,
+    ServerSetting as ServerSetting,
+    Severity as Severity,
     Worker as Worker,
 )
 from app.models.submissions import (

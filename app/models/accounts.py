@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, String
+from sqlalchemy import ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.base.db import Base
@@ -55,6 +55,11 @@ class User(Base):
     password_hash: Mapped[str | None] = mapped_column(String(200))  # argon2, or NO_PASSWORD; None: cannot log in at all
     is_administrator: Mapped[bool] = mapped_column(default=False)
     is_approved_organiser: Mapped[bool] = mapped_column(default=False)  # see app.competitions.organisers
+    is_barred_organiser: Mapped[bool] = mapped_column(default=False)  # creates none, whatever the rule of the server
+    competitions_limit: Mapped[int | None]  # of their own, instead of the server's; None: the server's
+    mebibytes_limit: Mapped[int | None]
+    blocked_at: Mapped[datetime | None]  # None: not blocked; see app.people.blocking
+    blocked_reason: Mapped[str] = mapped_column(Text, default="")  # for the person; empty: none was given
     orcid: Mapped[str | None] = mapped_column(String(19))  # shown to everybody; None: not wanted, or not proved
     created_at: Mapped[datetime]
 
@@ -67,6 +72,11 @@ class User(Base):
     def has_address(self) -> bool:
         """True if `email` is an address, and not what stands for one that went to its owner."""
         return not self.email.endswith(f"@{NO_ADDRESS}")
+
+    @property
+    def is_blocked(self) -> bool:
+        """True if the account may not be used until an administrator unblocks it."""
+        return self.blocked_at is not None
 
     @property
     def email_confirmed(self) -> bool:

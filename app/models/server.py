@@ -1,4 +1,4 @@
-"""Data shared by the server's processes: outgoing mail and heartbeats."""
+"""Data shared by the server's processes: outgoing mail, heartbeats, settings changed while it runs, announcements."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 from sqlalchemy import ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.base.db import Base
+from app.base.db import Base, Json
+from app.models.columns import NAME_CHARACTERS
 
 
 class SelfCheck(StrEnum):
@@ -88,3 +89,48 @@ class Heartbeat(Base):
     name: Mapped[str] = mapped_column(String(60), primary_key=True)
     beat_at: Mapped[datetime]
     counts: Mapped[dict[str, Any]] = mapped_column(default=dict)
+
+
+class ServerSetting(Base):
+    """A setting that an administrator changed while the server runs; without a row the environment decides.
+
+    Written by `app.administration.live` only, which names the settings (`app.base.live_settings`).
+    """
+
+    __tablename__ = "server_settings"
+
+    key: Mapped[str] = mapped_column(String(60), primary_key=True)
+    value: Mapped[Any] = mapped_column(Json)
+    changed_at: Mapped[datetime]
+    changed_by: Mapped[str] = mapped_column(String(NAME_CHARACTERS))  # by name, or the command line
+
+
+class Severity(StrEnum):
+    """Severity of an announcement to the whole server."""
+
+    INFO = "info"
+    WARNING = "warning"
+    URGENT = "urgent"
+
+
+class ServerAnnouncement(Base):
+    """An announcement to everybody on this server, shown on every page from `starts_at` until `ends_at`."""
+
+    __tablename__ = "server_announcements"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    text: Mapped[str] = mapped_column(Text)
+    severity: Mapped[Severity] = mapped_column(String(20))
+    starts_at: Mapped[datetime]
+    ends_at: Mapped[datetime | None] = mapped_column(index=True)  # None: until an administrator ends it
+    created_at: Mapped[datetime]
+    created_by: Mapped[str] = mapped_column(String(NAME_CHARACTERS))  # by name, or the command line
+
+
+class LiveRevision(Base):
+    """The number of changes to settings and announcements so far, in one row, by which processes notice them."""
+
+    __tablename__ = "live_revision"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    number: Mapped[int]

@@ -18,10 +18,11 @@ from argon2.exceptions import InvalidHashError, VerifyMismatchError
 from argon2.low_level import Type, hash_secret_raw
 from sqlalchemy import BindParameter, ColumnElement, bindparam, delete, or_, select, update
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm import Session, contains_eager
 
 from app.base.db import UtcDateTime
 from app.base.errors import Forbidden, NameTaken, NotAuthenticated, NotFound
+from app.base.live_settings import LiveSettings
 from app.base.text import hash_of_secret, is_address, refuse
 from app.models import (
     NO_PASSWORD,
@@ -32,6 +33,7 @@ from app.models import (
     LoginSession,
     Passkey,
     PasswordReset,
+    ProviderLogin,
     RecoveryCode,
     SecondStep,
     TokenScope,
@@ -39,6 +41,7 @@ from app.models import (
 )
 from app.models.accounts import NO_ADDRESS
 from app.people import audit
+from app.people.blocking import check_not_blocked
 from app.people.mail import drop_links
 from app.people.views import Token
 from evergold.scoring.characters import can_be_name
@@ -56,16 +59,31 @@ _USERNAME = re.compile(r"^[a-z0-9](?:[a-z0-9._-]{1,38}[a-z0-9])$")
 # -------------------------------------------------------------------------------------------------------- accounts
 
 
-def register_user(
-    session: Session, *, username: str, email: str, password: str | None, display_name: str = "", now: datetime
-) -> User:
-    """Create an account. Raises InvalidForm with a sentence per field, or NameTaken.
+class RegistrationClosed(Forbidden):
+    """The administrators of the server take no new accounts now."""
 
-    password: None for somebody who logs in with a provider.
+    code = "registration_closed"
+
+
+def register_user(
+    session: Session,
+    *,
+    username: str,
+    email: str,
+    password: str | None,
+    display_name: str = "",
+    now: datetime,
+    rules: LiveSettings | None = None,
+) -> User:
+    """Create an account. Raises InvalidForm with a sentence per field, NameTaken, or RegistrationClosed.
+
+    password: None for somebody who logs in with a provider. rules: of the server for people who register themselves.
     """
+    if rules is not None and rules.registration == "closed":
+        raise RegistrationClosed("This server takes no new accounts at the moment.")
     username, email = username.strip().lower(), email.strip().lower()
     display_name = " ".join(display_name.split())
-    _check_registration(username, email, password, display_name)
+    _check_registration(username, email, password, display_name, rules)
     user = User(
         username=username,
         email=email,
@@ -113,13 +131,13 @@ def set_password(
     _end_links(session, user, now)
 
 
-def set_email(session: Session, user: User, email: str, now: datetime) -> str:
+def set_email(session: Session, user: User, email: str, now: datetime, *, rules: LiveSettings | None = None) -> str:
     """Set an e-mail address, to be confirmed, and return it as stored. Links to the old one end.
 
-    Raises InvalidForm or NameTaken.
+    rules: of the server for people who change their own. Raises InvalidForm or NameTaken.
     """
     email = email.strip().lower()
-    refuse({"email": _wrong_email(email)})
+    refuse({"email": _wrong_email(email, rules) if email != user.email else ""})
     try:
         with session.begin_nested():
             is_other = (User.id == user.id) & (User.email != email)
@@ -148,6 +166,20 @@ def take_over(session: Session, user: User, now: datetime) -> None:
     _end_links(session, user, now)
 
 
+def shut_out(session: Session, user: User, now: datetime) -> None:
+    """End every log-in, token, open link and log-in under way of somebody who is blocked.
+
+    Rows of log-ins stay, ended, so that their browsers can learn why.
+    """
+    session.execute(update(LoginSession).where(LoginSession.user_id == user.id).values(expires_at=now))
+    live = (ApiToken.user_id == user.id) & ApiToken.revoked_at.is_(None)
+    session.execute(update(ApiToken).where(live).values(revoked_at=now))
+    session.execute(delete(SecondStep).where(SecondStep.user_id == user.id))
+    under_way = or_(ProviderLogin.linking_id == user.id, ProviderLogin.mailed_to_id == user.id)
+    session.execute(delete(ProviderLogin).where(under_way))
+    _end_links(session, user, now)
+
+
 def release_address(session: Session, email: str, now: datetime) -> None:
     """Take an address, of which a provider vouches that it is another person's, from who never confirmed it."""
     unproved = (User.email == email) & User.email_confirmed_at.is_(None)
@@ -166,13 +198,15 @@ def _end_links(session: Session, user: User, now: datetime) -> None:
     drop_links(session, user, now)
 
 
-def _check_registration(username: str, email: str, password: str | None, display_name: str) -> None:
+def _check_registration(
+    username: str, email: str, password: str | None, display_name: str, rules: LiveSettings | None
+) -> None:
     refuse(
         {
             "username": ""
             if _USERNAME.match(username)
             else "3 to 40 characters: letters a-z, digits, and . _ - inside.",
-            "email": _wrong_email(email),
+            "email": _wrong_email(email, rules),
             "password": "" if password is None else _wrong_password(password),
             "display_name": ""
             if len(display_name) <= 100 and (not display_name or can_be_name(display_name))
@@ -186,14 +220,16 @@ def _wrong_password(password: str) -> str:
     return "" if low <= len(password) <= high else f"A password has {low} to {high} characters."
 
 
-def _wrong_email(email: str) -> str:
-    return "" if is_address(email) else "This is not an e-mail address."
+def _wrong_email(email: str, rules: LiveSettings | None) -> str:
+    if not is_address(email):
+        return "This is not an e-mail address."
+    return rules.refusal_of(email) if rules is not None else ""
 
 
 def authenticate(session: Session, username_or_email: str, password: str) -> User:
     """Return the user with this password.
 
-    An unknown name and a wrong password give the same error after the same work.
+    An unknown name and a wrong password give the same error after the same work. Raises NotAuthenticated, Blocked.
     """
     name = username_or_email.strip().lower()
     same = or_(User.username == name, User.email == name)
@@ -205,6 +241,7 @@ def authenticate(session: Session, username_or_email: str, password: str) -> Use
         user = None
     if user is None or not user.has_password:
         raise NotAuthenticated("Unknown user name or wrong password.")
+    check_not_blocked(session, user)
     return user
 
 
@@ -224,10 +261,11 @@ def _decoy_hash() -> str:
 def start_session(
     session: Session, user: User, now: datetime, hours: int, *, way: str = "", device: str = "", second: bool = False
 ) -> tuple[LoginSession, str]:
-    """Create a log-in; return it with the secret for its cookie.
+    """Create a log-in; return it with the secret for its cookie. Raises Blocked.
 
     way: how somebody logged in; device: in which browser, both in words; second: a second factor was proved.
     """
+    check_not_blocked(session, user)
     secret = secrets.token_urlsafe(32)
     login = LoginSession(
         user_id=user.id,
@@ -255,8 +293,13 @@ def find_session(session: Session, secret: str, now: datetime) -> LoginSession |
 #: Built once, as every page runs it.
 _LIVE_LOGIN = (
     select(LoginSession)
-    .where(LoginSession.secret_hash == bindparam("secret_hash"), LoginSession.expires_at > bindparam("now"))
-    .options(joinedload(LoginSession.user))
+    .join(LoginSession.user)
+    .where(
+        LoginSession.secret_hash == bindparam("secret_hash"),
+        LoginSession.expires_at > bindparam("now"),
+        User.blocked_at.is_(None),
+    )
+    .options(contains_eager(LoginSession.user))
 )
 
 
@@ -389,8 +432,13 @@ def _is_live(now: datetime | BindParameter[datetime]) -> ColumnElement[bool]:
 #: Built once, as every request with a token runs it.
 _LIVE_TOKEN = (
     select(ApiToken)
-    .where(ApiToken.secret_hash == bindparam("secret_hash"), _is_live(bindparam("now", type_=UtcDateTime())))
-    .options(joinedload(ApiToken.user))
+    .join(ApiToken.user)
+    .where(
+        ApiToken.secret_hash == bindparam("secret_hash"),
+        _is_live(bindparam("now", type_=UtcDateTime())),
+        User.blocked_at.is_(None),
+    )
+    .options(contains_eager(ApiToken.user))
 )
 
 

@@ -23,6 +23,7 @@ from app.base.errors import Forbidden, NameTaken, NotFound
 from app.base.text import hash_of_secret
 from app.models import Identity, MailLink, ProviderLogin, User
 from app.people import audit, auth, mail
+from app.people.blocking import check_not_blocked
 from app.people.email_confirmations import believe
 from app.people.mail import LINK_PLACE
 from app.people.providers import Person, Secrets, is_orcid
@@ -133,8 +134,9 @@ def list_identities(session: Session, user: User) -> Sequence[Identity]:
 
 
 def account_of(session: Session, person: Person, provider: str, settings: Settings, now: datetime) -> User | None:
-    """Return the account that this identity opens; None if there is none yet. Raises Forbidden if it cannot log in.
+    """Return the account that this identity opens; None if there is none yet.
 
+    Raises Forbidden or Blocked if it cannot log in.
     A trusted provider's word for an address that was confirmed here links the identity at once.
     """
     same = (Identity.issuer == person.issuer) & (Identity.subject == person.subject)
@@ -144,12 +146,14 @@ def account_of(session: Session, person: Person, provider: str, settings: Settin
         identity.last_used_at, identity.label = now, person.label
         if user.password_hash is None:
             raise Forbidden("This account cannot log in.")
+        check_not_blocked(session, user)
         return user
     if not (settings.providers[provider].trusted and person.is_email_proved):
         return None
     confirmed = (User.email == person.email) & User.email_confirmed_at.is_not(None) & ~User.is_administrator
     owner = session.scalar(select(User).where(confirmed, User.password_hash.is_not(None)))
     if owner is not None:
+        check_not_blocked(session, owner)
         link(session, owner, person, provider, settings, now)
     return owner
 
@@ -239,7 +243,8 @@ def open_account(
     settings: Settings,
     now: datetime,
 ) -> User:
-    """Create an account that this log-in opens. Raises InvalidForm, NameTaken.
+    """Create an account that this log-in opens. Raises InvalidForm, NameTaken,
+    RegistrationClosed.
 
     email: only where the provider does not vouch for an address; it is to be confirmed. An address that it vouches for
     is taken from an account that never confirmed it: registering first with somebody else's address gains nothing.
@@ -249,7 +254,13 @@ def open_account(
         email = person.email
         auth.release_address(session, email, now)
     user = auth.register_user(
-        session, username=username, email=email, password=None, display_name=display_name, now=now
+        session,
+        username=username,
+        email=email,
+        password=None,
+        display_name=display_name,
+        now=now,
+        rules=settings,
     )
     link(session, user, person, login.provider, settings, now)
     if person.is_email_proved:
@@ -302,6 +313,7 @@ def link_mailed(session: Session, cookie: str, link_secret: str, settings: Setti
     The owner of an account whose address nobody had confirmed may be another person: every other way into it ends.
     """
     login, _, user = find_mailed(session, cookie, link_secret, now)
+    check_not_blocked(session, user)
     if user.email_confirmed_at is None:
         auth.take_over(session, user, now)
         believe(session, user, now)

@@ -12,7 +12,6 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal
 
 from sqlalchemy import delete, exists, or_, select, update
 from sqlalchemy.exc import IntegrityError
@@ -20,6 +19,7 @@ from sqlalchemy.orm import Session
 
 from app.base.config import Settings
 from app.base.errors import Forbidden, InvalidForm, NotAuthenticated, NotFound
+from app.base.live_settings import Required
 from app.base.text import PLEASE_CORRECT, hash_of_secret, one_line
 from app.models import (
     Authenticator,
@@ -33,6 +33,7 @@ from app.models import (
     User,
 )
 from app.people import audit
+from app.people.blocking import check_not_blocked
 from app.people.passkeys import Site, verified_answer, verified_key
 from app.people.password_resets import mail_account_changed
 from evergold.scoring.characters import can_be_name
@@ -46,8 +47,6 @@ TRIES = 5
 #: Time steps of 30 s before and after the current one, for clocks that go wrong.
 _WINDOW = (0, -1, 1)
 NAME_CHARACTERS = 100
-
-Required = Literal["optional", "administrators", "organisers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +258,11 @@ def _tell(session: Session, user: User, deed: str, settings: Settings, now: date
 
 
 def begin_step(session: Session, user: User, following: str, way: str, now: datetime) -> str:
-    """Begin the second step of somebody who proved the first factor; return the secret of its cookie."""
+    """Begin the second step of somebody who proved the first factor; return the secret of its cookie.
+
+    Raises Blocked.
+    """
+    check_not_blocked(session, user)
     session.execute(delete(SecondStep).where(SecondStep.expires_at <= now))
     secret = secrets.token_urlsafe(32)
     session.add(
@@ -316,7 +319,8 @@ def prove_passkey(session: Session, step: SecondStep, answer: str, site: Site | 
 
 
 def _ended(session: Session, step: SecondStep, user: User) -> User:
-    """Forget the step; raise NotAuthenticated if another request ended it."""
+    """Forget the step; raise NotAuthenticated if another request ended it, or Blocked."""
+    check_not_blocked(session, user)
     gone = session.execute(delete(SecondStep).where(SecondStep.id == step.id).returning(SecondStep.id))
     if gone.first() is None or user.password_hash is None:
         raise NotAuthenticated("This log-in has ended already.")

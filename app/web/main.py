@@ -20,7 +20,9 @@ from app.base.logs import configure_logging, log
 from app.base.private_folders import clear_left_folders
 from app.base.storage import clear_interrupted_uploads, sealed_storage_of, storage_of
 from app.operations.database_revision import OtherRevision, Tables, check_revision
+from app.people.blocking import Blocked
 from app.web import docs, pages
+from app.web.administration import api as administration
 from app.web.boards import api as boards, exports, feeds, pictures, rankings, rows
 from app.web.codabench import api as codabench
 from app.web.competitions import api as competitions, organising_api as organising
@@ -29,7 +31,7 @@ from app.web.declarations.editing_turns import editing_turns
 from app.web.exports import api as organiser_exports
 from app.web.gold import api as gold
 from app.web.health import api as health
-from app.web.html.guards import LogInFirst, to_login, to_second_factor
+from app.web.html.guards import LogInFirst, to_blocked, to_login, to_second_factor
 from app.web.html.rendering import STATIC, error_page
 from app.web.http import files
 from app.web.http.arrival import Arrivals, BoundedBodies, FinishedBodies, TimelyBodies
@@ -72,6 +74,7 @@ TAGS = [
     {"name": "exports", "description": "Tables and citations for papers."},
     {"name": "organising", "description": "For organisers of a competition, and administrators."},
     {"name": "accounts", "description": "Accounts and API tokens."},
+    {"name": "administration", "description": "For administrators of the server."},
     {"name": "server", "description": "The server itself."},
 ]
 #: Downloads have a single representation, so that their sha256 can be their ETag.
@@ -139,6 +142,7 @@ def create_app(settings: Settings | None = None, *, is_watched_over: bool = Fals
         judging,
         accounts,
         audit,
+        administration,
         messages,
         moderation,
         organiser_exports,
@@ -153,6 +157,7 @@ def create_app(settings: Settings | None = None, *, is_watched_over: bool = Fals
     add_error_handlers(app, error_page)
     app.add_exception_handler(LogInFirst, to_login)
     app.add_exception_handler(SecondFactorNeeded, to_second_factor)
+    app.add_exception_handler(Blocked, to_blocked)
     pages.check_guards()
     # The middleware added last is the outermost.
     # Compressed fast, for these responses have one reader; cached responses are compressed well, once.
@@ -184,7 +189,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     for storage in (storage_of(settings), sealed_storage_of(settings)):
         await run_sync(clear_interrupted_uploads, storage.folder, time.time())
     await run_sync(clear_left_folders, settings)
-    async with watched(app.state.tables, app.state.server.engine), _telling_of_tries(app):
+    server = app.state.server
+    async with watched(app.state.tables, server.live, server.engine), _telling_of_tries(app):
         yield
 
 

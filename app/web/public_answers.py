@@ -3,7 +3,8 @@
 All of them get the same bytes as long as nothing changes, or 304 if they have them already. Cached routes see no
 cookie, and requests with a login or token bypass the cache. Each request checks the state of the database
 (`app.boards.freshness`) after it has arrived, together with concurrent ones, so that every process notices a change at
-once; tags are digests of the body, so they are equal in all processes. Pages never contain remaining times, only due
+once (of announcements to the whole server within two seconds: `app.administration.live`); tags are digests of the body,
+so they are equal in all processes. Pages never contain remaining times, only due
 times: a script counts down by the reader's clock.
 """
 
@@ -145,7 +146,7 @@ class PublicAnswers:
         if state is None:
             return None
         form = "csv" if prefers_csv(headers.get("accept", "")) else ""
-        return scope["path"], asked.query, form, state
+        return scope["path"], asked.query, form, state, server.live.stamp(server.clock())
 
     async def _made(self, scope: Scope, receive: Receive, asked: PublicRequest) -> list[Message]:
         messages: list[Message] = []

@@ -1,7 +1,7 @@
 """Reports of texts, hidden texts and people blocked in a competition; scoring that is paused; requests refused.
 
 Revision ID: 0014
-Revises: 0011
+Revises: 0013
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from alembic import op
 from migrations.types import Json, UtcDateTime
 
 revision: str = "0014"
-down_revision: str | Sequence[str] | None = "0011"
+down_revision: str | Sequence[str] | None = "0013"
 branch_labels: str | Sequence[str] | None = None
 depends_on: str | Sequence[str] | None = None
 

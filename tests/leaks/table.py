@@ -45,6 +45,13 @@ POST   /account/tokens                                                          
 POST   /account/tokens/{token_id}/revoke                                                                  303 303 404 404 404 404 404
 GET    /accounts/login/                                                                                   303 303 303 303 303 303 303
 POST   /accounts/login/                                                                                   403 403 403 403 403 403 403
+GET    /admin                                                                                           303 404 404 404 404 404 200 404 404 404 404
+GET    /admin/announcements                                                                             303 404 404 404 404 404 200 404 404 404 404
+POST   /admin/announcements                                                                             303 404 404 404 404 404 303 404 404 404 404
+POST   /admin/announcements/{announcement_id}/end                                                       303 404 404 404 404 404 404 404 404 404 404
+GET    /admin/settings                                                                                  303 404 404 404 404 404 200 404 404 404 404
+POST   /admin/settings/{setting}                                                                        303 404 404 404 404 404 303 404 404 404 404
+POST   /admin/settings/{setting}/reset                                                                  303 404 404 404 404 404 303 404 404 404 404
 POST   /api/api-token-auth/                                                                               400 400 400 400 400 400 400
 GET    /api/can_make_submission/{phase_id}/                                                               401 200 200 200 200 200 200
 GET    /api/competitions/                                                                                 200 200 200 200 200 200 200
@@ -72,6 +79,13 @@ GET    /api/tasks/                                                              
 GET    /api/tasks/{task_id}/                                                                              200 200 200 200 200 200 200
 PUT    /api/uploads/{secret}/                                                                             404 404 404 404 404 404 404
 GET    /datasets/download/{key}/                                                                          200 200 200 200 200 200 200
+GET    /api/v1/admin/announcements                                                                      401 403 403 403 403 403 200 403 403 403 403
+POST   /api/v1/admin/announcements                                                                      401 403 403 403 403 403 201 403 403 403 403
+DELETE /api/v1/admin/announcements/{announcement_id}                                                    401 403 403 403 403 403 404 403 403 403 403
+GET    /api/v1/admin/settings                                                                           401 403 403 403 403 403 200 403 403 403 403
+DELETE /api/v1/admin/settings/{setting}                                                                 401 403 403 403 403 403 200 403 403 403 403
+PUT    /api/v1/admin/settings/{setting}                                                                 401 403 403 403 403 403 200 403 403 403 403
+GET    /api/v1/announcements                                                                            200 200 200 200 200 200 200
 GET    /api/v1/audit                                                                                      401 403 403 403 403 403 200 403 403 403 403
 GET    /api/v1/competitions                                                                               200 200 200 200 200 200 200
 GET    /api/v1/competitions/{competition}                                                                 200 200 200 200 200 200 200

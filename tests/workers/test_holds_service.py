@@ -57,8 +57,8 @@ def place(
         get_settings.cache_clear()
         _sender.cache_clear()
         address = engine.url.render_as_string(hide_password=False)
-        settings = {"database_url": address, "broker_url": broker.address, "data_dir": get_settings().data_dir}
-        environment = environment_of(**settings, sweep_seconds=0.2)
+        data = get_settings().data_dir
+        environment = environment_of(database_url=address, broker_url=broker.address, data_dir=data, sweep_seconds=0.2)
 
         def begin_worker() -> Service:
             return start_worker(tmp_path, environment)

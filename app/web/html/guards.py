@@ -26,7 +26,7 @@ from app.models import User
 from app.web.html.rendering import check_form
 from app.web.http import csrf
 from app.web.http.errors import expected_error, headers_of
-from app.web.http.identity import LOGINS, Visitor, VisitorHere
+from app.web.http.identity import LOGINS, SESSION_COOKIE, Visitor, VisitorHere
 from app.web.http.visit import UserVisit, user_visit_of
 
 #: A checkbox: any value means ticked.
@@ -67,6 +67,14 @@ async def to_second_factor(request: Request, error: Exception) -> Response:
     if request.url.path.startswith(PROGRAMS):
         return await expected_error(request, error)
     return RedirectResponse(f"{LOGINS}?done=needed", 303)
+
+
+async def to_blocked(request: Request, error: Exception) -> Response:
+    """Handle `Blocked` with the reason, once: the browser forgets the log-in that has ended."""
+    response = await expected_error(request, error)
+    if SESSION_COOKIE in request.cookies:
+        response.delete_cookie(SESSION_COOKIE)
+    return response
 
 
 def local_path(path: str) -> str:

@@ -24,6 +24,7 @@ from app.texts.markdown import render_inline
 from app.web.html import certainty, words
 from app.web.html.words import isolated
 from app.web.http import csrf
+from app.web.http.context import server_of
 from app.web.http.errors import phrase
 from app.web.http.identity import Visitor, known_visitor
 from app.web.http.schemas import ErrorDetail
@@ -39,7 +40,7 @@ SITE_TEXTS = {"contact": "Contact", "privacy": "Privacy", "imprint": "Imprint"}
 
 def render(request: Request, template: str, status: int = 200, /, **context: Any) -> HTMLResponse:
     """Return the page; the template knows the viewer, and can add the CSRF field to every form."""
-    visitor = known_visitor(request)
+    visitor, server = known_visitor(request), server_of(request)
     token = _FormToken(request, visitor)
     html = (
         environment()
@@ -48,8 +49,10 @@ def render(request: Request, template: str, status: int = 200, /, **context: Any
             viewer=visitor.user,
             invitation_count=visitor.invitations,
             path=request.url.path,
-            site_texts=site_texts(request.app.state.server.settings),
-            sends_mail=bool(request.app.state.server.settings.smtp_url.get_secret_value()),
+            site_texts=site_texts(server.settings),
+            sends_mail=bool(server.settings.smtp_url.get_secret_value()),
+            registration_is_open=server.settings.registration == "open",
+            server_announcements=server.live.announcements(server.clock()),
             csrf_field=token.field,
             csrf_token=token.masked,
             **context,

@@ -19,6 +19,7 @@ from app.models import (
     RescoringState,
     RevisionSource,
     RunStatus,
+    Severity,
     Stage,
     ValidationStatus,
 )
@@ -51,6 +52,9 @@ STAGES = {
     Stage.PRIVATE: ("Private", "Also visible to guests and participants."),
     Stage.PUBLISHED: ("Published", "Visible to everybody, and listed on the front page."),
 }
+SEVERITIES: dict[str, str] = {Severity.INFO: "Note", Severity.WARNING: "Warning", Severity.URGENT: "Urgent"}
+#: With an empty title, so that a list to choose from has no empty choice.
+SEVERITY_CHOICES: dict[str, str] = {"": "", **SEVERITIES}
 HALTS = {
     Halt.NONE: ("Running", "Phases decide what can be uploaded."),
     Halt.PAUSED: ("Paused", "No uploads, even in open phases; everything else continues."),

@@ -10,6 +10,7 @@ from typing import Annotated, cast
 from fastapi import Depends, Request
 from sqlalchemy import Engine
 
+from app.administration.live import LiveState
 from app.base import addresses
 from app.base.config import Settings
 from app.web.http.caching import KeptAnswers
@@ -26,17 +27,27 @@ def server_clock() -> datetime:
 class Server:
     """Settings, engine and shared state of this server.
 
-    clock: read once per decision; tests set it. answers: cache of `app.web.public_answers`; many_answers: a separate
-    cache for responses with very many keys. waiting: clients waiting for news. tries: uploads in flight.
+    environment: the settings with which this process started. clock: read once per decision; tests set it. answers:
+    cache of `app.web.public_answers`; many_answers: a separate cache for responses with very many keys. waiting:
+    clients waiting for news. tries: uploads in flight. live: what administrators change while the server runs.
     """
 
-    settings: Settings
+    environment: Settings
     engine: Engine
     clock: Callable[[], datetime] = server_clock
     answers: KeptAnswers = field(default_factory=KeptAnswers, compare=False)
     many_answers: KeptAnswers = field(default_factory=KeptAnswers, compare=False)
     waiting: Waiting = field(default_factory=Waiting, compare=False)
     tries: InFlightUploads = field(default_factory=InFlightUploads, compare=False)
+    live: LiveState = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "live", LiveState(self.environment, self.clock))
+
+    @property
+    def settings(self) -> Settings:
+        """The settings that hold now, with the changes of administrators."""
+        return self.live.settings
 
 
 def server_of(request: Request) -> Server:

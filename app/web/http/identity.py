@@ -26,6 +26,7 @@ from app.competitions.visibility import SeenAs, Viewer
 from app.models import ApiToken, LoginSession, TokenScope, User
 from app.people import auth
 from app.people.auth import scopes_of
+from app.people.blocking import Blocked, check_not_of_blocked
 from app.people.invitations import count_own
 from app.people.logins import SEEN_AFTER, note_seen
 from app.people.second_factor import is_required
@@ -87,7 +88,7 @@ class Identified:
     """The identified visitor. error: the credentials were invalid; routes raise it when they need a user."""
 
     visitor: Visitor = Visitor()
-    error: NotAuthenticated | SecondFactorNeeded | None = None
+    error: NotAuthenticated | SecondFactorNeeded | Blocked | None = None
 
 
 async def visitor_of(request: Request, wanted: SecurityScopes) -> Visitor:
@@ -118,7 +119,7 @@ def look_up_visitor(request: Request, server: Server, session: Session) -> Ident
     """
     try:
         found = Identified(_identified(request, server, session))
-    except (NotAuthenticated, SecondFactorNeeded) as error:
+    except (NotAuthenticated, SecondFactorNeeded, Blocked) as error:
         found = Identified(error=error)
     request.state.identified = found
     return found
@@ -238,6 +239,8 @@ def _identified(request: Request, server: Server, session: Session) -> Visitor:
     secret = request.cookies.get(SESSION_COOKIE)
     login = auth.find_session(session, secret, now) if secret else None
     if login is None:
+        if secret:
+            check_not_of_blocked(session, LoginSession, secret)
         return Visitor()
     path = request.url.path
     if login.second_at is None and not path.startswith(WITHOUT_SECOND):
@@ -254,6 +257,7 @@ def _token_of(session: Session, header: str, now: datetime) -> ApiToken:
         raise NotAuthenticated("The Authorization header has the form `Bearer evg_…`.")
     token = auth.find_token(session, secret.strip(), now)
     if token is None:
+        check_not_of_blocked(session, ApiToken, secret.strip())
         raise NotAuthenticated("This API token is unknown, has expired or was revoked.")
     return token
 

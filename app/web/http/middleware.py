@@ -17,6 +17,7 @@ from sqlalchemy import Engine
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.administration.live import LiveState
 from app.base.api_links import API
 from app.base.db import make_engine
 from app.base.logs import bound, log
@@ -48,10 +49,10 @@ class Upgrading:
 
 
 @asynccontextmanager
-async def watched(tables: Tables, engine: Engine) -> AsyncIterator[None]:
-    """Check the schema repeatedly until the block ends, on a separate connection."""
+async def watched(tables: Tables, live: LiveState, engine: Engine) -> AsyncIterator[None]:
+    """Check the schema, and what administrators changed, repeatedly until the block ends, on a separate connection."""
     own = make_engine(engine.url.render_as_string(hide_password=False))
-    task = asyncio.create_task(_keep_looking(tables, own))
+    task = asyncio.create_task(_keep_looking(tables, live, own))
     try:
         yield
     finally:
@@ -61,10 +62,12 @@ async def watched(tables: Tables, engine: Engine) -> AsyncIterator[None]:
         own.dispose()
 
 
-async def _keep_looking(tables: Tables, engine: Engine) -> None:
+async def _keep_looking(tables: Tables, live: LiveState, engine: Engine) -> None:
     words = ""
     while True:
         misfit = await run_sync(tables.look, engine)
+        if misfit is None:
+            await run_sync(live.look, engine)
         if misfit is not None and str(misfit) != words:
             log.error("being_upgraded", reason=str(misfit))
         elif misfit is None and words:

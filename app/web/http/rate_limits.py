@@ -31,6 +31,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
+from app.administration.live import LiveState
 from app.base.config import Settings
 from app.base.db import engine_for_reading
 from app.base.errors import LimitReached
@@ -355,11 +356,18 @@ class RateLimits:
     """Hit counts, shared in Redis or of this process only."""
 
     def __init__(self, settings: Settings) -> None:
+        self._settings = self._followed = settings
         self.rules = rules_of(settings)
         self._own = FixedWindowRateLimiter(MemoryStorage())
         address = address_of_counts(settings)
         self._shared = FixedWindowRateLimiter(_redis_storage(address)) if address else None
         self._alone_until = 0.0
+
+    def follow(self, live: LiveState) -> None:
+        """Use the numbers that hold now: those of administrators where they changed any."""
+        wanted = self._settings if live.settings is live.environment else live.settings
+        if wanted is not self._followed:
+            self.rules, self._followed = rules_of(wanted), wanted
 
     def check(self, rule: Rule, key: str, now: datetime) -> None:
         """Raise LimitReached if the limit is already reached; counts nothing."""
@@ -441,8 +449,10 @@ def _digest(key: str) -> str:
 
 
 def limits_of(request: Request) -> RateLimits:
-    """Return the hit counts of this server."""
-    return cast(RateLimits, request.app.state.rate_limits)
+    """Return the hit counts of this server, with the limits that hold now."""
+    limits = cast(RateLimits, request.app.state.rate_limits)
+    limits.follow(request.app.state.server.live)
+    return limits
 
 
 def limit_of_questions(request: Request, user: User, now: datetime) -> Callable[[], None]:

@@ -198,7 +198,7 @@ def change_email(
     prove_again(request, server, visitor, form.email_password, "email_password")
     with writing(server.engine) as session:
         password_resets.mail_account_changed(session, user, "The e-mail address", server.settings, now)
-        auth.set_email(session, user, form.email, now)
+        auth.set_email(session, user, form.email, now, rules=server.settings)
         if not email_confirmations.is_confirmed(session, user):
             email_confirmations.send_link(session, user, server.settings, now)
         audit.record(session, user, "email.change", f"user {user.username}", now=now)

@@ -116,7 +116,13 @@ def register_account(
     now = server.clock()
     with counted_registration(request, now), writing(server.engine) as session:
         user = auth.register_user(
-            session, username=username, email=email, password=password, display_name=display_name, now=now
+            session,
+            username=username,
+            email=email,
+            password=password,
+            display_name=display_name,
+            now=now,
+            rules=server.settings,
         )
         email_confirmations.send_link(session, user, server.settings, now)
     return user

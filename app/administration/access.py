@@ -1,0 +1,12 @@
+"""The check that an administrator acts: every use case of this room makes it, whatever the page or command above has checked."""
+
+from __future__ import annotations
+
+from app.base.errors import Forbidden
+from app.models import User
+
+
+def check_administrator(by: User | None) -> None:
+    """Raise Forbidden unless an administrator acts. by: None for the server's command line."""
+    if by is not None and not by.is_administrator:
+        raise Forbidden("This is for the administrators of this server.")

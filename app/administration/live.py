@@ -1,0 +1,135 @@
+"""Settings changed while the server runs, and announcements to everybody, as each process knows them.
+
+A process looks at one number (`LiveRevision`) and reads the rest only when it has changed: web processes every two
+seconds beside their look at the schema, and at once after a change of their own; workers and the sweep before each
+round. No request queries the database for them.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import ValidationError
+from sqlalchemy import Engine, or_, select, update
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from app.administration.views import ServerAnnouncementOut
+from app.base.config import Settings
+from app.base.db import insert_now, reading
+from app.base.live_settings import LiveSettings
+from app.base.logs import log
+from app.models import LiveRevision, ServerAnnouncement, ServerSetting
+
+_ONLY_ROW = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The state at one revision. announcements: those that had not ended, the most severe first."""
+
+    revision: int
+    settings: Settings
+    announcements: tuple[ServerAnnouncementOut, ...] = ()
+
+
+def _clock() -> datetime:
+    return datetime.now(UTC)
+
+
+class LiveState:
+    """Settings and announcements as this process last saw them."""
+
+    def __init__(self, environment: Settings, clock: Callable[[], datetime] = _clock) -> None:
+        self._environment = environment
+        self._clock = clock
+        self._turn = threading.Lock()
+        self._looked_at = float("-inf")
+        self._known = Known(0, environment)
+
+    @property
+    def environment(self) -> Settings:
+        """The settings of the environment, which hold where nobody changed them."""
+        return self._environment
+
+    @property
+    def settings(self) -> Settings:
+        """The settings that hold now."""
+        return self._known.settings
+
+    def announcements(self, now: datetime) -> list[ServerAnnouncementOut]:
+        """Return the announcements of this moment, the most severe first."""
+        return [one for one in self._known.announcements if one.is_shown_at(now)]
+
+    def stamp(self, now: datetime) -> str:
+        """Return a word that changes with everything here that a page may show."""
+        known = self._known
+        return f"{known.revision}-{'-'.join(str(one.id) for one in known.announcements if one.is_shown_at(now))}"
+
+    def look(self, engine: Engine, *, seconds: float = 0.0) -> None:
+        """Notice changes, at most this often. While the database is away, what was known stays."""
+        with self._turn:
+            if time.monotonic() - self._looked_at < seconds:
+                return
+            with suppress(SQLAlchemyError), reading(engine) as session:
+                if revision_of(session) != self._known.revision:
+                    self._known = _read(session, self._environment, self._clock())
+                self._looked_at = time.monotonic()
+
+
+def _read(session: Session, environment: Settings, now: datetime) -> Known:
+    """Read everything; the revision first, so that nothing read is older than it."""
+    revision = revision_of(session)
+    return Known(revision, current_settings(session, environment), tuple(list_announcements(session, now)))
+
+
+def revision_of(session: Session) -> int:
+    """Return the number of changes so far."""
+    return session.scalar(select(LiveRevision.number).where(LiveRevision.id == _ONLY_ROW)) or 0
+
+
+def note_change(session: Session) -> None:
+    """Have all processes notice what this transaction changes. Concurrent changes wait until it ends."""
+    counted = update(LiveRevision).where(LiveRevision.id == _ONLY_ROW).values(number=LiveRevision.number + 1)
+    if session.execute(counted.returning(LiveRevision.id)).first() is None and not insert_now(
+        session, LiveRevision(id=_ONLY_ROW, number=1)
+    ):
+        session.execute(counted)
+
+
+def current_settings(session: Session, environment: Settings) -> Settings:
+    """Return the settings that hold now, with all changes committed so far: for commands, the sweep and workers."""
+    rows = session.execute(select(ServerSetting.key, ServerSetting.value))
+    return with_changes(environment, {key: value for key, value in rows})
+
+
+def with_changes(environment: Settings, changes: Mapping[str, Any]) -> Settings:
+    """Return the settings with these changes; one that this program does not know, or not like this, is left out."""
+    found = environment
+    for name, value in changes.items():
+        if name not in LiveSettings.model_fields:
+            log.warning("setting_left_out", setting=name, reason="unknown")
+            continue
+        try:
+            found = found.model_copy(update={name: checked(name, value)})
+        except ValidationError as error:
+            log.warning("setting_left_out", setting=name, reason=error.errors()[0]["msg"])
+    return found
+
+
+def checked(name: str, value: Any) -> Any:
+    """Return the value of a setting, parsed. Raises ValidationError."""
+    return getattr(LiveSettings.model_validate({name: value}), name)
+
+
+def list_announcements(session: Session, now: datetime) -> list[ServerAnnouncementOut]:
+    """List the announcements that are shown or will be, the most severe first."""
+    is_ahead = or_(ServerAnnouncement.ends_at.is_(None), ServerAnnouncement.ends_at > now)
+    found = [ServerAnnouncementOut.of(one) for one in session.scalars(select(ServerAnnouncement).where(is_ahead))]
+    return sorted(found, key=lambda one: one.rank)

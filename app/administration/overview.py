@@ -1,0 +1,30 @@
+"""Numbers of the whole server, for the first page of administrators."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from app.administration.live import list_announcements
+from app.administration.views import ServerOverview
+from app.models import Competition, OrganisingRequest, ServerSetting, Submission, User
+
+
+def overview(session: Session, now: datetime) -> ServerOverview:
+    """Return the numbers of this moment."""
+    accounts, confirmed, blocked = session.execute(
+        select(func.count(), func.count(User.email_confirmed_at), func.count(User.blocked_at)).select_from(User)
+    ).one()
+    waiting = OrganisingRequest.answered_at.is_(None)
+    return ServerOverview(
+        accounts=accounts,
+        unconfirmed=accounts - confirmed,
+        blocked=blocked,
+        competitions=session.scalar(select(func.count(Competition.id))) or 0,
+        submissions=session.scalar(select(func.count(Submission.id))) or 0,
+        requests=session.scalar(select(func.count(OrganisingRequest.id)).where(waiting)) or 0,
+        announcements=len(list_announcements(session, now)),
+        changed_settings=session.scalar(select(func.count(ServerSetting.key))) or 0,
+    )

@@ -1,0 +1,48 @@
+"""Blocked accounts: none of their ways in works, and the owner reads why.
+
+Log-ins and tokens are looked up together with the block (`app.people.auth`), so one that is created while its owner is
+blocked is worth nothing either.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.base.errors import Forbidden
+from app.base.text import hash_of_secret
+from app.models import ApiToken, LoginSession, User
+
+
+class Blocked(Forbidden):
+    """The administrators of the server blocked this account. details: reason."""
+
+    code = "account_blocked"
+
+
+def blocked(reason: str) -> Blocked:
+    """Return the error for the owner of a blocked account."""
+    why = f": {reason.rstrip('.')}" if reason else ""
+    return Blocked(
+        f"This account is blocked{why}. If this is a mistake, write to the people who run this server.", reason=reason
+    )
+
+
+def check_not_blocked(session: Session, user: User) -> None:
+    """Raise Blocked if the account is blocked by now, whenever `user` was loaded."""
+    asked = select(User.blocked_reason).where(User.id == user.id, User.blocked_at.is_not(None))
+    reason = session.scalar(asked)
+    if reason is not None:
+        raise blocked(reason)
+
+
+def check_not_of_blocked(session: Session, table: type[LoginSession] | type[ApiToken], secret: str) -> None:
+    """Raise Blocked if this secret, which opens nothing, was of a log-in or a token of a blocked account."""
+    asked = (
+        select(User.blocked_reason)
+        .join(table, table.user_id == User.id)
+        .where(table.secret_hash == hash_of_secret(secret), User.blocked_at.is_not(None))
+    )
+    reason = session.scalar(asked)
+    if reason is not None:
+        raise blocked(reason)

@@ -1,0 +1,59 @@
+"""The guards: administrators alone come in. Pages are hidden from everybody else; the API refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated
+
+from fastapi import Depends
+
+from app.administration.access import check_administrator
+from app.base.errors import NotFound
+from app.models import User
+from app.web.html.guards import PageUserVisit, form_guard
+from app.web.http.identity import ApiOrganiser
+from app.web.http.visit import ApiOrganiserVisit, UserVisit
+
+#: The first page, and the beginning of all addresses.
+ADMIN = "/admin"
+
+
+def _check_page(user: User) -> User:
+    if not user.is_administrator:
+        raise NotFound("There is no such page.")
+    return user
+
+
+async def admin_page_visit(visit: PageUserVisit) -> UserVisit:
+    """Visit a page of administrators; raise NotFound for everybody else who is logged in."""
+    _check_page(visit.user)
+    return visit
+
+
+def admin_form_of(page: str = "") -> Callable[..., Awaitable[User]]:
+    """Return the guard of a form, which returns the administrator who sent it; raise NotFound for everybody else.
+
+    page: as for `form_guard`.
+    """
+
+    async def admin_form(user: User = Depends(form_guard(page))) -> User:  # noqa: B008, FAST002 - the guard is local
+        return _check_page(user)
+
+    return admin_form
+
+
+async def admin_api_visit(visit: ApiOrganiserVisit) -> UserVisit:
+    """Visit an API route of administrators; raise Forbidden."""
+    check_administrator(visit.user)
+    return visit
+
+
+async def admin_api_user(user: ApiOrganiser) -> User:
+    """Return the administrator who changes something by the API; raise Forbidden."""
+    check_administrator(user)
+    return user
+
+
+AdminVisit = Annotated[UserVisit, Depends(admin_page_visit)]
+ApiAdminVisit = Annotated[UserVisit, Depends(admin_api_visit)]
+ApiAdmin = Annotated[User, Depends(admin_api_user)]

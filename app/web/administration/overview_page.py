@@ -1,0 +1,17 @@
+"""The first page of administrators: what there is, and what waits for them."""
+
+from __future__ import annotations
+
+from fastapi import Response
+
+from app.administration.overview import overview
+from app.web.administration.access import ADMIN, AdminVisit
+from app.web.administration.sections import render_section
+from app.web.http.routers import page_router
+
+router = page_router()
+
+
+@router.get(ADMIN)
+def read_administration(visit: AdminVisit) -> Response:
+    return render_section(visit, "administration/overview.html", found=overview(visit.session, visit.now))

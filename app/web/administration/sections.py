@@ -1,0 +1,38 @@
+"""The sections of the administrators' pages, and how such a page is rendered. A new section is a line here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi.responses import HTMLResponse
+
+from app.web.administration.access import ADMIN
+from app.web.html.rendering import render_page
+from app.web.http.visit import UserVisit
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section: its title in the navigation, and the address of its first page."""
+
+    title: str
+    address: str
+
+
+SECTIONS = (
+    Section("Overview", ADMIN),
+    Section("Settings", f"{ADMIN}/settings"),
+    Section("Announcements", f"{ADMIN}/announcements"),
+)
+
+
+def render_section(visit: UserVisit, template: str, status: int = 200, /, **context: Any) -> HTMLResponse:
+    """Return a page of administrators, with the navigation and the section of its address marked."""
+    path = visit.request.url.path
+    current = max((one for one in SECTIONS if _is_in(path, one)), key=lambda one: len(one.address), default=None)
+    return render_page(visit, template, status, sections=SECTIONS, section=current, **context)
+
+
+def _is_in(path: str, section: Section) -> bool:
+    return path == section.address or (section.address != ADMIN and path.startswith(f"{section.address}/"))

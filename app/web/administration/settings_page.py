@@ -1,0 +1,138 @@
+"""The pages of settings that change while the server runs, and of announcements to everybody."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from itertools import groupby
+from typing import Annotated
+
+from fastapi import Depends, Form, Request, Response
+from fastapi.responses import RedirectResponse
+
+from app.administration import settings
+from app.administration.announcements import TEXT_CHARACTERS, Wanted, announce, end_announcement
+from app.administration.live import list_announcements
+from app.base.db import writing
+from app.base.errors import EvergoldError
+from app.base.text import refuse
+from app.base.times import parse_moment
+from app.models import Severity, User
+from app.web.administration.access import ADMIN, AdminVisit, admin_form_of
+from app.web.administration.sections import render_section
+from app.web.html.guards import PageForm, form_again
+from app.web.http.context import ServerHere
+from app.web.http.routers import page_router
+from app.web.http.schemas import RowId
+from app.web.http.visit import UserVisit
+
+router = page_router()
+
+SETTINGS, ANNOUNCEMENTS = f"{ADMIN}/settings", f"{ADMIN}/announcements"
+FromSettings = Annotated[User, Depends(admin_form_of(SETTINGS))]
+FromAnnouncements = Annotated[User, Depends(admin_form_of(ANNOUNCEMENTS))]
+
+
+class SettingForm(PageForm):
+    """The new value of a setting."""
+
+    value: str = ""
+
+
+@router.get(SETTINGS)
+def read_settings(visit: AdminVisit) -> Response:
+    return _settings(visit)
+
+
+def _settings(
+    visit: UserVisit, setting: str = "", form: SettingForm | None = None, error: EvergoldError | None = None
+) -> Response:
+    listed = settings.list_settings(visit.session, visit.server.environment)
+    groups = [(group, list(found)) for group, found in groupby(listed, key=lambda one: one.group)]
+    typed = {setting: form.value} if form else {}
+    return render_section(visit, "administration/settings.html", groups=groups, typed=typed, error=error)
+
+
+@router.post(f"{SETTINGS}/{{setting}}")
+@form_again(_settings)
+def send_setting(
+    request: Request, server: ServerHere, user: FromSettings, setting: str, form: Annotated[SettingForm, Form()]
+) -> Response:
+    with writing(server.engine) as session:
+        now = server.clock()
+        settings.change_setting(session, setting, form.value, by=user, environment=server.environment, now=now)
+    server.live.look(server.engine)
+    return RedirectResponse(f"{SETTINGS}#{setting}", 303)
+
+
+@router.post(f"{SETTINGS}/{{setting}}/reset")
+def send_reset(server: ServerHere, user: FromSettings, setting: str) -> Response:
+    with writing(server.engine) as session:
+        settings.reset_setting(session, setting, by=user, environment=server.environment, now=server.clock())
+    server.live.look(server.engine)
+    return RedirectResponse(f"{SETTINGS}#{setting}", 303)
+
+
+# ------------------------------------------------------------------------------------------------------ announcements
+
+
+class AnnouncementForm(PageForm):
+    """An announcement to everybody. starts, ends: moments as people write them."""
+
+    text: str = ""
+    severity: Severity = Severity.INFO
+    starts: str = ""
+    ends: str = ""
+
+    def wanted(self) -> Wanted:
+        """Return the announcement; raise InvalidForm for moments that cannot be read."""
+        wrong: dict[str, str] = {}
+        starts_at, ends_at = (_moment(name, getattr(self, name).strip(), wrong) for name in ("starts", "ends"))
+        refuse(wrong)
+        return Wanted(self.text, self.severity, starts_at, ends_at)
+
+
+def _moment(name: str, text: str, wrong: dict[str, str]) -> datetime | None:
+    try:
+        return parse_moment(text) if text else None
+    except ValueError as error:
+        wrong[name] = f"{error}."
+        return None
+
+
+@router.get(ANNOUNCEMENTS)
+def read_announcements(visit: AdminVisit) -> Response:
+    return _announcements(visit)
+
+
+def _announcements(
+    visit: UserVisit, form: AnnouncementForm | None = None, error: EvergoldError | None = None
+) -> Response:
+    return render_section(
+        visit,
+        "administration/announcements.html",
+        announced=list_announcements(visit.session, visit.now),
+        severities=[str(one) for one in Severity],
+        text_characters=TEXT_CHARACTERS,
+        typed=form or AnnouncementForm(),
+        error=error,
+        now=visit.now,
+    )
+
+
+@router.post(ANNOUNCEMENTS)
+@form_again(_announcements)
+def send_announcement(
+    request: Request, server: ServerHere, user: FromAnnouncements, form: Annotated[AnnouncementForm, Form()]
+) -> Response:
+    with writing(server.engine) as session:
+        announce(session, form.wanted(), by=user, now=server.clock())
+    server.live.look(server.engine)
+    return RedirectResponse(ANNOUNCEMENTS, 303)
+
+
+@router.post(f"{ANNOUNCEMENTS}/{{announcement_id}}/end")
+def send_end(server: ServerHere, user: FromAnnouncements, announcement_id: RowId) -> Response:
+    with writing(server.engine) as session:
+        end_announcement(session, announcement_id, by=user, now=server.clock())
+    server.live.look(server.engine)
+    return RedirectResponse(ANNOUNCEMENTS, 303)
