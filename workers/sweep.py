@@ -17,6 +17,7 @@ from sqlalchemy import Engine, func, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
+from app.administration.refusals import forget_refused
 from app.base.config import Settings, get_settings
 from app.base.db import get_engine, reading, writing
 from app.base.errors import StorageAway
@@ -226,6 +227,12 @@ def clear_rejected(engine: Engine, settings: Settings, now: datetime) -> None:
         log.info("rejected_files_given_up", files=files)
 
 
+def forget_counts(engine: Engine, now: datetime) -> None:
+    """Delete old counts of requests that rate limits refused."""
+    with writing(engine) as session:
+        forget_refused(session, now)
+
+
 def clear_held_uploads(engine: Engine, now: datetime) -> None:
     """Forget files that were uploaded and not submitted within their day, and what became of bundles then."""
     with writing(engine) as session:
@@ -288,6 +295,7 @@ def main() -> int:
                 looked_until = check_standings(engine, looked_until)
                 if time.monotonic() >= clear_at:
                     clear_rejected(engine, settings, datetime.now(UTC))
+                    forget_counts(engine, datetime.now(UTC))
                     clear_held_uploads(engine, datetime.now(UTC))
                     clear_blueprints(engine, settings, datetime.now(UTC))
                     for storage in (storage_of(settings), sealed_storage_of(settings)):

@@ -1,4 +1,4 @@
-"""The check that an administrator acts: every use case of this room makes it, whatever the page or command above has checked."""
+"""The check that an administrator acts: every use case of this room makes it, whatever was checked above it."""
 
 from __future__ import annotations
 

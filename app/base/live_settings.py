@@ -30,7 +30,7 @@ PEOPLE, ORGANISERS, LIMITS, STORAGE = "New accounts", "Organisers", "Limits", "S
 
 
 class LiveSettings(BaseModel):
-    """The settings that administrators may change while the server runs, with their defaults; names include the units."""
+    """The settings that may change while the server runs, with their defaults; names include the units."""
 
     model_config = ConfigDict(frozen=True)
 

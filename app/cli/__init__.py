@@ -9,6 +9,7 @@ import typer
 
 from app.cli import (
     account,
+    admin_operations,
     allowances,
     audit,
     backup,
@@ -56,6 +57,7 @@ for part in (
     workers,
     sandbox,
     host,
+    admin_operations,
 ):
     commands.add_typer(part.commands)
 

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 
 from anyio.to_thread import run_sync
 from fastapi import FastAPI
@@ -14,6 +15,7 @@ from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from starlette.middleware.gzip import GZipMiddleware
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from app.administration.refusals import FLUSH_SECONDS, RefusalCounts
 from app.base.config import MEBIBYTE, Settings, get_settings
 from app.base.db import engine_for_reading, get_engine
 from app.base.logs import configure_logging, log
@@ -22,7 +24,7 @@ from app.base.storage import clear_interrupted_uploads, sealed_storage_of, stora
 from app.operations.database_revision import OtherRevision, Tables, check_revision
 from app.people.blocking import Blocked
 from app.web import docs, pages
-from app.web.administration import api as administration
+from app.web.administration import api as administration, operations_api as operations
 from app.web.boards import api as boards, exports, feeds, pictures, rankings, rows
 from app.web.codabench import api as codabench
 from app.web.competitions import api as competitions, organising_api as organising
@@ -113,7 +115,8 @@ def create_app(settings: Settings | None = None, *, is_watched_over: bool = Fals
     serve_description(app)
     app.state.server = Server(settings, get_engine(settings.database_address))
     app.state.tables, app.state.is_watched_over = Tables(), is_watched_over
-    app.state.rate_limits = RateLimits(settings)
+    app.state.rate_limits, app.state.refusals = RateLimits(settings), RefusalCounts()
+    app.state.rate_limits.on_refused = app.state.refusals.note
     app.state.password_turns = password_turns(settings)
     app.state.provider_turns = provider_turns()
     app.state.editing_turns = editing_turns()
@@ -143,6 +146,7 @@ def create_app(settings: Settings | None = None, *, is_watched_over: bool = Fals
         accounts,
         audit,
         administration,
+        operations,
         messages,
         moderation,
         organiser_exports,
@@ -190,8 +194,28 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         await run_sync(clear_interrupted_uploads, storage.folder, time.time())
     await run_sync(clear_left_folders, settings)
     server = app.state.server
-    async with watched(app.state.tables, server.live, server.engine), _telling_of_tries(app):
+    async with watched(app.state.tables, server.live, server.engine), _telling_of_tries(app), _counting_refusals(app):
         yield
+
+
+@asynccontextmanager
+async def _counting_refusals(app: FastAPI) -> AsyncIterator[None]:
+    """Write the counts of refused requests to the database from time to time, and once at the end."""
+    flush = partial(app.state.refusals.flush, app.state.server.engine)
+
+    async def rounds() -> None:
+        while True:
+            await asyncio.sleep(FLUSH_SECONDS)
+            await run_sync(flush)
+
+    task = asyncio.create_task(rounds())
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+        await run_sync(flush)
 
 
 @asynccontextmanager

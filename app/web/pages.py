@@ -7,7 +7,11 @@ from __future__ import annotations
 
 from fastapi.routing import APIRoute
 
-from app.web.administration import overview_page as administration, settings_page as live_settings
+from app.web.administration import (
+    operations_pages as operations,
+    overview_page as administration,
+    settings_page as live_settings,
+)
 from app.web.boards import compare_page as row_comparison, page as board, pages as boards, row_pages as rows
 from app.web.competitions import (
     allowances_page as allowances,
@@ -96,6 +100,7 @@ for part in (
     exports,
     wheels,
     administration,
+    operations,
     live_settings,
 ):
     add_routes(router, part.router)

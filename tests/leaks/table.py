@@ -49,9 +49,19 @@ GET    /admin                                                                   
 GET    /admin/announcements                                                                             303 404 404 404 404 404 200 404 404 404 404
 POST   /admin/announcements                                                                             303 404 404 404 404 404 303 404 404 404 404
 POST   /admin/announcements/{announcement_id}/end                                                       303 404 404 404 404 404 404 404 404 404 404
+GET    /admin/health                                                                                     303 404 404 404 404 404 200 404 404 404 404
+GET    /admin/limits                                                                                     303 404 404 404 404 404 200 404 404 404 404
+GET    /admin/mails                                                                                      303 404 404 404 404 404 200 404 404 404 404
+POST   /admin/mails/send-again                                                                           303 404 404 404 404 404 303 404 404 404 404
+GET    /admin/moderation                                                                                 303 404 404 404 404 404 200 404 404 404 404
+GET    /admin/queue                                                                                      303 404 404 404 404 404 200 404 404 404 404
+POST   /admin/queue/again                                                                                303 404 404 404 404 404 303 404 404 404 404
+POST   /admin/queue/hold                                                                                 303 404 404 404 404 404 303 404 404 404 404
+POST   /admin/queue/resume                                                                               303 404 404 404 404 404 404 404 404 404 404
 GET    /admin/settings                                                                                  303 404 404 404 404 404 200 404 404 404 404
 POST   /admin/settings/{setting}                                                                        303 404 404 404 404 404 303 404 404 404 404
 POST   /admin/settings/{setting}/reset                                                                  303 404 404 404 404 404 303 404 404 404 404
+GET    /admin/storage                                                                                    303 404 404 404 404 404 200 404 404 404 404
 POST   /api/api-token-auth/                                                                               400 400 400 400 400 400 400
 GET    /api/can_make_submission/{phase_id}/                                                               401 200 200 200 200 200 200
 GET    /api/competitions/                                                                                 200 200 200 200 200 200 200
@@ -82,9 +92,19 @@ GET    /datasets/download/{key}/                                                
 GET    /api/v1/admin/announcements                                                                      401 403 403 403 403 403 200 403 403 403 403
 POST   /api/v1/admin/announcements                                                                      401 403 403 403 403 403 201 403 403 403 403
 DELETE /api/v1/admin/announcements/{announcement_id}                                                    401 403 403 403 403 403 404 403 403 403 403
+GET    /api/v1/admin/failed-mails                                                                        401 403 403 403 403 403 200 403 403 403 403
+POST   /api/v1/admin/failed-mails/send-again                                                             401 403 403 403 403 403 200 403 403 403 403
+POST   /api/v1/admin/failed-runs/queue-again                                                             401 403 403 403 403 403 200 403 403 403 403
+GET    /api/v1/admin/health                                                                              401 403 403 403 403 403 200 403 403 403 403
+DELETE /api/v1/admin/holds                                                                               401 403 403 403 403 403 404 403 403 403 403
+PUT    /api/v1/admin/holds                                                                               401 403 403 403 403 403 200 403 403 403 403
+GET    /api/v1/admin/queue                                                                               401 403 403 403 403 403 200 403 403 403 403
+GET    /api/v1/admin/refused-requests                                                                    401 403 403 403 403 403 200 403 403 403 403
+GET    /api/v1/admin/reports                                                                             401 403 403 403 403 403 200 403 403 403 403
 GET    /api/v1/admin/settings                                                                           401 403 403 403 403 403 200 403 403 403 403
 DELETE /api/v1/admin/settings/{setting}                                                                 401 403 403 403 403 403 200 403 403 403 403
 PUT    /api/v1/admin/settings/{setting}                                                                 401 403 403 403 403 403 200 403 403 403 403
+GET    /api/v1/admin/storage                                                                             401 403 403 403 403 403 200 403 403 403 403
 GET    /api/v1/announcements                                                                            200 200 200 200 200 200 200
 GET    /api/v1/audit                                                                                      401 403 403 403 403 403 200 403 403 403 403
 GET    /api/v1/competitions                                                                               200 200 200 200 200 200 200

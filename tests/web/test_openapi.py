@@ -23,6 +23,16 @@ from tests.web.site import Site
 #: Programs are generated from these names: they never change.
 OPERATIONS = {
     "answer_question": f"PUT {API}/competitions/{{competition}}/questions/{{question_id}}/answer",
+    "hold_scoring": f"PUT {API}/admin/holds",
+    "list_all_reports": f"GET {API}/admin/reports",
+    "list_failed_mails": f"GET {API}/admin/failed-mails",
+    "list_refused_requests": f"GET {API}/admin/refused-requests",
+    "queue_any_failed_runs_again": f"POST {API}/admin/failed-runs/queue-again",
+    "read_queue": f"GET {API}/admin/queue",
+    "read_server_health": f"GET {API}/admin/health",
+    "read_storage": f"GET {API}/admin/storage",
+    "resume_scoring": f"DELETE {API}/admin/holds",
+    "send_failed_mails_again": f"POST {API}/admin/failed-mails/send-again",
     "block_person": f"PUT {API}/competitions/{{competition}}/blocked/{{username}}",
     "dismiss_report": f"PUT {API}/competitions/{{competition}}/reports/{{report_id}}/dismissed",
     "hide_reported_text": f"PUT {API}/competitions/{{competition}}/reports/{{report_id}}/hidden",

@@ -358,6 +358,8 @@ class RateLimits:
     def __init__(self, settings: Settings) -> None:
         self._settings = self._followed = settings
         self.rules = rules_of(settings)
+        #: Called with the rule's name, the account that it counts (None: it counts others) and the time of a refusal.
+        self.on_refused: Callable[[str, int | None, datetime], None] = lambda *_: None
         self._own = FixedWindowRateLimiter(MemoryStorage())
         address = address_of_counts(settings)
         self._shared = FixedWindowRateLimiter(_redis_storage(address)) if address else None
@@ -386,6 +388,7 @@ class RateLimits:
 
     def _refusal(self, rule: Rule, key: str, now: datetime) -> LimitReached:
         window = self._counted(lambda counts: counts.get_window_stats(_item(rule), rule.name, _digest(key)))
+        self.on_refused(rule.name, _account_in(rule, key), now)
         wait_seconds = min(max(1.0, window.reset_time - time.time()), rule.seconds)
         return LimitReached(
             rule.message,
@@ -446,6 +449,18 @@ def _item(rule: Rule) -> RateLimitItem:
 
 def _digest(key: str) -> str:
     return hashlib.sha256(key.encode(errors="replace")).hexdigest()[:32]
+
+
+#: The rules whose keys name an account by its number.
+_BY_ACCOUNT = frozenset({"questions", "validations", "uploads", "codes", "reports", "confirmations"})
+
+
+def _account_in(rule: Rule, key: str) -> int | None:
+    """Return the account that a key names (`5`, `user 5`); None for teams, addresses and others."""
+    if rule.name not in _BY_ACCOUNT:
+        return None
+    number = key.removeprefix("user ")
+    return int(number) if number.isascii() and number.isdigit() else None
 
 
 def limits_of(request: Request) -> RateLimits:
