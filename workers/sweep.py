@@ -17,6 +17,7 @@ from sqlalchemy import Engine, func, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
+from app.administration.live import current_settings
 from app.administration.refusals import forget_refused
 from app.base.config import Settings, get_settings
 from app.base.db import get_engine, reading, writing
@@ -222,7 +223,7 @@ def _announce(waiting: Sequence[tuple[int, str]], *, later: bool = False) -> lis
 def clear_rejected(engine: Engine, settings: Settings, now: datetime) -> None:
     """Delete the files of submissions rejected long ago."""
     with writing(engine) as session:
-        files = clear_rejected_files(session, settings.rejected_days, now)
+        files = clear_rejected_files(session, current_settings(session, settings).rejected_days, now)
     if files:
         log.info("rejected_files_given_up", files=files)
 
@@ -244,7 +245,7 @@ def clear_held_uploads(engine: Engine, now: datetime) -> None:
 def clear_blueprints(engine: Engine, settings: Settings, now: datetime) -> None:
     """Warn authors of abandoned drafts, and delete those warned two weeks ago."""
     with writing(engine) as session:
-        abandoned = clear_abandoned(session, settings, now)
+        abandoned = clear_abandoned(session, current_settings(session, settings), now)
     if abandoned != Abandoned():
         log.info("blueprints_abandoned", **asdict(abandoned))
 

@@ -1,4 +1,4 @@
-"""Settings changed while the server runs, and announcements to everybody, as each process knows them.
+"""Settings changed while the server runs, announcements to everybody, and who is blocked, as each process knows them.
 
 A process looks at one number (`LiveRevision`) and reads the rest only when it has changed: web processes every two
 seconds beside their look at the schema, and at once after a change of their own; workers and the sweep before each
@@ -25,18 +25,19 @@ from app.base.config import Settings
 from app.base.db import insert_now, reading
 from app.base.live_settings import LiveSettings
 from app.base.logs import log
-from app.models import LiveRevision, ServerAnnouncement, ServerSetting
+from app.models import LiveRevision, ServerAnnouncement, ServerSetting, User
 
 _ONLY_ROW = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The state at one revision. announcements: those that had not ended, the most severe first."""
+    """The state at one revision. announcements: without those that had ended, the most severe first; blocked: users."""
 
     revision: int
     settings: Settings
     announcements: tuple[ServerAnnouncementOut, ...] = ()
+    blocked: frozenset[int] = frozenset()
 
 
 def _clock() -> datetime:
@@ -67,6 +68,10 @@ class LiveState:
         """Return the announcements of this moment, the most severe first."""
         return [one for one in self._known.announcements if one.is_shown_at(now)]
 
+    def is_blocked(self, user: User) -> bool:
+        """Return whether this process knows that the user is blocked: for requests that wait, without a query."""
+        return user.id in self._known.blocked
+
     def stamp(self, now: datetime) -> str:
         """Return a word that changes with everything here that a page may show."""
         known = self._known
@@ -86,7 +91,9 @@ class LiveState:
 def _read(session: Session, environment: Settings, now: datetime) -> Known:
     """Read everything; the revision first, so that nothing read is older than it."""
     revision = revision_of(session)
-    return Known(revision, current_settings(session, environment), tuple(list_announcements(session, now)))
+    blocked = frozenset(session.scalars(select(User.id).where(User.blocked_at.is_not(None))))
+    settings = current_settings(session, environment)
+    return Known(revision, settings, tuple(list_announcements(session, now)), blocked)
 
 
 def revision_of(session: Session) -> int:

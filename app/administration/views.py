@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from app.base.answers import ApiModel, Moment, example
-from app.models import ServerAnnouncement, Severity
+from app.models import OrganisingRequest, ServerAnnouncement, Severity, Stage, User
 
 SETTING_EXAMPLE: dict[str, Any] = {
     "name": "registration",
@@ -118,3 +118,188 @@ class ServerOverview(ApiModel):
     requests: int = Field(description="to organise, without an answer")
     announcements: int = Field(description="to everybody, now or ahead")
     changed_settings: int = Field(description="that are not as the environment says")
+
+
+ACCOUNT_ROW: dict[str, Any] = {
+    "username": "ada",
+    "email": "ada@example.org",
+    "email_confirmed": True,
+    "display_name": "Ada Lovelace",
+    "is_administrator": False,
+    "organising": "rule",
+    "created_at": "2026-01-10T12:00:00Z",
+    "blocked_at": None,
+}
+ACCOUNT_EXAMPLE: dict[str, Any] = {
+    **ACCOUNT_ROW,
+    "blocked_reason": "",
+    "teams": ["Second Draft (demo)"],
+    "roles": ["annotator of demo"],
+    "owns": [],
+    "submissions": 12,
+    "used_bytes": 0,
+    "competitions_limit": None,
+    "mebibytes_limit": None,
+    "may_own": 5,
+    "may_hold_bytes": 1073741824,
+    "has_password": True,
+    "providers": [],
+    "has_second_factor": False,
+    "log_ins": 1,
+    "tokens": 2,
+    "seen_at": "2026-01-12T12:00:00Z",
+}
+
+
+class AccountRow(ApiModel):
+    """An account in a list of administrators."""
+
+    model_config = example(ACCOUNT_ROW)
+
+    username: str
+    email: str = Field(description="empty: there is none")
+    email_confirmed: bool
+    display_name: str
+    is_administrator: bool
+    organising: Literal["rule", "approved", "barred"] = Field(
+        description="whether they may create competitions: rule: as the server's settings let everybody"
+    )
+    created_at: Moment
+    blocked_at: Moment | None = Field(description="null: not blocked")
+
+    @classmethod
+    def of(cls, user: User) -> AccountRow:
+        """Return the account."""
+        return AccountRow(
+            username=user.username,
+            email=user.email if user.has_address else "",
+            email_confirmed=user.email_confirmed,
+            display_name=user.display_name,
+            is_administrator=user.is_administrator,
+            organising="barred" if user.is_barred_organiser else "approved" if user.is_approved_organiser else "rule",
+            created_at=user.created_at,
+            blocked_at=user.blocked_at,
+        )
+
+
+class AccountOut(AccountRow):
+    """An account as administrators see it."""
+
+    model_config = example(ACCOUNT_EXAMPLE)
+
+    blocked_reason: str = Field(description="as the person reads it")
+    teams: list[str]
+    roles: list[str]
+    owns: list[str] = Field(description="names of competitions")
+    submissions: int = Field(description="that they sent themselves")
+    used_bytes: int = Field(description="of files and gold of their competitions")
+    competitions_limit: int | None = Field(description="of their own; null: the server's")
+    mebibytes_limit: int | None = Field(description="of their own; null: the server's")
+    may_own: int = Field(description="competitions, by their own limit or the server's")
+    may_hold_bytes: int = Field(description="by their own limit or the server's")
+    has_password: bool
+    providers: list[str] = Field(description="with whom they log in")
+    has_second_factor: bool
+    log_ins: int = Field(description="that have not ended")
+    tokens: int = Field(description="that were not revoked")
+    seen_at: Moment | None = Field(description="last, in a log-in that is listed")
+
+
+class AccountList(ApiModel):
+    """A page of accounts, by user name."""
+
+    model_config = example({"accounts": [ACCOUNT_ROW], "next_after": None})
+
+    accounts: list[AccountRow]
+    next_after: str | None = Field(description="`after` of the next page; null: this is the last")
+
+
+SIZE_EXAMPLE: dict[str, Any] = {
+    "name": "demo",
+    "title": "Idiom shared task",
+    "stage": "published",
+    "owner": "olga",
+    "teams": 14,
+    "submissions": 312,
+    "submitted_bytes": 73400320,
+    "organisers_bytes": 5242880,
+    "last_submission_at": "2026-01-12T12:00:00Z",
+    "created_at": "2025-11-01T12:00:00Z",
+}
+
+
+class CompetitionSize(ApiModel):
+    """A competition with its size and activity."""
+
+    model_config = example(SIZE_EXAMPLE)
+
+    name: str
+    title: str
+    stage: Stage
+    owner: str | None = Field(description="a user name; null: the server's own")
+    teams: int
+    submissions: int
+    submitted_bytes: int
+    organisers_bytes: int = Field(description="of files and gold")
+    last_submission_at: Moment | None
+    created_at: Moment
+
+
+class CompetitionSizes(ApiModel):
+    """All competitions of the server, the largest first."""
+
+    model_config = example({"competitions": [SIZE_EXAMPLE]})
+
+    competitions: list[CompetitionSize]
+
+
+REQUEST_EXAMPLE: dict[str, Any] = {
+    "id": 2,
+    "username": "ada",
+    "email": "ada@example.org",
+    "text": "A shared task on riddles.",
+    "asked_at": "2026-01-10T12:00:00Z",
+    "answered_at": None,
+    "answered_by": None,
+    "is_approved": None,
+    "answer": "",
+}
+
+
+class OrganisingRequestOut(ApiModel):
+    """A request to create competitions, and its answer."""
+
+    model_config = example(REQUEST_EXAMPLE)
+
+    id: int
+    username: str
+    email: str
+    text: str
+    asked_at: Moment
+    answered_at: Moment | None = Field(description="null: it waits for an answer")
+    answered_by: str | None
+    is_approved: bool | None
+    answer: str
+
+    @classmethod
+    def of(cls, row: OrganisingRequest) -> OrganisingRequestOut:
+        """Return the request; its user must be loaded."""
+        return cls(
+            id=row.id,
+            username=row.user.username,
+            email=row.user.email,
+            text=row.text,
+            asked_at=row.asked_at,
+            answered_at=row.answered_at,
+            answered_by=row.answered_by,
+            is_approved=row.is_approved,
+            answer=row.answer,
+        )
+
+
+class OrganisingRequestList(ApiModel):
+    """Requests without an answer, the oldest first."""
+
+    model_config = example({"requests": [REQUEST_EXAMPLE]})
+
+    requests: list[OrganisingRequestOut]

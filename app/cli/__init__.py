@@ -9,6 +9,7 @@ import typer
 
 from app.cli import (
     account,
+    admin,
     admin_operations,
     allowances,
     audit,
@@ -33,6 +34,7 @@ from app.cli import (
 )
 from evergold.cli.output import EXPLAINED, CommandError
 
+admin.admin_commands.add_typer(admin_operations.operations)
 commands = typer.Typer()
 for part in (
     declare,
@@ -52,12 +54,12 @@ for part in (
     climbers,
     server,
     account,
+    admin,
     audit,
     backup,
     workers,
     sandbox,
     host,
-    admin_operations,
 ):
     commands.add_typer(part.commands)
 

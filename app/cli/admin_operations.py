@@ -1,38 +1,32 @@
-"""`evergold admin …`: the running server for its administrators: queue, storage, mails, refused requests, health."""
+"""`evergold admin …`: the running server: queue, pausing, draining, storage, mails, refused requests, health, reports."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
-from app.cli.settings import DataDirOption, use_settings
-from evergold.cli.output import RUNNING, Code, CommandError, JsonOption, count, print_json, print_table, remark, say
+from app.cli.settings import DataDirOption, server_database, use_settings
+from evergold.cli.output import Code, CommandError, JsonOption, count, print_json, print_table, remark, say
 from evergold.moments import moment_words
 
-if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
-commands = typer.Typer()
-admin = typer.Typer(no_args_is_help=True, help="Administer the running server.")
-commands.add_typer(admin, name="admin", rich_help_panel=RUNNING)
+operations = typer.Typer()
 
 Place = Annotated[str, typer.Argument(metavar="[COMPETITION[/TASK]]", help="Default: the whole server.")]
 Why = Annotated[str, typer.Option("--reason", metavar="WORDS", help="Organisers read it.")]
 Host = Annotated[str, typer.Argument(metavar="MACHINE", help="As `evergold admin queue` names it.")]
 
 
-@admin.command()
+@operations.command()
 def queue(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
     """Show what waits and why, what runs, workers, and what is paused."""
-    use_settings(data_dir)
     from app.administration.queue import queue_now
     from app.base.config import get_settings
 
-    with _session() as session:
+    with server_database(data_dir) as session:
         found = queue_now(session, get_settings(), _now())
     if as_json:
         print_json(found.model_dump(mode="json"))
@@ -57,66 +51,60 @@ def queue(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
         remark(f"{count(found.failed, 'failed run')}: `evergold runs --failed`, `evergold admin run-again`.")
 
 
-@admin.command()
+@operations.command()
 def pause(place: Place = "", reason: Why = "", data_dir: DataDirOption = None) -> None:
     """Pause scoring, over restarts, until it is resumed: uploads are accepted, and wait."""
-    use_settings(data_dir)
-    _hold(place, "", reason)
+    _hold(place, "", reason, data_dir)
     say(f"Scoring is paused: {place or 'the whole server'}.")
 
 
-@admin.command()
+@operations.command()
 def resume(place: Place = "", data_dir: DataDirOption = None) -> None:
     """Resume scoring that was paused."""
-    use_settings(data_dir)
-    _lift(place, "")
+    _lift(place, "", data_dir)
     say("Scoring is resumed; the sweep announces what waits.")
 
 
-@admin.command()
+@operations.command()
 def drain(host: Host, reason: Why = "", data_dir: DataDirOption = None) -> None:
     """Let the workers of a machine finish what they do and take nothing more, over restarts."""
-    use_settings(data_dir)
-    _hold("", host, reason)
+    _hold("", host, reason, data_dir)
     say(f"The workers of {host} take nothing more; `evergold admin queue` shows what they still do.")
 
 
-@admin.command()
+@operations.command()
 def undrain(host: Host, data_dir: DataDirOption = None) -> None:
     """Let the workers of a drained machine take work again."""
-    use_settings(data_dir)
-    _lift("", host)
+    _lift("", host, data_dir)
     say(f"The workers of {host} take work again.")
 
 
-@admin.command(name="run-again")
+@operations.command(name="run-again")
 def run_again(
     run: Annotated[list[int] | None, typer.Argument(metavar="[RUN]...", help="Default: all failed ones.")] = None,
     data_dir: DataDirOption = None,
 ) -> None:
     """Run failed runs of any competition again."""
-    use_settings(data_dir)
     from app.administration.queue import run_again as again
 
-    with _session() as session:
+    with server_database(data_dir) as session:
         number = again(session, run or [], by=None, now=_now())
     say(f"{count(number, 'run')} will be scored again; the sweep notifies the workers.")
 
 
-@admin.command(name="storage")
+@operations.command(name="storage")
 def show_storage(
     unowned: Annotated[bool, typer.Option("--unowned", help="Count files that nobody owns, too.")] = False,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show files by competition and kind, and free space."""
-    use_settings(data_dir)
     from app.administration.storage import count_unowned, storage_now
     from app.base.config import get_settings
     from app.base.db import get_engine
     from app.base.text import readable_size
 
-    with _session() as session:
+    with server_database(data_dir) as session:
         found = storage_now(session, get_settings())
     if unowned:
         counted = count_unowned(get_engine(get_settings().database_address), get_settings())
@@ -132,7 +120,7 @@ def show_storage(
         say(f"Nobody owns {count(found.unowned.files, 'file')}, {readable_size(found.unowned.size_bytes)}.")
 
 
-@admin.command()
+@operations.command()
 def mails(
     send_again: Annotated[bool, typer.Option("--send-again", help="Try the listed ones again.")] = False,
     mail: Annotated[
@@ -144,10 +132,9 @@ def mails(
     """List mails that could not be delivered, and why."""
     if mail and not send_again:
         raise CommandError("--mail goes with --send-again.", Code.USAGE)
-    use_settings(data_dir)
     from app.administration.mails import failed_mails, try_again
 
-    with _session() as session:
+    with server_database(data_dir) as session:
         found = failed_mails(session)
         again = try_again(session, mail or [], by=None, now=_now()) if send_again else 0
     if as_json:
@@ -160,14 +147,13 @@ def mails(
         say(f"{count(again, 'mail')} will be tried again.")
 
 
-@admin.command()
+@operations.command()
 def limits(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
     """List the requests that rate limits refused, by hour and rule."""
-    use_settings(data_dir)
     from app.administration.operations_views import RefusedList
     from app.administration.refusals import list_refused
 
-    with _session() as session:
+    with server_database(data_dir) as session:
         found = RefusedList(refused=list_refused(session))
     if as_json:
         print_json(found.model_dump(mode="json"))
@@ -176,7 +162,7 @@ def limits(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
     _table(["Hour", "Rule", "Account", "Refused"], rows, "Nothing was refused lately.", numbers=["Refused"])
 
 
-@admin.command()
+@operations.command()
 def health(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
     """Show everything that the server knows of its own health; exit code 1 if a part is not well."""
     use_settings(data_dir)
@@ -193,19 +179,18 @@ def health(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
         raise typer.Exit(Code.ERROR)
 
 
-@admin.command()
+@operations.command()
 def reports(
     competition: Annotated[str, typer.Argument(metavar="[COMPETITION]", help="Default: all.")] = "",
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """List the open reports of texts, with who reported."""
-    use_settings(data_dir)
     from app.competitions.find import find_competition
     from app.moderation.reports import REASON_WORDS, list_reports
     from app.moderation.views import TextReportList, TextReportOut
 
-    with _session() as session:
+    with server_database(data_dir) as session:
         here = find_competition(session, competition) if competition else None
         listed = [TextReportOut.of(one, names_reporter=True) for one in list_reports(session, here)]
     if as_json:
@@ -229,29 +214,15 @@ def _table(columns: Sequence[str], rows: Sequence[tuple[str, ...]], none: str, n
         say(none)
 
 
-def _hold(place: str, host: str, reason: str) -> None:
+def _hold(place: str, host: str, reason: str, data_dir: Path | None) -> None:
     from app.administration.queue import hold_scoring, target_at
 
-    with _session() as session:
+    with server_database(data_dir) as session:
         hold_scoring(session, target_at(session, place, host), reason or "on the command line", by=None, now=_now())
 
 
-def _lift(place: str, host: str) -> None:
+def _lift(place: str, host: str, data_dir: Path | None) -> None:
     from app.administration.queue import resume_scoring, target_at
 
-    with _session() as session:
+    with server_database(data_dir) as session:
         resume_scoring(session, target_at(session, place, host), by=None, now=_now())
-
-
-@contextmanager
-def _session() -> Iterator[Session]:
-    """Open a session that writes; an error of a rule becomes one of the command."""
-    from app.base.config import get_settings
-    from app.base.db import get_engine, writing
-    from app.base.errors import EvergoldError
-
-    try:
-        with writing(get_engine(get_settings().database_address)) as session:
-            yield session
-    except EvergoldError as error:
-        raise CommandError(error.message, name=error.code) from None

@@ -118,13 +118,15 @@ def owner(
     competition: CompetitionArgument, user: UserArgument, data_dir: DataDirOption = None, as_json: JsonOption = False
 ) -> None:
     """Hand a competition over to one of its organisers, in whose quota it counts from then on."""
+    from app.administration.live import current_settings
     from app.base.config import get_settings
     from app.competitions.find import find_competition
     from app.competitions.organisers import hand_over, limits_of
 
     with server_database(data_dir) as session:
         found = find_competition(session, competition)
-        name = hand_over(session, found, user, limits_of(get_settings()), by=None, now=datetime.now(UTC)).username
+        limits = limits_of(current_settings(session, get_settings()))
+        name = hand_over(session, found, user, limits, by=None, now=datetime.now(UTC)).username
     if as_json:
         print_json({"owner": name})
     else:

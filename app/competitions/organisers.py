@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy import func, select
@@ -71,7 +71,7 @@ class QuotaReached(EvergoldError):
 
 def may_create(user: User | None, rule: Rule) -> bool:
     """True if this user may create competitions on this server at all."""
-    if user is None:
+    if user is None or (user.is_barred_organiser and not user.is_administrator):
         return False
     approved = {"anybody": user.email_confirmed_at is not None, "approved": user.is_approved_organiser, "admins": False}
     return user.is_administrator or approved[rule]
@@ -79,6 +79,8 @@ def may_create(user: User | None, rule: Rule) -> bool:
 
 def check_may_create(user: User, rule: Rule) -> None:
     """Raise Forbidden with an explanation."""
+    if user.is_barred_organiser and not user.is_administrator:
+        raise Forbidden("The administrators of this server do not let you make competitions. Write to them.")
     if not may_create(user, rule):
         hint = {
             "anybody": "Confirm your e-mail address first: your account page sends the link.",
@@ -90,13 +92,13 @@ def check_may_create(user: User, rule: Rule) -> None:
 
 def check_competitions_left(session: Session, user: User, limits: OrganiserLimits) -> None:
     """Raise QuotaReached. Concurrent additions by the same owner wait until this transaction ends."""
-    _lock(session, user)
+    own = _locked_limits(session, user, limits)
     owned = session.scalar(select(func.count()).select_from(Competition).where(Competition.owner_id == user.id)) or 0
-    if not user.is_administrator and owned >= limits.competitions:
+    if not user.is_administrator and owned >= own.competitions:
         raise QuotaReached(
-            f"You own {owned} competition{'' if owned == 1 else 's'}, and may own {limits.competitions} here. Hand one "
+            f"You own {owned} competition{'' if owned == 1 else 's'}, and may own {own.competitions} here. Hand one "
             "over, delete one, or write to the people who run this server.",
-            limit=limits.competitions,
+            limit=own.competitions,
             used=owned,
         )
 
@@ -106,13 +108,13 @@ def check_bytes_left(session: Session, user: User, more: int, limits: OrganiserL
 
     Concurrent additions by the same owner wait until this transaction ends.
     """
-    _lock(session, user)
+    own = _locked_limits(session, user, limits)
     used = 0 if user.is_administrator else used_bytes(session, user)
-    if not user.is_administrator and used + more > limits.bytes:
+    if not user.is_administrator and used + more > own.bytes:
         raise QuotaReached(
             f"Your competitions hold {readable_size(used)} of files and gold; {readable_size(more)} more do not fit in "
-            f"the {readable_size(limits.bytes)} that they may hold here.",
-            limit=limits.bytes,
+            f"the {readable_size(own.bytes)} that they may hold here.",
+            limit=own.bytes,
             used=used,
         )
 
@@ -157,8 +159,8 @@ def room_of(session: Session, user: User | None, limits: OrganiserLimits) -> Roo
     """
     if user is None or user.is_administrator:
         return Room(UNLIMITED_BYTES, 0, UNLIMITED_BYTES)
-    used = used_bytes(session, user)
-    return Room(max(0, limits.bytes - used), used, limits.bytes)
+    used, own = used_bytes(session, user), own_limits(limits, user.competitions_limit, user.mebibytes_limit)
+    return Room(max(0, own.bytes - used), used, own.bytes)
 
 
 def used_bytes(session: Session, user: User) -> int:
@@ -187,8 +189,19 @@ def used_bytes(session: Session, user: User) -> int:
     return sum(int(session.scalar(one) or 0) for one in sums)
 
 
-def _lock(session: Session, user: User) -> None:
-    session.execute(select(User.id).where(User.id == user.id).with_for_update())
+def own_limits(limits: OrganiserLimits, competitions: int | None, mebibytes: int | None) -> OrganiserLimits:
+    """Return the limits of somebody for whom administrators set these; None: the server's."""
+    return replace(
+        limits,
+        competitions=limits.competitions if competitions is None else competitions,
+        bytes=limits.bytes if mebibytes is None else mebibytes * MEBIBYTE,
+    )
+
+
+def _locked_limits(session: Session, user: User, limits: OrganiserLimits) -> OrganiserLimits:
+    """Lock the person and return their limits as they are now, whenever `user` was loaded."""
+    asked = select(User.competitions_limit, User.mebibytes_limit).where(User.id == user.id)
+    return own_limits(limits, *session.execute(asked.with_for_update()).one())
 
 
 class OwnersRole(EvergoldError):

@@ -9,11 +9,12 @@ from sqlalchemy import delete, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, contains_eager
 
-from app.base.db import once
+from app.base.db import ReadingSession, once
 from app.base.errors import Forbidden, NotAuthenticated, NotFound
 from app.base.text import is_address, refuse
 from app.models import ALL_RIGHTS, Competition, CompetitionRole, Right, Role, User, rights_in, rights_text
 from app.people.audit import record
+from app.people.blocking import check_not_blocked
 from app.people.views import RoleOut
 
 
@@ -160,12 +161,17 @@ def may_organise(session: Session, user: User | None, competition: Competition, 
 
 
 def check_may_organise(session: Session, user: User | None, competition: Competition, needs: Needs) -> User:
-    """Return the user. Raises NotAuthenticated, Forbidden unless they organise this competition, RightMissing."""
+    """Return the user. Raises NotAuthenticated, Forbidden unless they organise this competition, RightMissing.
+
+    Raises Blocked where something is written.
+    """
     if user is None:
         raise NotAuthenticated("This is for the organisers of the competition: log in first.")
     held = rights_of(session, user, competition)
     if not held:
         raise Forbidden("This is for the organisers of the competition only.")
+    if not isinstance(session, ReadingSession):  # they may have been blocked since the request began
+        check_not_blocked(session, user)
     missing = [right for right in _all_of(needs) if right not in held]
     if missing:
         raise RightMissing(

@@ -50,6 +50,7 @@ from app.models import (
     User,
     rights_in,
 )
+from app.people.blocking import blocked
 from app.people.blocks import refusal
 from app.submissions.find import current_run
 from app.teams.find import TEAM_ID_OF, lock_team_of, new_team_for
@@ -97,7 +98,7 @@ class UploadContext:
     team: the user's; None: there is none yet.
     sees_all: True if they are an organiser by name, with the right to submissions.
     replayed: the user's earlier submission with this Idempotency-Key.
-    blocked: why the organisers blocked the user here; None: they did not.
+    blocked_here: why the organisers blocked the user here; None: they did not.
     counts: the team's usage; None if it also includes former teams of its members.
     """
 
@@ -107,17 +108,17 @@ class UploadContext:
     registration: Registration | None
     sees_all: bool
     replayed: UUID | None
-    blocked: str | None
+    blocked_here: str | None
     counts: Counts | None
 
     def check_not_blocked(self) -> None:
         """Raise BlockedHere."""
-        if self.blocked is not None:
-            raise refusal(self.phase_task.phase.competition, self.blocked)
+        if self.blocked_here is not None:
+            raise refusal(self.phase_task.phase.competition, self.blocked_here)
 
 
 def look_up(session: Session, phase_task: PhaseTask, sender: Sender) -> UploadContext:
-    """Load the current state, which stays valid only under the team's lock."""
+    """Load the current state, which stays valid only under the team's lock. Raises Blocked."""
     asked = {
         "user": sender.user.id,
         "competition": phase_task.phase.competition_id,
@@ -125,11 +126,13 @@ def look_up(session: Session, phase_task: PhaseTask, sender: Sender) -> UploadCo
         "key": sender.idempotency_key,
         **moments(sender.arrived_at),
     }
-    team, registration, rights, has_past, replayed, blocked, *counts = session.execute(_FACTS, asked).one()
+    team, registration, rights, has_past, replayed, reason, blocked_here, *counts = session.execute(_FACTS, asked).one()
+    if reason is not None:
+        raise blocked(reason)
     owns = phase_task.phase.competition.owner_id == sender.user.id
     sees_all = owns or Right.SUBMISSIONS in rights_in(rights or "")
     used = None if has_past else Counts(*counts)
-    return UploadContext(phase_task, sender, team, registration, sees_all, replayed, blocked, used)
+    return UploadContext(phase_task, sender, team, registration, sees_all, replayed, blocked_here, used)
 
 
 def load_context(session: Session, phase_task: PhaseTask, sender: Sender) -> UploadContext:
@@ -168,6 +171,8 @@ _HAS_PAST = exists().where(
         FormerMember.user_id.in_(select(TeamMember.user_id).where(TeamMember.team_id == TEAM_ID_OF)),
     ),
 )
+#: Why the sender was blocked, since the upload began; NULL: they are not.
+_BLOCKED = select(User.blocked_reason).where(User.id == _USER, User.blocked_at.is_not(None)).scalar_subquery()
 _RIGHTS = (
     select(CompetitionRole.rights)
     .where(
@@ -177,7 +182,7 @@ _RIGHTS = (
     )
     .scalar_subquery()
 )
-_BLOCKED = (
+_BLOCKED_HERE = (
     select(CompetitionBlock.reason)
     .where(CompetitionBlock.competition_id == _COMPETITION, CompetitionBlock.user_id == _USER)
     .scalar_subquery()
@@ -190,7 +195,7 @@ _USED = COUNTED.where(
 ).subquery()
 _OWN_REGISTRATION = and_(Registration.competition_id == _COMPETITION, Registration.user_id == _USER)
 _FACTS = (
-    select(Team, Registration, _RIGHTS, _HAS_PAST, _REPLAYED, _BLOCKED, *_USED.c)
+    select(Team, Registration, _RIGHTS, _HAS_PAST, _REPLAYED, _BLOCKED, _BLOCKED_HERE, *_USED.c)
     .select_from(_USED)
     .outerjoin(Team, Team.id == TEAM_ID_OF)
     .outerjoin(Registration, _OWN_REGISTRATION)

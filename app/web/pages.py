@@ -8,8 +8,10 @@ from __future__ import annotations
 from fastapi.routing import APIRoute
 
 from app.web.administration import (
+    competitions_page as all_competitions,
     operations_pages as operations,
     overview_page as administration,
+    people_page as all_people,
     settings_page as live_settings,
 )
 from app.web.boards import compare_page as row_comparison, page as board, pages as boards, row_pages as rows
@@ -101,6 +103,8 @@ for part in (
     wheels,
     administration,
     operations,
+    all_people,
+    all_competitions,
     live_settings,
 ):
     add_routes(router, part.router)

@@ -135,6 +135,20 @@ EXAMPLES = {
     "account confirm": "grace",
     "account clear-second-factor": "grace",
     "account reset-link": "grace",
+    "admin people": "grace --group blocked",
+    "admin person": "grace",
+    "admin block": "grace --reason 'Hundreds of accounts.'",
+    "admin unblock": "grace",
+    "admin organiser": "grace approved --competitions 20",
+    "admin ban-domain": "spam.example",
+    "admin competitions": "",
+    "admin transfer": "semeval2022 grace",
+    "admin settings": "",
+    "admin set": "registration closed",
+    "admin reset": "registration",
+    "admin announcements": "",
+    "admin announce": "'The server moves.' --severity warning --until '2026-02-03 20:00 UTC'",
+    "admin end-announcement": "3",
 }
 
 

@@ -586,6 +586,8 @@ def names_of(engine: Engine, submission_id: UUID | str, failed_run: int = 1) -> 
         "sha256": "0" * 64,
         "invitation_id": "1",
         "setting": "registration",
+        "domain": "spam.example",
+        "request_id": "1",
         "token_id": str(token),
         "identity_id": "1",
         "login_id": "0",

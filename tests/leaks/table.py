@@ -48,7 +48,19 @@ POST   /accounts/login/                                                         
 GET    /admin                                                                                           303 404 404 404 404 404 200 404 404 404 404
 GET    /admin/announcements                                                                             303 404 404 404 404 404 200 404 404 404 404
 POST   /admin/announcements                                                                             303 404 404 404 404 404 303 404 404 404 404
-POST   /admin/announcements/{announcement_id}/end                                                       303 404 404 404 404 404 404 404 404 404 404
+POST   /admin/announcements/{announcement_id}/end                                                       303 404 404 404 404 404 404
+GET    /admin/competitions                                                                              303 404 404 404 404 404 200 404 404 404 404
+POST   /admin/competitions/{competition}/owner                                                          303 404 404 404 404 404 303 404 404 404 404
+GET    /admin/people                                                                                    303 404 404 404 404 404 200 404 404 404 404
+POST   /admin/people/ban                                                                                303 404 404 404 404 404 303 404 404 404 404
+GET    /admin/people/{username}                                                                         303 404 404 404 404 404 200 404 404 404 404
+POST   /admin/people/{username}/block                                                                   303 404 404 404 404 404 303 404 404 404 404
+POST   /admin/people/{username}/confirm                                                                 303 404 404 404 404 404 303 404 404 404 404
+POST   /admin/people/{username}/organising                                                              303 404 404 404 404 404 303 404 404 404 404
+POST   /admin/people/{username}/second-factor                                                           303 404 404 404 404 404 303 404 404 404 404
+POST   /admin/people/{username}/unblock                                                                 303 404 404 404 404 404 303 404 404 404 404
+GET    /admin/requests                                                                                  303 404 404 404 404 404 200 404 404 404 404
+POST   /admin/requests/{request_id}                                                                     303 404 404 404 404 404 404
 GET    /admin/health                                                                                     303 404 404 404 404 404 200 404 404 404 404
 GET    /admin/limits                                                                                     303 404 404 404 404 404 200 404 404 404 404
 GET    /admin/mails                                                                                      303 404 404 404 404 404 200 404 404 404 404
@@ -92,6 +104,18 @@ GET    /datasets/download/{key}/                                                
 GET    /api/v1/admin/announcements                                                                      401 403 403 403 403 403 200 403 403 403 403
 POST   /api/v1/admin/announcements                                                                      401 403 403 403 403 403 201 403 403 403 403
 DELETE /api/v1/admin/announcements/{announcement_id}                                                    401 403 403 403 403 403 404 403 403 403 403
+PUT    /api/v1/admin/banned-domains/{domain}                                                            401 403 403 403 403 403 200 403 403 403 403
+GET    /api/v1/admin/competitions                                                                       401 403 403 403 403 403 200 403 403 403 403
+PUT    /api/v1/admin/competitions/{competition}/owner                                                   401 403 403 403 403 403 200 403 403 403 403
+GET    /api/v1/admin/people                                                                             401 403 403 403 403 403 200 403 403 403 403
+GET    /api/v1/admin/people/{username}                                                                  401 403 403 403 403 403 200 403 403 403 403
+DELETE /api/v1/admin/people/{username}/block                                                            401 403 403 403 403 403 200 403 403 403 403
+PUT    /api/v1/admin/people/{username}/block                                                            401 403 403 403 403 403 200 403 403 403 403
+PUT    /api/v1/admin/people/{username}/confirmation                                                     401 403 403 403 403 403 200 403 403 403 403
+PUT    /api/v1/admin/people/{username}/organising                                                       401 403 403 403 403 403 200 403 403 403 403
+DELETE /api/v1/admin/people/{username}/second-factor                                                    401 403 403 403 403 403 200 403 403 403 403
+GET    /api/v1/admin/requests                                                                           401 403 403 403 403 403 200 403 403 403 403
+PUT    /api/v1/admin/requests/{request_id}/answer                                                       401 403 403 403 403 403 404 403 403 403 403
 GET    /api/v1/admin/failed-mails                                                                        401 403 403 403 403 403 200 403 403 403 403
 POST   /api/v1/admin/failed-mails/send-again                                                             401 403 403 403 403 403 200 403 403 403 403
 POST   /api/v1/admin/failed-runs/queue-again                                                             401 403 403 403 403 403 200 403 403 403 403

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import AwareDatetime, Field
 
 from app.base.answers import ApiModel, example
@@ -31,3 +33,38 @@ class NewServerAnnouncement(ApiModel):
     severity: Severity = Severity.INFO
     starts_at: AwareDatetime | None = Field(None, description="default: now")
     ends_at: AwareDatetime | None = Field(None, description="default: until an administrator ends it")
+
+
+class BlockReason(ApiModel):
+    """The reason for a block, which the person reads."""
+
+    model_config = example({"reason": "Hundreds of accounts of one person."})
+
+    reason: str = ""
+
+
+class OrganiserRulesIn(ApiModel):
+    """Rules for one organiser."""
+
+    model_config = example({"organising": "approved", "competitions": 20, "mebibytes": None})
+
+    organising: Literal["rule", "approved", "barred"]
+    competitions: int | None = Field(None, description="that they may own; null: as the server lets everybody")
+    mebibytes: int | None = Field(None, description="of files and gold; null: as the server lets everybody")
+
+
+class RequestAnswer(ApiModel):
+    """An answer to a request to create competitions."""
+
+    model_config = example({"is_approved": True, "text": "Welcome."})
+
+    is_approved: bool
+    text: str = Field("", description="a sentence for the mail")
+
+
+class NewOwner(ApiModel):
+    """The new owner of a competition."""
+
+    model_config = example({"owner": "grace"})
+
+    owner: str

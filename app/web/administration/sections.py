@@ -22,6 +22,9 @@ class Section:
 
 SECTIONS = (
     Section("Overview", ADMIN),
+    Section("People", f"{ADMIN}/people"),
+    Section("Requests", f"{ADMIN}/requests"),
+    Section("Competitions", f"{ADMIN}/competitions"),
     Section("Settings", f"{ADMIN}/settings"),
     Section("Announcements", f"{ADMIN}/announcements"),
     Section("Queue", f"{ADMIN}/queue"),

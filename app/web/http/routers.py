@@ -23,7 +23,7 @@ from app.web.http.paths import check_path
 _READING = frozenset({"GET", "HEAD", "OPTIONS"})
 _PLACE = "/competitions/{competition}"
 #: Addresses that may still be changed in an archived competition: its status and its people.
-OPEN_IN_ARCHIVES = (f"{_PLACE}/life", f"{_PLACE}/roles", f"{_PLACE}/people")
+OPEN_IN_ARCHIVES = (f"{_PLACE}/life", f"{_PLACE}/roles", f"{_PLACE}/people", f"/admin{_PLACE}/owner")
 
 
 #: Runs on each request, so it selects only the columns needed (descriptions and terms may be long), and bypasses the

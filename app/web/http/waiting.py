@@ -21,8 +21,10 @@ from fastapi import Request
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
+from app.base.db import reading
 from app.base.errors import LimitReached
 from app.models import User
+from app.people.blocking import check_not_blocked
 
 if TYPE_CHECKING:
     from app.web.http.context import Server
@@ -152,15 +154,22 @@ async def wait_for_news(
 ) -> None:
     """Wait until `look` has news, the time is over, or the client disconnects.
 
-    Raise LimitReached if this user has too many waiting requests.
+    Raise LimitReached if this user has too many waiting requests, Blocked if they are blocked meanwhile.
     """
     if seconds <= 0:
         return
     deadline = time.monotonic() + min(seconds, server.settings.long_poll_limit_seconds)
     with server.waiting.place(user, server), server.waiting.reader(server.engine, look, wanted, is_news) as reader:
         while not reader.news.done():
+            if server.live.is_blocked(user):
+                await run_sync(_check_not_blocked, server, user)
             left = deadline - time.monotonic()
             if left <= 0 or await request.is_disconnected():
                 return
             await asyncio.wait([reader.news], timeout=min(left, LISTENING_SECONDS))
         reader.news.result()
+
+
+def _check_not_blocked(server: Server, user: User) -> None:
+    with reading(server.engine) as session:
+        check_not_blocked(session, user)

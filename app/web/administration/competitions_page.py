@@ -1,0 +1,56 @@
+"""The page of all competitions by size and owner, where an administrator takes one over or gives it to somebody."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Depends, Form, Request, Response
+from fastapi.responses import RedirectResponse
+
+from app.administration.competitions import list_sizes, transfer
+from app.base.db import writing
+from app.base.errors import EvergoldError
+from app.competitions.find import find_competition
+from app.competitions.organisers import limits_of
+from app.models import User
+from app.web.administration.access import ADMIN, AdminVisit, admin_form_of
+from app.web.administration.sections import render_section
+from app.web.html.guards import PageForm, form_again
+from app.web.http.context import ServerHere
+from app.web.http.routers import page_router
+from app.web.http.visit import UserVisit
+
+router = page_router()
+
+COMPETITIONS = f"{ADMIN}/competitions"
+FromCompetitions = Annotated[User, Depends(admin_form_of(COMPETITIONS))]
+
+
+class OwnerForm(PageForm):
+    """The new owner of a competition."""
+
+    owner: str = ""
+
+
+@router.get(COMPETITIONS)
+def read_all(visit: AdminVisit) -> Response:
+    return _page(visit)
+
+
+def _page(visit: UserVisit, error: EvergoldError | None = None) -> Response:
+    return render_section(visit, "administration/competitions.html", found=list_sizes(visit.session), error=error)
+
+
+@router.post(f"{COMPETITIONS}/{{competition}}/owner")
+@form_again(_page)
+def send_owner(
+    request: Request,
+    server: ServerHere,
+    user: FromCompetitions,
+    competition: str,
+    form: Annotated[OwnerForm, Form()],
+) -> Response:
+    with writing(server.engine) as session:
+        found, limits = find_competition(session, competition), limits_of(server.settings)
+        transfer(session, found, form.owner, limits, by=user, now=server.clock())
+    return RedirectResponse(COMPETITIONS, 303)

@@ -1,0 +1,192 @@
+"""The API of administrators: people, requests to organise, banned domains, and all competitions by size."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Query
+
+from app.administration import people
+from app.administration.competitions import list_sizes, transfer
+from app.administration.people import Group, OrganiserRules, Search
+from app.administration.views import (
+    AccountList,
+    AccountOut,
+    CompetitionSizes,
+    OrganisingRequestList,
+    OrganisingRequestOut,
+    SettingOut,
+)
+from app.base.db import writing
+from app.competitions.find import find_competition
+from app.competitions.organisers import limits_of
+from app.people.organising_requests import answer_request, list_requests
+from app.web.administration.access import ApiAdmin, ApiAdminVisit
+from app.web.administration.schemas import BlockReason, NewOwner, OrganiserRulesIn, RequestAnswer
+from app.web.http.context import ServerHere
+from app.web.http.errors import error_responses
+from app.web.http.routers import api_router
+from app.web.http.schemas import RowId
+
+router = api_router("administration")
+
+PERSON = "/admin/people/{username}"
+Text = Annotated[str, Query(max_length=200)]
+
+
+@router.get(
+    "/admin/people",
+    operation_id="search_people",
+    summary="People of the server",
+    description="Fifty at a time, by user name. `q`: in a user name, a name, an address, or the name of a team.",
+    responses=error_responses(401, 403, 422),
+)
+def search_people(visit: ApiAdminVisit, q: Text = "", group: Group = "all", after: Text = "") -> AccountList:
+    return people.search_people(visit.session, Search(q, group, after))
+
+
+@router.get(
+    PERSON, operation_id="read_person", summary="An account of the server", responses=error_responses(401, 403, 404)
+)
+def read_person(visit: ApiAdminVisit, username: str) -> AccountOut:
+    user = people.find_account(visit.session, username)
+    return people.describe(visit.session, user, visit.server.settings, visit.now)
+
+
+@router.put(
+    f"{PERSON}/block",
+    operation_id="block_account",
+    summary="Block an account",
+    description="Log-ins, tokens, links and everything under way end at once. The person reads the reason.",
+    responses=error_responses(401, 403, 404, 413, 422),
+)
+def put_block(server: ServerHere, by: ApiAdmin, username: str, form: BlockReason) -> AccountOut:
+    with writing(server.engine) as session:
+        user = people.find_account(session, username)
+        people.block(session, user, form.reason, by=by, now=server.clock())
+        blocked = people.describe(session, user, server.settings, server.clock())
+    server.live.look(server.engine)
+    return blocked
+
+
+@router.delete(
+    f"{PERSON}/block", operation_id="unblock_account", summary="Unblock it", responses=error_responses(401, 403, 404)
+)
+def delete_block(server: ServerHere, by: ApiAdmin, username: str) -> AccountOut:
+    with writing(server.engine) as session:
+        user = people.find_account(session, username)
+        people.unblock(session, user, by=by, now=server.clock())
+        unblocked = people.describe(session, user, server.settings, server.clock())
+    server.live.look(server.engine)
+    return unblocked
+
+
+@router.put(
+    f"{PERSON}/confirmation",
+    operation_id="confirm_address_of",
+    summary="Confirm an address for its owner",
+    description="As the mailed link would: other log-ins and all tokens end.",
+    responses=error_responses(401, 403, 404),
+)
+def put_confirmation(server: ServerHere, by: ApiAdmin, username: str) -> AccountOut:
+    with writing(server.engine) as session:
+        user = people.find_account(session, username)
+        people.confirm_address(session, user, by=by, now=server.clock())
+        return people.describe(session, user, server.settings, server.clock())
+
+
+@router.delete(
+    f"{PERSON}/second-factor",
+    operation_id="reset_second_factor_of",
+    summary="Remove the second factor of somebody who has lost it",
+    responses=error_responses(401, 403, 404),
+)
+def delete_second_factor(server: ServerHere, by: ApiAdmin, username: str) -> AccountOut:
+    with writing(server.engine) as session:
+        user = people.find_account(session, username)
+        people.reset_second_factor(session, user, server.settings, by=by, now=server.clock())
+        return people.describe(session, user, server.settings, server.clock())
+
+
+@router.put(
+    f"{PERSON}/organising",
+    operation_id="set_organiser_rules",
+    summary="Whether somebody may create competitions, and their own limits",
+    responses=error_responses(401, 403, 404, 413, 422),
+)
+def put_organising(server: ServerHere, by: ApiAdmin, username: str, form: OrganiserRulesIn) -> AccountOut:
+    rules = OrganiserRules(form.organising, form.competitions, form.mebibytes)
+    with writing(server.engine) as session:
+        user = people.find_account(session, username)
+        people.set_organiser_rules(session, user, rules, by=by, now=server.clock())
+        return people.describe(session, user, server.settings, server.clock())
+
+
+@router.put(
+    "/admin/banned-domains/{domain}",
+    operation_id="ban_domain",
+    summary="Take no more addresses of a domain",
+    description="And of those below it. Accounts that have one stay. The setting `banned_domains` has the list.",
+    responses=error_responses(401, 403, 404, 422),
+)
+def put_banned_domain(server: ServerHere, by: ApiAdmin, domain: str) -> SettingOut:
+    with writing(server.engine) as session:
+        now = server.clock()
+        changed = people.ban_domain(session, domain, by=by, environment=server.environment, now=now)
+    server.live.look(server.engine)
+    return changed
+
+
+@router.get(
+    "/admin/requests",
+    operation_id="list_organising_requests",
+    summary="Requests to create competitions that wait for an answer",
+    responses=error_responses(401, 403),
+)
+def read_requests(visit: ApiAdminVisit) -> OrganisingRequestList:
+    return OrganisingRequestList(requests=[OrganisingRequestOut.of(one) for one in list_requests(visit.session)])
+
+
+@router.put(
+    "/admin/requests/{request_id}/answer",
+    operation_id="answer_organising_request",
+    summary="Answer a request to create competitions",
+    description="Once; the answer goes out by mail.",
+    responses=error_responses(401, 403, 404, 409, 413, 422),
+)
+def put_answer(server: ServerHere, by: ApiAdmin, request_id: RowId, form: RequestAnswer) -> OrganisingRequestOut:
+    with writing(server.engine) as session:
+        answered = answer_request(
+            session,
+            request_id,
+            is_approved=form.is_approved,
+            text=form.text,
+            by=by,
+            settings=server.settings,
+            now=server.clock(),
+        )
+        return OrganisingRequestOut.of(answered)
+
+
+@router.get(
+    "/admin/competitions",
+    operation_id="list_competition_sizes",
+    summary="All competitions by size and owner",
+    description="The largest first, hidden ones included.",
+    responses=error_responses(401, 403),
+)
+def read_competitions(visit: ApiAdminVisit) -> CompetitionSizes:
+    return CompetitionSizes(competitions=list_sizes(visit.session))
+
+
+@router.put(
+    "/admin/competitions/{competition}/owner",
+    operation_id="transfer_competition",
+    summary="Make somebody the owner of a competition",
+    description="They become an organiser first, if they are none. Their own name takes it over for an administrator.",
+    responses=error_responses(401, 403, 404, 409, 413, 422),
+)
+def put_owner(server: ServerHere, by: ApiAdmin, competition: str, form: NewOwner) -> NewOwner:
+    with writing(server.engine) as session:
+        found, limits = find_competition(session, competition), limits_of(server.settings)
+        return NewOwner(owner=transfer(session, found, form.owner, limits, by=by, now=server.clock()).username)

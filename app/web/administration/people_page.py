@@ -1,0 +1,230 @@
+"""The pages of people: searching them, one account with all that may be done to it, and requests to organise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated
+from urllib.parse import quote, urlencode
+
+from fastapi import Depends, Form, Query, Request, Response
+from fastapi.responses import RedirectResponse
+from sqlalchemy.orm import Session
+
+from app.administration import people
+from app.administration.people import GROUPS, REASON_CHARACTERS, Group, OrganiserRules, Organising, Search
+from app.administration.views import OrganisingRequestOut
+from app.base.db import writing
+from app.base.errors import EvergoldError
+from app.base.text import refuse
+from app.models import User
+from app.people.organising_requests import TEXT_CHARACTERS, answer_request, list_requests
+from app.web.administration.access import ADMIN, AdminVisit, admin_form_of
+from app.web.administration.sections import render_section
+from app.web.html.guards import PageForm, form_again
+from app.web.http.context import Server, ServerHere
+from app.web.http.routers import page_router
+from app.web.http.schemas import RowId
+from app.web.http.visit import UserVisit
+
+router = page_router()
+
+PEOPLE, REQUESTS = f"{ADMIN}/people", f"{ADMIN}/requests"
+PERSON = f"{PEOPLE}/{{username}}"
+FromPeople = Annotated[User, Depends(admin_form_of(PEOPLE))]
+FromPerson = Annotated[User, Depends(admin_form_of(PERSON))]
+FromRequests = Annotated[User, Depends(admin_form_of(REQUESTS))]
+Text = Annotated[str, Query(max_length=200)]
+
+
+class BlockForm(PageForm):
+    """The reason for a block."""
+
+    reason: str = ""
+
+
+class RulesForm(PageForm):
+    """Rules for one organiser; empty: as the server lets everybody."""
+
+    organising: Organising = "rule"
+    competitions: str = ""
+    mebibytes: str = ""
+
+    def wanted(self) -> OrganiserRules:
+        """Return the rules; raise InvalidForm for what is no number."""
+        wrong: dict[str, str] = {}
+        competitions, mebibytes = (_number(name, getattr(self, name), wrong) for name in ("competitions", "mebibytes"))
+        refuse(wrong)
+        return OrganiserRules(self.organising, competitions, mebibytes)
+
+
+def _number(name: str, text: str, wrong: dict[str, str]) -> int | None:
+    text = text.strip()
+    if text.isascii() and text.isdigit() and len(text) < 10:
+        return int(text)
+    if text:
+        wrong[name] = "A whole number, or nothing."
+    return None
+
+
+class DomainForm(PageForm):
+    """A domain whose addresses the server takes no longer."""
+
+    domain: str = ""
+
+
+class AnswerForm(PageForm):
+    """An answer to a request. decision: `approve` or anything else."""
+
+    decision: str = ""
+    text: str = ""
+
+
+# ------------------------------------------------------------------------------------------------------------- search
+
+
+@router.get(PEOPLE)
+def read_people(visit: AdminVisit, q: Text = "", group: Group = "all", after: Text = "") -> Response:
+    return _people(visit, q, group, after)
+
+
+def _people(
+    visit: UserVisit, q: str = "", group: Group = "all", after: str = "", error: EvergoldError | None = None
+) -> Response:
+    found = people.search_people(visit.session, Search(q, group, after))
+    onward = urlencode({"q": q, "group": group, "after": found.next_after or ""})
+    return render_section(
+        visit,
+        "administration/people.html",
+        found=found.accounts,
+        onward=f"{PEOPLE}?{onward}" if found.next_after else "",
+        q=q,
+        group=group,
+        groups=GROUPS,
+        banned=visit.server.settings.banned_domains,
+        error=error,
+    )
+
+
+@router.post(f"{PEOPLE}/ban")
+@form_again(_people)
+def send_ban(request: Request, server: ServerHere, user: FromPeople, form: Annotated[DomainForm, Form()]) -> Response:
+    with writing(server.engine) as session:
+        people.ban_domain(session, form.domain, by=user, environment=server.environment, now=server.clock())
+    server.live.look(server.engine)
+    return RedirectResponse(PEOPLE, 303)
+
+
+# ------------------------------------------------------------------------------------------------------------- person
+
+
+@router.get(PERSON)
+def read_person(visit: AdminVisit, username: str) -> Response:
+    return _person(visit, username)
+
+
+def _person(
+    visit: UserVisit, username: str, form: PageForm | None = None, error: EvergoldError | None = None
+) -> Response:
+    user = people.find_account(visit.session, username)
+    account = people.describe(visit.session, user, visit.server.settings, visit.now)
+    limits = [str("" if one is None else one) for one in (account.competitions_limit, account.mebibytes_limit)]
+    kept = RulesForm(organising=account.organising, competitions=limits[0], mebibytes=limits[1])
+    typed = form if isinstance(form, RulesForm) else kept
+    return render_section(
+        visit,
+        "administration/person.html",
+        account=account,
+        typed=typed,
+        reason=form.reason if isinstance(form, BlockForm) else account.blocked_reason,
+        reason_characters=REASON_CHARACTERS,
+        is_self=user.id == visit.user.id,
+        error=error,
+    )
+
+
+def _changed(server: Server, username: str, change: Callable[[Session, User], object]) -> Response:
+    """Change an account in a transaction, and return to its page."""
+    with writing(server.engine) as session:
+        user = people.find_account(session, username)
+        change(session, user)
+    server.live.look(server.engine)
+    return RedirectResponse(PERSON.format(username=quote(user.username)), 303)
+
+
+@router.post(f"{PERSON}/block")
+@form_again(_person)
+def send_block(
+    request: Request, server: ServerHere, user: FromPerson, username: str, form: Annotated[BlockForm, Form()]
+) -> Response:
+    now = server.clock()
+    return _changed(server, username, lambda session, one: people.block(session, one, form.reason, by=user, now=now))
+
+
+@router.post(f"{PERSON}/unblock")
+def send_unblock(server: ServerHere, user: FromPerson, username: str) -> Response:
+    now = server.clock()
+    return _changed(server, username, lambda session, one: people.unblock(session, one, by=user, now=now))
+
+
+@router.post(f"{PERSON}/confirm")
+def send_confirmation(server: ServerHere, user: FromPerson, username: str) -> Response:
+    now = server.clock()
+    return _changed(server, username, lambda session, one: people.confirm_address(session, one, by=user, now=now))
+
+
+@router.post(f"{PERSON}/second-factor")
+def send_reset(server: ServerHere, user: FromPerson, username: str) -> Response:
+    settings, now = server.settings, server.clock()
+    return _changed(
+        server, username, lambda session, one: people.reset_second_factor(session, one, settings, by=user, now=now)
+    )
+
+
+@router.post(f"{PERSON}/organising")
+@form_again(_person)
+def send_rules(
+    request: Request, server: ServerHere, user: FromPerson, username: str, form: Annotated[RulesForm, Form()]
+) -> Response:
+    rules, now = form.wanted(), server.clock()
+    return _changed(
+        server, username, lambda session, one: people.set_organiser_rules(session, one, rules, by=user, now=now)
+    )
+
+
+# ----------------------------------------------------------------------------------------------------------- requests
+
+
+@router.get(REQUESTS)
+def read_requests(visit: AdminVisit) -> Response:
+    return _requests(visit)
+
+
+def _requests(visit: UserVisit, error: EvergoldError | None = None) -> Response:
+    listed = [OrganisingRequestOut.of(one) for one in list_requests(visit.session)]
+    rule = visit.server.settings.organise
+    return render_section(
+        visit,
+        "administration/requests.html",
+        requests=listed,
+        rule=rule,
+        text_characters=TEXT_CHARACTERS,
+        error=error,
+    )
+
+
+@router.post(f"{REQUESTS}/{{request_id}}")
+@form_again(_requests)
+def send_answer(
+    request: Request, server: ServerHere, user: FromRequests, request_id: RowId, form: Annotated[AnswerForm, Form()]
+) -> Response:
+    with writing(server.engine) as session:
+        answer_request(
+            session,
+            request_id,
+            is_approved=form.decision == "approve",
+            text=form.text,
+            by=user,
+            settings=server.settings,
+            now=server.clock(),
+        )
+    return RedirectResponse(REQUESTS, 303)
