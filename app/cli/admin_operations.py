@@ -1,4 +1,4 @@
-"""`evergold admin …`: the running server: queue, pausing, draining, storage, mails, refused requests, health, reports."""
+"""`evergold admin …`: the running server: queue, pausing, draining, storage, mails, limits, health, reports."""
 
 from __future__ import annotations
 

@@ -178,7 +178,7 @@ def _hold_of_run(session: Session, run: ScoringRun) -> ScoringHold | None:
 
 def waiting_notice(session: Session, phase_task: PhaseTask, task_type: str, now: datetime) -> str:
     """Return a public notice that submissions to a task in a phase wait for a worker; empty if none does."""
-    paused = hold_of(session, phase_task, phase_task.phase.competition_id)
+    paused = hold_of(session, phase_task, session.get_one(Phase, phase_task.phase_id).competition_id)
     if paused is not None:
         return paused_words(paused)
     if not needs_gpu(task_type) or _listening(live_workers(session, now)):

@@ -69,7 +69,7 @@ GET    /admin/moderation                                                        
 GET    /admin/queue                                                                                      303 404 404 404 404 404 200 404 404 404 404
 POST   /admin/queue/again                                                                                303 404 404 404 404 404 303 404 404 404 404
 POST   /admin/queue/hold                                                                                 303 404 404 404 404 404 303 404 404 404 404
-POST   /admin/queue/resume                                                                               303 404 404 404 404 404 404 404 404 404 404
+POST   /admin/queue/resume                                                                               303 404 404 404 404 404 404
 GET    /admin/settings                                                                                  303 404 404 404 404 404 200 404 404 404 404
 POST   /admin/settings/{setting}                                                                        303 404 404 404 404 404 303 404 404 404 404
 POST   /admin/settings/{setting}/reset                                                                  303 404 404 404 404 404 303 404 404 404 404
