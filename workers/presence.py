@@ -11,7 +11,7 @@ import platform
 import secrets
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -22,6 +22,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.base.db import writing
 from app.base.logs import log
 from app.models import SelfCheck, Worker
+from app.runs.holds import is_drained
 from app.runs.workers import BEAT_SECONDS, announce_worker, retire_worker
 from workers.device import versions
 from workers.faults import log_and_continue
@@ -42,6 +43,8 @@ class Presence:
     report: SelfCheckReport | None = None
     self_checked_at: datetime | None = None
     started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    #: Called after each report with whether this machine is drained, by the thread that reports.
+    on_drained: Callable[[bool], None] = lambda _: None
     name: str = field(default_factory=lambda: f"{socket.gethostname()}:{os.getpid()}-{secrets.token_hex(2)}")
 
     def checked(self, report: SelfCheckReport) -> None:
@@ -67,15 +70,18 @@ class Presence:
 
 
 def tell(engine: Engine, presence: Presence) -> None:
-    """Register this worker once. Errors are logged and ignored, above all while the database is away.
+    """Register this worker once, and follow what administrators ordered.
 
-    The next beat tries again; without further beats, a worker that still works would count as gone.
+    Errors are logged and ignored, above all while the database is away. The next beat tries again; without further
+    beats, a worker that still works would count as gone.
     """
     try:
         with _writing, _alone(engine):
             if tables_fit(engine):
                 with writing(engine) as session:
                     announce_worker(session, presence.as_row(), datetime.now(UTC))
+                    drained = is_drained(session, socket.gethostname()[:200])
+                presence.on_drained(drained)
     except Exception as error:
         log_and_continue("worker_not_announced", error, worker=presence.name)
 

@@ -221,7 +221,7 @@ def score_submission(run_id: int) -> Ending:
 
 def score_next(*, needs_gpu: bool) -> Ending | None:
     """Score the next upload in the queue; None if none could be claimed."""
-    return _claimed_and_scored(partial(claim_next_upload, needs_gpu=needs_gpu))
+    return _claimed_and_scored(partial(claim_next_upload, needs_gpu=needs_gpu, host=host_name()))
 
 
 def _claimed_and_scored(claiming: Callable[..., Claim | None]) -> Ending | None:
@@ -276,6 +276,11 @@ def score_as_of(engine: Engine, claim: Claim, now: datetime) -> bool:
     Raises errors of the server, which the caller handles.
     """
     return _record(engine, claim, _outcome(claim, Progress()), now)
+
+
+def host_name() -> str:
+    """Return the name of this machine, as workers report it."""
+    return socket.gethostname()[:200]
 
 
 def worker_name() -> str:

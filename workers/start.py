@@ -18,6 +18,7 @@ from typing import NoReturn
 
 from celery.signals import worker_ready, worker_shutdown
 from celery.utils.nodenames import host_format
+from celery.worker.consumer import Consumer
 from sqlalchemy import Engine
 
 from app.base.config import get_settings
@@ -111,7 +112,8 @@ def run_celery(presence: Presence, engine: Engine) -> None:
     """Run a Celery worker that forks its children and talks to no other worker, until it is stopped."""
     with ExitStack() as stack:
 
-        def when_ready(**_: object) -> None:
+        def when_ready(sender: Consumer, **_: object) -> None:
+            presence.on_drained = Intake(sender, presence.queues).follow
             # Only after the children exist: forking a process with threads needs more care.
             stack.enter_context(beating(engine, presence))
             if CPU_QUEUE in presence.queues:
@@ -132,6 +134,25 @@ def run_celery(presence: Presence, engine: Engine) -> None:
         )
         log.info("worker_starts", queues=presence.queues, processes=presence.processes)
         worker.start()
+
+
+class Intake:
+    """The queues that Celery takes messages from: none while the machine is drained, so that others get them."""
+
+    def __init__(self, consumer: Consumer, queues: Sequence[str]) -> None:
+        self._consumer = consumer
+        self._queues = queues
+        self._is_closed = False
+
+    def follow(self, is_drained: bool) -> None:
+        """Stop or begin taking messages; Celery's own thread does so."""
+        if is_drained == self._is_closed:
+            return
+        act = self._consumer.cancel_task_queue if is_drained else self._consumer.add_task_queue
+        for queue in self._queues:
+            self._consumer.call_soon(act, queue)
+        self._is_closed = is_drained
+        log.info("worker_drained" if is_drained else "worker_resumed", queues=self._queues)
 
 
 def _exit_on_sigterm() -> None:

@@ -18,12 +18,14 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from app.administration.live import current_settings
+from app.administration.refusals import forget_refused
 from app.base.config import Settings, get_settings
 from app.base.db import get_engine, reading, writing
 from app.base.errors import StorageAway
 from app.base.exit_status import OTHER_REVISION
 from app.base.logs import configure_logging, log, log_libraries
 from app.base.permissions import prepare_folders
+from app.base.private_folders import clear_left_folders
 from app.base.queue import (
     CPU_QUEUE,
     GPU_QUEUE,
@@ -187,6 +189,8 @@ CLEAR_SECONDS = 3600.0
 
 def sweep(engine: Engine, now: datetime) -> int:
     """Repair once; return how many pending runs were announced to workers again."""
+    if left := clear_left_folders(get_settings()):
+        log.warning("import_folders_removed", folders=left)
     forgotten = _forgotten_task_types()
     with writing(engine) as session:
         forget_silent_workers(session, now)
@@ -273,6 +277,12 @@ def clear_rejected(engine: Engine, settings: Settings, now: datetime) -> None:
         log.info("rejected_files_given_up", files=files)
 
 
+def forget_counts(engine: Engine, now: datetime) -> None:
+    """Delete old counts of requests that rate limits refused."""
+    with writing(engine) as session:
+        forget_refused(session, now)
+
+
 def clear_held_uploads(engine: Engine, now: datetime) -> None:
     """Forget files that were uploaded and not submitted within their day, and what became of bundles then."""
     with writing(engine) as session:
@@ -335,6 +345,7 @@ def main() -> int:
                 looked_until = check_standings(engine, looked_until)
                 if time.monotonic() >= clear_at:
                     clear_rejected(engine, settings, datetime.now(UTC))
+                    forget_counts(engine, datetime.now(UTC))
                     clear_held_uploads(engine, datetime.now(UTC))
                     clear_blueprints(engine, settings, datetime.now(UTC))
                     apply_retention(engine, settings, datetime.now(UTC))

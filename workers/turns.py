@@ -10,16 +10,18 @@ from uuid import UUID
 from sqlalchemy import Engine
 
 from app.base.config import get_settings
-from app.base.db import get_engine, reading
+from app.base.db import get_engine, reading, writing
 from app.base.logs import log
 from app.base.queue import GPU_QUEUE, TURN_TASK, pop_message
 from app.runs.claims import next_turn
+from app.runs.holds import is_drained
+from app.runs.sweep import unmark_sent
 from workers.celery_app import app
 from workers.check import check_file
 from workers.device import can_encode
 from workers.lease import retry_while_db_down
 from workers.overrun import Ending
-from workers.score import score_next, score_submission
+from workers.score import host_name, score_next, score_submission
 
 #: Short, since stopping a worker waits until control returns to Celery.
 GO_ON_SECONDS = 1.0
@@ -37,6 +39,8 @@ def take_turn(announced: int | str, queue: str) -> None:
         return
     until = time.monotonic() + GO_ON_SECONDS
     ending = _turn(needs_gpu=queue == GPU_QUEUE)
+    if ending is None:
+        _leave_to_others(announced)
     while ending is Ending.DONE and time.monotonic() < until and pop_message(queue):
         ending = _turn(needs_gpu=queue == GPU_QUEUE)
     if ending is Ending.SPENT:
@@ -62,6 +66,16 @@ def _turn(*, needs_gpu: bool) -> Ending | None:
     return ending
 
 
+def _leave_to_others(announced: int | str) -> None:
+    """Let the sweep announce a run again whose message reached a machine that is drained."""
+    engine = get_engine(get_settings().database_address)
+    with reading(engine) as session:
+        is_lost = isinstance(announced, int) and is_drained(session, host_name())
+    if is_lost:
+        with writing(engine) as session:
+            unmark_sent(session, int(announced))
+
+
 def _next(engine: Engine, *, needs_gpu: bool) -> int | UUID | None:
     with reading(engine) as session:
-        return next_turn(session, needs_gpu=needs_gpu, now=datetime.now(UTC))
+        return next_turn(session, needs_gpu=needs_gpu, now=datetime.now(UTC), host=host_name())

@@ -162,6 +162,16 @@ def question(competition_name: str, question_id: int) -> str:
     return f"{questions(competition_name)}/{question_id}"
 
 
+def report_text(competition_name: str, kind: str, which: object) -> str:
+    """Link to the form that reports a text; for organisers, that hides it."""
+    return f"{competition(competition_name)}/report-text?{urlencode({'kind': kind, 'which': str(which)})}"
+
+
+def moderation(competition_name: str) -> str:
+    """Link to reports of texts, hidden texts and blocked people, for organisers."""
+    return f"{competition(competition_name)}/moderation"
+
+
 def exports(competition_name: str) -> str:
     """Link to the organisers' exports: predictions, participants."""
     return f"{competition(competition_name)}/exports"

@@ -1,9 +1,10 @@
 """Official boards, frozen when their phase has ended and everything is scored. Made once, never changed, but for names
 of people who have deleted their accounts.
 
-Later changes (submissions, rescoring, other columns, other names) affect the live board alone. Access to a frozen board
-follows the current rules of the live one: an embargo applies to both. Only the moment `close` is the one at which the
-board was frozen, so that results once shown are not hidden again when the end of the phase is moved.
+Later changes (submissions, rescoring, other columns, other names) affect the live board alone; only a name that the
+organisers hid is hidden here, too (`app.boards.hidden_names`). Access to a frozen board follows the current rules of
+the live one: an embargo applies to both. Only the moment `close` is the one at which the board was frozen, so that
+results once shown are not hidden again when the end of the phase is moved.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from sqlalchemy import and_, func, select
 from sqlalchemy.orm import Session, defer
 
 from app.base.errors import NotFound
+from app.boards.hidden_names import HiddenNames, hidden_names
 from app.boards.leaderboard import EntrySource, entry_sources, sight_of, whole_board, whole_sight
 from app.boards.rows import CardColumn, Cell, CommittedGold, Leaderboard, LeaderboardRow
 from app.boards.statistics import read_statistics, statistics_document
@@ -204,8 +206,10 @@ def official_board(
 ) -> Leaderboard:
     """Return the frozen board as this viewer sees it now."""
     whole = _whole(snapshot.document)
+    names = _names(session, snapshot)
+    whole = replace(whole, rows=tuple(map(names.in_row, whole.rows)))
     sight = _sight(session, snapshot, viewer)
-    shown = replace(show(whole, sight), version=_version(snapshot, sight))
+    shown = replace(show(whole, sight), version=_version(snapshot, sight, names))
     # Statistics that were missing when it was frozen are never computed.
     return replace(shown, statistics="none") if shown.statistics == "pending" else shown
 
@@ -215,15 +219,20 @@ def official_version(
     snapshot: Snapshot,
     viewer: Viewer,
 ) -> str:
-    """Return a version that changes only with this viewer's access, since the board itself never changes."""
-    return _version(snapshot, _sight(session, snapshot, viewer))
+    """Return a version that changes only with this viewer's access and with names that are hidden or shown again."""
+    return _version(snapshot, _sight(session, snapshot, viewer), _names(session, snapshot))
 
 
-def _version(snapshot: Snapshot, sight: ViewerContext) -> str:
+def _names(session: Session, snapshot: Snapshot) -> HiddenNames:
+    return hidden_names(session, session.get_one(Phase, snapshot.phase_id))
+
+
+def _version(snapshot: Snapshot, sight: ViewerContext, names: HiddenNames) -> str:
     views = [sight.own.view, *(source.view for source in sight.carried.values())]
     erased = snapshot.document.get(_NAMES_ERASED, 0)
     number = f"{snapshot.id}.{erased}" if erased else str(snapshot.id)
-    return "-".join(["official", number, *(view.key for view in views)])
+    hidden = [names.key] if names.key else []
+    return "-".join(["official", number, *(view.key for view in views), *hidden])
 
 
 def _sight(

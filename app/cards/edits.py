@@ -33,6 +33,7 @@ from app.cards.views import CardChangeOut
 from app.competitions.access import check_not_archived
 from app.competitions.changed import boards_changed
 from app.models import Board, CardVersion, PhaseTask, Snapshot, Submission, System, Team, User
+from app.people.blocks import check_not_blocked
 from app.standings.renew import renew_team
 from app.teams.find import lock_team_of_submission, teams_of
 from evergold.moments import moment_words
@@ -229,11 +230,12 @@ def edit_card(
 ) -> int:
     """Replace the card; return the number of its version, the same one if nothing changed.
 
-    version: the edited one, to detect concurrent changes; name: a new name of the system. Raises Forbidden, CardFrozen,
-    CardChanged, InvalidForm.
+    version: the edited one, to detect concurrent changes; name: a new name of the system. Raises Forbidden (also for
+    somebody blocked here), CardFrozen, CardChanged, InvalidForm.
     """
     if not is_of_team(session, submission, user):
         raise Forbidden("Only its team can change a method card.")
+    check_not_blocked(session, submission.phase_task.phase.competition, user)
     check_not_archived(submission.phase_task.phase.competition)
     lock_team_of_submission(session, submission)
     session.refresh(submission, ["system_id"])  # current state, under the lock

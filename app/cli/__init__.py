@@ -10,6 +10,7 @@ import typer
 from app.cli import (
     account,
     admin,
+    admin_operations,
     allowances,
     audit,
     backup,
@@ -33,6 +34,7 @@ from app.cli import (
 )
 from evergold.cli.output import EXPLAINED, CommandError
 
+admin.admin_commands.add_typer(admin_operations.operations)
 commands = typer.Typer()
 for part in (
     declare,

@@ -26,12 +26,16 @@ def backup(
     """Back up database, stored files and sealed gold to a new file or folder; the server may keep running."""
     use_settings(data_dir)
     from app.base.config import get_settings
+    from app.base.db import get_engine, writing
     from app.operations.backup import make_backup
+    from app.operations.health import BACKUP, beat
     from app.server.prepare import check_migrated
 
     with _in_words():
         check_migrated()
         manifest = make_backup(get_settings(), target, now=datetime.now(UTC))
+        with writing(get_engine(get_settings().database_address)) as session:
+            beat(session, BACKUP, datetime.now(UTC), {"files": len(manifest.files)})
     if as_json:
         print_json({"backup": str(target), "manifest": manifest.model_dump(mode="json")})
     else:

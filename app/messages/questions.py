@@ -23,6 +23,7 @@ from app.messages.views import QuestionOut
 from app.models import Competition, Question, Right, User
 from app.models.messages import KEY_CHARACTERS, TITLE_CHARACTERS
 from app.people import audit
+from app.people.blocks import check_not_blocked
 from app.people.mail import send_mail
 from app.people.rights import organisers_of
 from app.texts.html import text_fault
@@ -132,10 +133,11 @@ def ask(
 ) -> Question:
     """Store a question and notify every organiser; idempotent for the same key.
 
-    before_new: called unless the question exists already; its errors are passed on. Raises InvalidForm,
+    before_new: called unless the question exists already; its errors are passed on. Raises InvalidForm, BlockedHere,
     IdempotencyConflict.
     """
     form, key = form.checked(), key or None
+    check_not_blocked(session, competition, asker)
     if find_question_by_key(session, asker, key) is None:
         before_new()
     if key is not None:

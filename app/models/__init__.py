@@ -15,6 +15,7 @@ from app.models.accounts import (
     TokenScope as TokenScope,
     User as User,
 )
+from app.models.administration import RefusedRequests as RefusedRequests, ScoringHold as ScoringHold
 from app.models.blueprints import Blueprint as Blueprint, BlueprintFile as BlueprintFile
 from app.models.boards import (
     BoardStatistics as BoardStatistics,
@@ -83,6 +84,14 @@ from app.models.logins import (
     SecondStep as SecondStep,
 )
 from app.models.messages import Announcement as Announcement, MailChoice as MailChoice, Question as Question
+from app.models.moderation import (
+    CompetitionBlock as CompetitionBlock,
+    HiddenText as HiddenText,
+    ReportOutcome as ReportOutcome,
+    ReportReason as ReportReason,
+    TextKind as TextKind,
+    TextReport as TextReport,
+)
 from app.models.privacy import (
     AccountDeletion as AccountDeletion,
     DataArchive as DataArchive,

@@ -26,7 +26,7 @@ from app.operations.database_revision import NewerRevision, OtherRevision, check
 from app.runs.claims import with_task
 from app.runs.workers import live_workers, unserved_task_types
 
-SWEEP = "sweep"
+SWEEP, BACKUP = "sweep", "backup"
 #: A sweep that missed this many rounds is unhealthy …
 ROUNDS_MISSED = 4
 #: … if they take at least this long, since a machine may be slow.

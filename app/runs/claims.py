@@ -50,6 +50,7 @@ from app.models import (
     Validation,
     ValidationStatus,
 )
+from app.runs.holds import BY_HOST, is_held
 from evergold.scoring.tasks import gpu_types
 
 Claiming: TypeAlias = ReturningUpdate[*tuple[Any, ...]]
@@ -336,21 +337,28 @@ DELAY_TIMES = 10
 LONGEST_DELAY = timedelta(hours=1)
 
 
-def next_turn(session: Session, *, needs_gpu: bool, now: datetime) -> int | UUID | None:
-    """Return the id of the run, or of the file to validate, that is next in this queue; None if it is empty."""
+def next_turn(session: Session, *, needs_gpu: bool, now: datetime, host: str = "") -> int | UUID | None:
+    """Return the id of the run, or of the file to validate, that is next in this queue; None if it is empty.
+
+    host: of the worker, which may be drained; see `app.runs.holds`.
+    """
+    asked = {"now": now, "by_host": host}
     return (
-        _next_upload(session, needs_gpu, now)
-        or _next_check(session, needs_gpu, now)
-        or _next_rescoring(session, needs_gpu, now)
+        _next_upload(session, needs_gpu, asked)
+        or _next_check(session, needs_gpu, asked)
+        or _next_rescoring(session, needs_gpu, asked)
     )
 
 
 def claim_next_upload(
-    session: Session, *, needs_gpu: bool, worker: str, lease_seconds: float, now: datetime
+    session: Session, *, needs_gpu: bool, worker: str, lease_seconds: float, now: datetime, host: str = ""
 ) -> Claim | None:
-    """Claim the next upload by one statement; None if there is none or another worker was faster."""
-    claiming = _claiming(needs_gpu, tuple(gpu_types()))
-    return claim_where(session, claiming, {}, worker=worker, lease_seconds=lease_seconds, now=now)
+    """Claim the next upload by one statement; None if there is none or another worker was faster.
+
+    host: as for `next_turn`.
+    """
+    claiming, said = _claiming(needs_gpu, tuple(gpu_types())), {"by_host": host}
+    return claim_where(session, claiming, said, worker=worker, lease_seconds=lease_seconds, now=now)
 
 
 def delay_next_turn(session: Session, team_id: int, took: timedelta, now: datetime) -> None:
@@ -376,8 +384,8 @@ def in_queue(phase_task_id: SQLColumnExpression[int], *, needs_gpu: bool) -> Col
     return phase_task_id.in_(of_gpu) if needs_gpu else phase_task_id.not_in(of_gpu)
 
 
-def _next_upload(session: Session, needs_gpu: bool, now: datetime) -> int | None:
-    return session.scalar(_upload_statement(needs_gpu, tuple(gpu_types())), {"now": now})
+def _next_upload(session: Session, needs_gpu: bool, asked: Mapping[str, Any]) -> int | None:
+    return session.scalar(_upload_statement(needs_gpu, tuple(gpu_types())), asked)
 
 
 @lru_cache(maxsize=4)
@@ -391,13 +399,14 @@ def _upload_statement(needs_gpu: bool, gpu_types: tuple[str, ...]) -> Select[int
             _waits(bindparam("now", type_=UtcDateTime())),
             ScoringRun.is_current,
             in_queue(Submission.phase_task_id, needs_gpu=needs_gpu),
+            ~is_held(Submission.phase_task_id, BY_HOST),
         )
         .order_by(Team.last_turn_at.asc().nulls_first(), ScoringRun.queued_at, ScoringRun.id)
         .limit(1)
     )
 
 
-def _next_check(session: Session, needs_gpu: bool, now: datetime) -> UUID | None:
+def _next_check(session: Session, needs_gpu: bool, asked: Mapping[str, Any]) -> UUID | None:
     """Return the check of the user whose last check began longest ago; cheap, since checks are deleted after a day."""
     earlier = aliased(Validation)
     last_turn = (
@@ -407,21 +416,29 @@ def _next_check(session: Session, needs_gpu: bool, now: datetime) -> UUID | None
         select(Validation.id)
         .where(
             Validation.status == ValidationStatus.QUEUED,
-            or_(Validation.not_before.is_(None), Validation.not_before <= now),
+            or_(Validation.not_before.is_(None), Validation.not_before <= NOW),
             in_queue(Validation.phase_task_id, needs_gpu=needs_gpu),
+            ~is_held(Validation.phase_task_id, BY_HOST),
         )
         .order_by(last_turn.asc().nulls_first(), Validation.asked_at, Validation.id)
-        .limit(1)
+        .limit(1),
+        asked,
     )
 
 
-def _next_rescoring(session: Session, needs_gpu: bool, now: datetime) -> int | None:
+def _next_rescoring(session: Session, needs_gpu: bool, asked: Mapping[str, Any]) -> int | None:
     return session.scalar(
         select(ScoringRun.id)
         .join(Submission, Submission.id == ScoringRun.submission_id)
-        .where(_waits(now), ~ScoringRun.is_current, in_queue(Submission.phase_task_id, needs_gpu=needs_gpu))
+        .where(
+            _waits(NOW),
+            ~ScoringRun.is_current,
+            in_queue(Submission.phase_task_id, needs_gpu=needs_gpu),
+            ~is_held(Submission.phase_task_id, BY_HOST),
+        )
         .order_by(ScoringRun.queued_at, ScoringRun.id)
-        .limit(1)
+        .limit(1),
+        asked,
     )
 
 

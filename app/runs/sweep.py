@@ -8,9 +8,10 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, and_, or_, select, update
 from sqlalchemy.orm import Session
 
-from app.models import CompetitionTask, RunStatus, ScoringRun
+from app.models import CompetitionTask, RunStatus, ScoringRun, Submission
 from app.runs.claims import BACK_IN_QUEUE, RESEND_SECONDS, with_task
 from app.runs.failures import note_failure
+from app.runs.holds import is_held
 from app.runs.result_mails import mail_result
 
 #: A queued run unclaimed for this long is announced again, since the message may be lost.
@@ -84,7 +85,7 @@ def unclaimed(
     )
     waiting = session.execute(
         with_task(select(ScoringRun.id, CompetitionTask.task_type))
-        .where(overdue, among, CompetitionTask.task_type.not_in(unserved))
+        .where(overdue, among, CompetitionTask.task_type.not_in(unserved), ~is_held(Submission.phase_task_id))
         .order_by(ScoringRun.queued_at, ScoringRun.id)
         .limit(limit)
     ).all()
@@ -94,3 +95,9 @@ def unclaimed(
 def mark_sent(session: Session, run_ids: Sequence[int], now: datetime) -> None:
     """Mark these runs as announced; call it only after sending."""
     session.execute(update(ScoringRun).where(ScoringRun.id.in_(run_ids)).values(sent_at=now))
+
+
+def unmark_sent(session: Session, run_id: int) -> None:
+    """Mark a run that is still queued as not announced: its message was lost."""
+    lost = (ScoringRun.id == run_id, ScoringRun.status == RunStatus.QUEUED)
+    session.execute(update(ScoringRun).where(*lost).values(sent_at=None))

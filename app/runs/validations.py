@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 from app.gold.versions import published_gold
 from app.models import CompetitionTask, PhaseTask, Validation, ValidationStatus
 from app.runs.claims import RESEND_SECONDS, RETRY_SECONDS, SealedGold, sealed_gold_of
+from app.runs.holds import is_held
 from app.runs.sweep import ANNOUNCED_AT_ONCE, UNCLAIMED_SECONDS
 from evergold.scoring.errors import Problem
 
@@ -178,7 +179,7 @@ def requeue_lost_checks(
         select(Validation.id, CompetitionTask.task_type)
         .join(PhaseTask, PhaseTask.id == Validation.phase_task_id)
         .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
-        .where(overdue, CompetitionTask.task_type.not_in(unserved))
+        .where(overdue, CompetitionTask.task_type.not_in(unserved), ~is_held(Validation.phase_task_id))
         .order_by(Validation.asked_at, Validation.id)
         .limit(ANNOUNCED_AT_ONCE)
     ).all()

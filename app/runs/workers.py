@@ -15,8 +15,9 @@ from sqlalchemy.orm import Session
 
 from app.base.db import UtcDateTime
 from app.base.queue import GPU_QUEUE
-from app.models import PhaseTask, RunStatus, ScoringRun, SelfCheck, Submission, Team, Worker
+from app.models import Phase, PhaseTask, RunStatus, ScoringHold, ScoringRun, SelfCheck, Submission, Team, Worker
 from app.runs.claims import in_queue
+from app.runs.holds import hold_of, paused_words
 from evergold.moments import moment_words
 from evergold.scoring.tasks import TASKS, gpu_types, needs_gpu
 
@@ -131,6 +132,9 @@ def waiting_for_worker(session: Session, run: ScoringRun, task_type: str, now: d
     """Return why this run waits, if it lacks a worker rather than just waiting for its turn."""
     if run.status != RunStatus.QUEUED:
         return None
+    paused = _hold_of_run(session, run)
+    if paused is not None:
+        return Waiting(paused.held_at, (f"Paused: {paused.reason}",), "scoring to be resumed", "paused")
     if runs_program(task_type):
         return _waiting_for_sandbox(run)
     if not needs_gpu(task_type):
@@ -161,8 +165,22 @@ def _waiting_for_sandbox(run: ScoringRun) -> Waiting | None:
     return Waiting(run.queued_at, (run.failure,), "a worker with a sandbox", "sandbox")
 
 
+def _hold_of_run(session: Session, run: ScoringRun) -> ScoringHold | None:
+    place = (
+        select(PhaseTask, Phase.competition_id)
+        .join(Phase, Phase.id == PhaseTask.phase_id)
+        .join(Submission, Submission.phase_task_id == PhaseTask.id)
+        .where(Submission.id == run.submission_id)
+    )
+    phase_task, competition_id = session.execute(place).one()
+    return hold_of(session, phase_task, competition_id)
+
+
 def waiting_notice(session: Session, phase_task: PhaseTask, task_type: str, now: datetime) -> str:
     """Return a public notice that submissions to a task in a phase wait for a worker; empty if none does."""
+    paused = hold_of(session, phase_task, session.get_one(Phase, phase_task.phase_id).competition_id)
+    if paused is not None:
+        return paused_words(paused)
     if not needs_gpu(task_type) or _listening(live_workers(session, now)):
         return ""
     since = session.scalar(waiting_since().where(Submission.phase_task_id == phase_task.id))

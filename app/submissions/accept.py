@@ -34,6 +34,7 @@ from app.competitions.limits import (
 )
 from app.competitions.tracks import check_track
 from app.models import (
+    CompetitionBlock,
     CompetitionRole,
     FormerMember,
     PhaseTask,
@@ -50,6 +51,7 @@ from app.models import (
     rights_in,
 )
 from app.people.blocking import blocked
+from app.people.blocks import refusal
 from app.submissions.find import current_run
 from app.teams.find import TEAM_ID_OF, lock_team_of, new_team_for
 from app.teams.registration import check_standing, note_taking_part, standing_by
@@ -96,6 +98,7 @@ class UploadContext:
     team: the user's; None: there is none yet.
     sees_all: True if they are an organiser by name, with the right to submissions.
     replayed: the user's earlier submission with this Idempotency-Key.
+    blocked_here: why the organisers blocked the user here; None: they did not.
     counts: the team's usage; None if it also includes former teams of its members.
     """
 
@@ -105,7 +108,13 @@ class UploadContext:
     registration: Registration | None
     sees_all: bool
     replayed: UUID | None
+    blocked_here: str | None
     counts: Counts | None
+
+    def check_not_blocked(self) -> None:
+        """Raise BlockedHere."""
+        if self.blocked_here is not None:
+            raise refusal(self.phase_task.phase.competition, self.blocked_here)
 
 
 def look_up(session: Session, phase_task: PhaseTask, sender: Sender) -> UploadContext:
@@ -117,13 +126,13 @@ def look_up(session: Session, phase_task: PhaseTask, sender: Sender) -> UploadCo
         "key": sender.idempotency_key,
         **moments(sender.arrived_at),
     }
-    team, registration, rights, has_past, replayed, reason, *counts = session.execute(_FACTS, asked).one()
+    team, registration, rights, has_past, replayed, reason, blocked_here, *counts = session.execute(_FACTS, asked).one()
     if reason is not None:
         raise blocked(reason)
     owns = phase_task.phase.competition.owner_id == sender.user.id
     sees_all = owns or Right.SUBMISSIONS in rights_in(rights or "")
     used = None if has_past else Counts(*counts)
-    return UploadContext(phase_task, sender, team, registration, sees_all, replayed, used)
+    return UploadContext(phase_task, sender, team, registration, sees_all, replayed, blocked_here, used)
 
 
 def load_context(session: Session, phase_task: PhaseTask, sender: Sender) -> UploadContext:
@@ -173,6 +182,11 @@ _RIGHTS = (
     )
     .scalar_subquery()
 )
+_BLOCKED_HERE = (
+    select(CompetitionBlock.reason)
+    .where(CompetitionBlock.competition_id == _COMPETITION, CompetitionBlock.user_id == _USER)
+    .scalar_subquery()
+)
 _USED = COUNTED.where(
     Submission.team_id == TEAM_ID_OF,
     Submission.phase_task_id == bindparam("phase_task"),
@@ -181,7 +195,7 @@ _USED = COUNTED.where(
 ).subquery()
 _OWN_REGISTRATION = and_(Registration.competition_id == _COMPETITION, Registration.user_id == _USER)
 _FACTS = (
-    select(Team, Registration, _RIGHTS, _HAS_PAST, _REPLAYED, _BLOCKED, *_USED.c)
+    select(Team, Registration, _RIGHTS, _HAS_PAST, _REPLAYED, _BLOCKED, _BLOCKED_HERE, *_USED.c)
     .select_from(_USED)
     .outerjoin(Team, Team.id == TEAM_ID_OF)
     .outerjoin(Registration, _OWN_REGISTRATION)
@@ -231,6 +245,7 @@ def accept_submission(
     team, context = ensure_team(session, phase_task, sender)
     if context.replayed is not None and key and (earlier := find_replay(session, user, key)):
         return _replayed(earlier, context, team, upload, form)
+    context.check_not_blocked()
     registered = check_standing(competition, standing_by(session, competition, user, context.registration))
     if form.refuse_duplicate:
         check_is_new(session, team, phase_task, upload.sha256)
@@ -282,6 +297,7 @@ def precheck(session: Session, context: UploadContext) -> None:
     phase_task, user, now = context.phase_task, context.sender.user, context.sender.arrived_at
     competition = phase_task.phase.competition
     check_takes_uploads(competition)
+    context.check_not_blocked()
     check_standing(competition, standing_by(session, competition, user, context.registration))
     check_gold_present(phase_task)
     check_open_for(session, context.team, phase_task.phase, now)

@@ -56,6 +56,11 @@ def orcids_of(session: Session, competition_id: int, name: str) -> list[str]:
     return [orcid for orcid in session.scalars(query) if orcid]
 
 
+def is_team(session: Session, competition: Competition, name: str) -> bool:
+    """True if a team of the competition has this name now."""
+    return bool(session.scalar(select(exists().where(Team.competition_id == competition.id, Team.name == name))))
+
+
 def look_alike(name: str, other: str) -> bool:
     """True if the names differ only in case, in what nobody sees, and in letters that look alike (Unicode's
     confusables).

@@ -25,6 +25,7 @@ from app.models import (
     User,
 )
 from app.people.audit import record
+from app.people.blocks import check_not_blocked
 from app.teams.find import captain_of, find_team, is_name_taken, lock_team, members_max, members_of, names_fixed_at
 from app.teams.registration import check_registered
 from evergold.moments import deadline_words
@@ -56,7 +57,11 @@ class NamesFixed(EvergoldError):
 
 
 def create_team(session: Session, competition: Competition, user: User, name: str, now: datetime) -> Team:
-    """Create a team with this user as its captain. Raises RegistrationNeeded, AlreadyInTeam, InvalidForm, NameTaken."""
+    """Create a team with this user as its captain.
+
+    Raises BlockedHere, RegistrationNeeded, AlreadyInTeam, InvalidForm, NameTaken.
+    """
+    check_not_blocked(session, competition, user)
     check_registered(session, competition, user)
     if find_team(session, user, competition.id) is not None:
         raise AlreadyInTeam("You have a team in this competition already: rename it, or leave it first.")
@@ -78,8 +83,9 @@ def create_team(session: Session, competition: Competition, user: User, name: st
 def rename_team(session: Session, competition: Competition, user: User, name: str, now: datetime) -> Team:
     """Rename the team: only by the captain, and until names are fixed; frozen results have the old name.
 
-    Raises NotFound, Forbidden, NamesFixed, InvalidForm, NameTaken.
+    Raises NotFound, Forbidden, BlockedHere, NamesFixed, InvalidForm, NameTaken.
     """
+    check_not_blocked(session, competition, user)
     team = team_of_captain(session, competition, user)
     fixed = names_fixed_at(session, competition, team)
     if fixed is not None and now >= fixed:

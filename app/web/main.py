@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 
 from anyio.to_thread import run_sync
 from fastapi import FastAPI
@@ -14,14 +15,16 @@ from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from starlette.middleware.gzip import GZipMiddleware
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from app.administration.refusals import FLUSH_SECONDS, RefusalCounts
 from app.base.config import MEBIBYTE, Settings, get_settings
 from app.base.db import engine_for_reading, get_engine
 from app.base.logs import configure_logging, log
+from app.base.private_folders import clear_left_folders
 from app.base.storage import clear_interrupted_uploads, sealed_storage_of, storage_of
 from app.operations.database_revision import OtherRevision, Tables, check_revision
 from app.people.blocking import Blocked
 from app.web import docs, pages
-from app.web.administration import api as administration, looks_api, people_api as all_people
+from app.web.administration import api as administration, looks_api, operations_api as operations, people_api as all_people
 from app.web.boards import api as boards, exports, feeds, pictures, rankings, rows
 from app.web.codabench import api as codabench
 from app.web.competitions import api as competitions, organising_api as organising
@@ -44,6 +47,7 @@ from app.web.http.routers import add_routes
 from app.web.http.static import StaticAssets
 from app.web.judging import api as judging
 from app.web.messages import api as messages
+from app.web.moderation import api as moderation
 from app.web.people import accounts, audit, data_api as own_data, roles
 from app.web.people.passwords import password_turns
 from app.web.people.provider_turns import provider_turns
@@ -111,7 +115,8 @@ def create_app(settings: Settings | None = None, *, is_watched_over: bool = Fals
     serve_description(app)
     app.state.server = Server(settings, get_engine(settings.database_address))
     app.state.tables, app.state.is_watched_over = Tables(), is_watched_over
-    app.state.rate_limits = RateLimits(settings)
+    app.state.rate_limits, app.state.refusals = RateLimits(settings), RefusalCounts()
+    app.state.rate_limits.on_refused = app.state.refusals.note
     app.state.password_turns = password_turns(settings)
     app.state.provider_turns = provider_turns()
     app.state.editing_turns = editing_turns()
@@ -143,8 +148,10 @@ def create_app(settings: Settings | None = None, *, is_watched_over: bool = Fals
         audit,
         administration,
         looks_api,
+        operations,
         all_people,
         messages,
+        moderation,
         organiser_exports,
         docs,
         pages,
@@ -188,9 +195,30 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     settings = app.state.server.settings
     for storage in (storage_of(settings), sealed_storage_of(settings)):
         await run_sync(clear_interrupted_uploads, storage.folder, time.time())
+    await run_sync(clear_left_folders, settings)
     server = app.state.server
-    async with watched(app.state.tables, server.live, server.engine), _telling_of_tries(app):
+    async with watched(app.state.tables, server.live, server.engine), _telling_of_tries(app), _counting_refusals(app):
         yield
+
+
+@asynccontextmanager
+async def _counting_refusals(app: FastAPI) -> AsyncIterator[None]:
+    """Write the counts of refused requests to the database from time to time, and once at the end."""
+    flush = partial(app.state.refusals.flush, app.state.server.engine)
+
+    async def rounds() -> None:
+        while True:
+            await asyncio.sleep(FLUSH_SECONDS)
+            await run_sync(flush)
+
+    task = asyncio.create_task(rounds())
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+        await run_sync(flush)
 
 
 @asynccontextmanager

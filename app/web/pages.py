@@ -10,6 +10,7 @@ from fastapi.routing import APIRoute
 from app.web.administration import (
     competitions_page as all_competitions,
     looks_page as admin_looks,
+    operations_pages as operations,
     overview_page as administration,
     people_page as all_people,
     settings_page as live_settings,
@@ -38,6 +39,7 @@ from app.web.http.routers import add_routes, page_router
 from app.web.judging import marks as judging_marks, pages as judging
 from app.web.looks import pages as looks
 from app.web.messages import pages as messages
+from app.web.moderation import pages as moderation
 from app.web.people import (
     data_pages as own_data,
     factor_pages as factors,
@@ -100,10 +102,12 @@ for part in (
     own_data,
     account,
     messages,
+    moderation,
     exports,
     wheels,
     looks,
     administration,
+    operations,
     all_people,
     all_competitions,
     live_settings,

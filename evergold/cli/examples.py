@@ -154,6 +154,17 @@ EXAMPLES = {
     "admin announcements": "",
     "admin announce": "'The server moves.' --severity warning --until '2026-02-03 20:00 UTC'",
     "admin end-announcement": "3",
+    "admin queue": "",
+    "admin pause": "semeval2022/subtask-a --reason 'The gold is being corrected.'",
+    "admin resume": "semeval2022/subtask-a",
+    "admin drain": "scorer-1 --reason 'New disks.'",
+    "admin undrain": "scorer-1",
+    "admin run-again": "4711",
+    "admin storage": "--unowned",
+    "admin mails": "--send-again",
+    "admin limits": "",
+    "admin health": "",
+    "admin reports": "semeval2022",
 }
 
 

@@ -39,13 +39,18 @@ from app.models import (
     GoldVersion,
     PhaseTask,
     PublicFile,
+    ReportReason,
     Right,
     Role,
     RunStatus,
     ScoringRun,
     Submission,
+    TextKind,
     User,
 )
+from app.moderation.hiding import hide as hide_text
+from app.moderation.reports import report
+from app.moderation.texts import stored_text
 from app.people.rights import grant_role, set_rights
 from app.rescoring.sets import start_rescoring
 from app.runs.outcomes import record_scores
@@ -375,11 +380,18 @@ def appoint(engine: Engine) -> None:
 
 
 def _say_something(engine: Engine, settings: Settings) -> None:
-    """An announcement, and a question of alpha's that nobody has answered."""
+    """An announcement, which beta reported, one that is hidden, and a question of alpha's without an answer."""
     with writing(engine) as session:
         here, olga = find_competition(session, COMPETITION), _user(session, "olga")
         said = AnnouncementForm("Welcome", "Have a good time.")
         publish(session, here, said, author=olga, group=None, key=None, settings=settings, now=NOW)
+        bad = AnnouncementForm("Welcome again", "An advertisement.")
+        bad_id = publish(session, here, bad, author=olga, group=None, key=None, settings=settings, now=NOW).id
+        found = (stored_text(session, here, TextKind.ANNOUNCEMENT, number) for number in (1, bad_id))
+        about = [one for one in found if one is not None]
+        beta = _user(session, "beta")
+        report(session, here, about[0], ReportReason.SPAM, "", reporter=beta, settings=settings, now=NOW)
+        hide_text(session, here, about[1], "Not here.", actor=olga, settings=settings, now=NOW)
         asked = QuestionForm("A question", "Why?")
         ask(session, here, asked, asker=_user(session, "alpha"), key=None, settings=settings, now=NOW)
 
@@ -560,6 +572,8 @@ def names_of(engine: Engine, submission_id: UUID | str, failed_run: int = 1) -> 
         "role": "annotator",
         "announcement_id": "1",
         "question_id": "1",
+        "report_id": "1",
+        "hidden_id": "1",
         "submission_id": str(submission_id),
         "other_id": str(other or NOWHERE),
         "validation_id": NOWHERE,

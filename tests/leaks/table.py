@@ -69,9 +69,19 @@ POST   /admin/people/{username}/second-factor                                   
 POST   /admin/people/{username}/unblock                                                                 303 404 404 404 404 404 303 404 404 404 404
 GET    /admin/requests                                                                                  303 404 404 404 404 404 200 404 404 404 404
 POST   /admin/requests/{request_id}                                                                     303 404 404 404 404 404 404
+GET    /admin/health                                                                                     303 404 404 404 404 404 200 404 404 404 404
+GET    /admin/limits                                                                                     303 404 404 404 404 404 200 404 404 404 404
+GET    /admin/mails                                                                                      303 404 404 404 404 404 200 404 404 404 404
+POST   /admin/mails/send-again                                                                           303 404 404 404 404 404 303 404 404 404 404
+GET    /admin/moderation                                                                                 303 404 404 404 404 404 200 404 404 404 404
+GET    /admin/queue                                                                                      303 404 404 404 404 404 200 404 404 404 404
+POST   /admin/queue/again                                                                                303 404 404 404 404 404 303 404 404 404 404
+POST   /admin/queue/hold                                                                                 303 404 404 404 404 404 303 404 404 404 404
+POST   /admin/queue/resume                                                                               303 404 404 404 404 404 404
 GET    /admin/settings                                                                                  303 404 404 404 404 404 200 404 404 404 404
 POST   /admin/settings/{setting}                                                                        303 404 404 404 404 404 303 404 404 404 404
 POST   /admin/settings/{setting}/reset                                                                  303 404 404 404 404 404 303 404 404 404 404
+GET    /admin/storage                                                                                    303 404 404 404 404 404 200 404 404 404 404
 POST   /api/api-token-auth/                                                                               400 400 400 400 400 400 400
 GET    /api/can_make_submission/{phase_id}/                                                               401 200 200 200 200 200 200
 GET    /api/competitions/                                                                                 200 200 200 200 200 200 200
@@ -118,9 +128,19 @@ PUT    /api/v1/admin/people/{username}/organising                               
 DELETE /api/v1/admin/people/{username}/second-factor                                                    401 403 403 403 403 403 200 403 403 403 403
 GET    /api/v1/admin/requests                                                                           401 403 403 403 403 403 200 403 403 403 403
 PUT    /api/v1/admin/requests/{request_id}/answer                                                       401 403 403 403 403 403 404 403 403 403 403
+GET    /api/v1/admin/failed-mails                                                                        401 403 403 403 403 403 200 403 403 403 403
+POST   /api/v1/admin/failed-mails/send-again                                                             401 403 403 403 403 403 200 403 403 403 403
+POST   /api/v1/admin/failed-runs/queue-again                                                             401 403 403 403 403 403 200 403 403 403 403
+GET    /api/v1/admin/health                                                                              401 403 403 403 403 403 200 403 403 403 403
+DELETE /api/v1/admin/holds                                                                               401 403 403 403 403 403 404 403 403 403 403
+PUT    /api/v1/admin/holds                                                                               401 403 403 403 403 403 200 403 403 403 403
+GET    /api/v1/admin/queue                                                                               401 403 403 403 403 403 200 403 403 403 403
+GET    /api/v1/admin/refused-requests                                                                    401 403 403 403 403 403 200 403 403 403 403
+GET    /api/v1/admin/reports                                                                             401 403 403 403 403 403 200 403 403 403 403
 GET    /api/v1/admin/settings                                                                           401 403 403 403 403 403 200 403 403 403 403
 DELETE /api/v1/admin/settings/{setting}                                                                 401 403 403 403 403 403 200 403 403 403 403
 PUT    /api/v1/admin/settings/{setting}                                                                 401 403 403 403 403 403 200 403 403 403 403
+GET    /api/v1/admin/storage                                                                             401 403 403 403 403 403 200 403 403 403 403
 GET    /api/v1/announcements                                                                            200 200 200 200 200 200 200
 GET    /api/v1/audit                                                                                      401 403 403 403 403 403 200 403 403 403 403
 GET    /api/v1/competitions                                                                               200 200 200 200 200 200 200
@@ -188,6 +208,16 @@ GET    /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/starter-ki
 POST   /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/submissions                         401 202 202 202 202 202 202
 POST   /api/v1/competitions/{competition}/phases/{phase}/tasks/{task}/validations                         401 202 202 202 202 202 202
 GET    /api/v1/competitions/{competition}/predictions.zip                                                 401 403 403 403 403 200 200 403 200 403 403
+GET    /api/v1/competitions/{competition}/blocked                                                         401 403 403 403 403 200 200 200 403 403 403
+DELETE /api/v1/competitions/{competition}/blocked/{username}                                              401 403 403 403 403 404 404 404 403 403 403
+PUT    /api/v1/competitions/{competition}/blocked/{username}                                              401 403 403 403 403 200 200 200 403 403 403
+GET    /api/v1/competitions/{competition}/hidden-texts                                                    401 403 403 403 403 200 200 200 200 200 200
+POST   /api/v1/competitions/{competition}/hidden-texts                                                    401 403 403 403 403 201 201 403 403 403 201
+DELETE /api/v1/competitions/{competition}/hidden-texts/{hidden_id}                                        401 403 403 403 403 204 204 403 403 403 204
+GET    /api/v1/competitions/{competition}/reports                                                         401 403 403 403 403 200 200 200 200 200 200
+POST   /api/v1/competitions/{competition}/reports                                                         401 201 201 201 201 201 201
+PUT    /api/v1/competitions/{competition}/reports/{report_id}/dismissed                                   401 403 403 403 403 204 204 403 403 403 204
+PUT    /api/v1/competitions/{competition}/reports/{report_id}/hidden                                      401 403 403 403 403 200 200 403 403 403 200
 GET    /api/v1/competitions/{competition}/questions                                                       200 200 200 200 200 200 200
 POST   /api/v1/competitions/{competition}/questions                                                       401 201 201 201 201 201 201
 PUT    /api/v1/competitions/{competition}/questions/{question_id}/answer                                  401 403 403 403 403 200 200 403 403 403 200
@@ -336,6 +366,14 @@ GET    /competitions/{competition}/phases/{phase}/tasks/{task}/submit           
 POST   /competitions/{competition}/phases/{phase}/tasks/{task}/submit                                     303 303 303 303 303 303 303
 POST   /competitions/{competition}/phases/{phase}/tasks/{task}/validate                                   303 303 303 303 303 303 303
 GET    /competitions/{competition}/pictures                                                               303 303 303 303 303 303 303
+GET    /competitions/{competition}/moderation                                                             303 403 403 403 403 200 200 200 200 200 200
+POST   /competitions/{competition}/moderation/block                                                       303 403 403 403 403 303 303 303 403 403 403
+POST   /competitions/{competition}/moderation/unblock                                                     303 403 403 403 403 404 404 404 403 403 403
+POST   /competitions/{competition}/moderation/{hidden_id}/show                                            303 403 403 403 403 303 303 403 403 403 303
+POST   /competitions/{competition}/moderation/{report_id}/dismiss                                         303 403 403 403 403 303 303 403 403 403 303
+POST   /competitions/{competition}/moderation/{report_id}/hide                                            303 403 403 403 403 303 303 403 403 403 303
+GET    /competitions/{competition}/report-text                                                            303 200 200 200 200 200 200
+POST   /competitions/{competition}/report-text                                                            303 303 303 303 303 303 303
 GET    /competitions/{competition}/questions                                                              200 200 200 200 200 200 200
 POST   /competitions/{competition}/questions                                                              303 303 303 303 303 303 303
 POST   /competitions/{competition}/questions/{question_id}/answer                                         303 403 403 403 403 303 303 403 403 403 303

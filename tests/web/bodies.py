@@ -16,6 +16,8 @@ _TASK = "/competitions/{competition}/phases/{phase}/tasks/{task}"
 _COMPETITION = "/competitions/{competition}"
 _API_COMPETITION = "/api/v1/competitions/{competition}"
 _SAID = {"title": "A title", "text": "Some words."}
+_TEXT = {"kind": "announcement", "which": "1"}
+_REASON = {"reason": "It insults others."}
 _ROUND = "/competitions/{competition}/judging/{round_name}"
 
 
@@ -43,6 +45,15 @@ BODIES: dict[str, dict[str, Any]] = {
     f"GET {_API_COMPETITION}/announcements/receivers": {"params": {"group": "all"}},
     f"POST {_API_COMPETITION}/questions": {"json": _SAID},
     f"PUT {_API_COMPETITION}/questions/{{question_id}}/answer": {"json": {"answer": "Some words."}},
+    f"GET {_COMPETITION}/report-text": {"params": _TEXT},
+    f"POST {_COMPETITION}/report-text": {"params": _TEXT, "data": {"reason": "spam", "words": "An advertisement."}},
+    f"POST {_COMPETITION}/moderation/{{report_id}}/hide": {"data": _REASON},
+    f"POST {_COMPETITION}/moderation/block": {"data": {"username": "nora", **_REASON}},
+    f"POST {_COMPETITION}/moderation/unblock": {"data": {"username": "nora"}},
+    f"POST {_API_COMPETITION}/reports": {"json": {**_TEXT, "reason": "spam"}},
+    f"PUT {_API_COMPETITION}/reports/{{report_id}}/hidden": {"json": _REASON},
+    f"POST {_API_COMPETITION}/hidden-texts": {"json": {**_TEXT, **_REASON}},
+    f"PUT {_API_COMPETITION}/blocked/{{username}}": {"json": _REASON},
     f"POST {_COMPETITION}/rescoring": {"data": {"tasks": "evaluation/detection", "note": "Wrong labels."}},
     f"POST {_API_COMPETITION}/rescorings": {"json": {"tasks": ["evaluation"], "note": "Wrong labels."}},
     f"PUT {_API_COMPETITION}/submissions/marks": {"json": {"submissions": ["{submission_id}"], "status": "hidden"}},
@@ -53,6 +64,10 @@ BODIES: dict[str, dict[str, Any]] = {
     f"POST {_COMPETITION}/history/{{number}}": {"data": {"base": "1"}},
     f"PATCH {_API_COMPETITION}/declaration": {"json": {"base": 1, "values": {}}, "params": {"preview": "true"}},
     f"POST {_API_COMPETITION}/revisions/{{number}}/apply": {"json": {"base": 1}, "params": {"preview": "true"}},
+    "POST /admin/queue/hold": {"data": {"reason": "An upgrade."}},
+    "PUT /api/v1/admin/holds": {"json": {"reason": "An upgrade."}},
+    "POST /api/v1/admin/failed-runs/queue-again": {"json": {}},
+    "POST /api/v1/admin/failed-mails/send-again": {"json": {}},
     "POST /admin/competitions/{competition}/owner": {"data": {"owner": "root"}},
     "POST /admin/people/ban": {"data": {"domain": "spam.example"}},
     "POST /admin/requests/{request_id}": {"data": {"decision": "approve"}},

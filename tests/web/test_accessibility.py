@@ -244,6 +244,10 @@ IDIOMS = [
     Visit("/competitions/{competition}/questions", f"{COMPETITION_PAGE}/questions", ADA, is_refused=True),
     Visit("/competitions/{competition}/questions", f"{COMPETITION_PAGE}/questions", OLGA),
     Visit("/competitions/{competition}/exports", f"{COMPETITION_PAGE}/exports", OLGA),
+    Visit("/competitions/{competition}/report-text", "{report}", ADA),
+    Visit("/competitions/{competition}/report-text", "{report}", OLGA),
+    Visit("/competitions/{competition}/report-text", "{report}", OLGA, is_refused=True),
+    Visit("/competitions/{competition}/moderation", f"{COMPETITION_PAGE}/moderation", OLGA),
     Visit("/mail/unsubscribe", "{unsubscribe}"),
     Visit("/submissions", who=ADA),
     Visit("/competitions/{competition}/runs", f"{COMPETITION_PAGE}/runs?phase={PHASE}&task={TASK}", ADA),
@@ -443,6 +447,7 @@ def say_something(site: Site) -> dict[str, str]:
         link = str(session.scalars(mail.where(OutgoingMail.unsubscribe.is_not(None))).one())
     return {
         "announcement": f"{COMPETITION_PAGE}/announcements/1",
+        "report": f"{COMPETITION_PAGE}/report-text?kind=announcement&which=1",
         "unsubscribe": "/mail/unsubscribe?" + link.partition("?")[2],
     }
 

@@ -160,7 +160,8 @@ def clear_interrupted_uploads(folder: Path, now: float) -> int:
     removed = 0
     for path in (folder / INCOMING).glob("*"):
         with suppress(FileNotFoundError):  # another web process may do the same
-            if path.stat().st_mtime < now - INTERRUPTED_SECONDS:
+            # A folder there belongs to an import, see `app.base.private_folders`.
+            if path.is_file() and path.stat().st_mtime < now - INTERRUPTED_SECONDS:
                 path.unlink()
                 removed += 1
     return removed

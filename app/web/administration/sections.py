@@ -28,6 +28,12 @@ SECTIONS = (
     Section("Settings", f"{ADMIN}/settings"),
     Section("Looks", f"{ADMIN}/looks"),
     Section("Announcements", f"{ADMIN}/announcements"),
+    Section("Queue", f"{ADMIN}/queue"),
+    Section("Storage", f"{ADMIN}/storage"),
+    Section("Mails", f"{ADMIN}/mails"),
+    Section("Limits", f"{ADMIN}/limits"),
+    Section("Health", f"{ADMIN}/health"),
+    Section("Moderation", f"{ADMIN}/moderation"),
 )
 
 

@@ -20,6 +20,8 @@ from app.boards.snapshots import find_official, official_board
 from app.competitions.find import boards_of, find_board, find_competition, organised_task
 from app.competitions.metrics import metrics_of
 from app.models import Right, RowStatus, User
+from app.people.rights import may_organise
+from app.teams.find import is_team
 from app.web.boards.query import HalfAsked
 from app.web.html.guards import PageForm, PageUserVisit, SentForm, form_again, form_guard
 from app.web.html.rendering import render_page
@@ -98,6 +100,8 @@ def _row_page(
         "boards/row.html",
         competition=competition,
         workspace=workspace,
+        is_team=viewer.user is not None and is_team(session, competition, row.team),
+        may_hide=may_organise(session, viewer.user, competition, Right.SUBMISSIONS),
         phase=phase,
         board=board,
         number=number,

@@ -11,6 +11,7 @@ from fastapi import Request
 from app.base import links
 from app.base.db import writing
 from app.base.errors import Busy, EvergoldError, InvalidForm
+from app.base.private_folders import private_folder
 from app.declarations.bundle_uploads import (
     INTERRUPTED,
     claim_bundle,
@@ -26,7 +27,7 @@ from app.people.auth import PASSWORD_TOKENS, scopes_of
 from app.web.codabench.bodies import receive_body
 from app.web.codabench.find import competition_number
 from app.web.codabench.views import CreationOut
-from app.web.declarations.bundle_receiving import Made, bundle_writer, make_draft, private_folder
+from app.web.declarations.bundle_receiving import Made, bundle_writer, make_draft
 from app.web.declarations.editing_turns import editing
 from app.web.http.context import Server, public_address
 from app.web.http.identity import ScopeMissing, Visitor
@@ -69,7 +70,7 @@ async def receive_sent_bundle(request: Request, server: Server, secret: str, use
     Raises UploadTooLarge, EmptyUpload, QuotaReached, UploadedAlready, Busy; the address stays open, but for the second
     last.
     """
-    with private_folder(server) as folder:
+    with private_folder(server.settings) as folder:
         with within(await room_left(server, user), server.settings.upload_limit_bytes) as limit_bytes:
             await receive_body(request, bundle_writer(folder, limit_bytes))
         address = public_address(request, server, "")

@@ -6,10 +6,7 @@ with the request.
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,9 +15,9 @@ from fastapi import Request
 
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError, InvalidForm
+from app.base.private_folders import private_folder
 from app.base.queue import send_gold_check
 from app.base.storage import FolderStorage, UploadWriter, sealed_storage_of, storage_of, store_file
-from app.base.stores.interface import INCOMING
 from app.competitions.find import find_phase_task
 from app.competitions.organisers import check_may_create, limits_of, used_bytes
 from app.declarations.blueprints.build import build_competition
@@ -41,7 +38,6 @@ from app.web.http.room import room_left, within
 FIELDS = frozenset({csrf.FORM_FIELD, "zone", "order", "results"})
 #: Everything in a bundle, unpacked; larger ones are imported by the command line.
 UNPACKED_BYTES = 256 * 1024 * 1024
-_MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of random name there, for its owner alone
 _NAME = "bundle.zip"
 
 
@@ -65,7 +61,7 @@ class Made:
 async def receive_bundle(request: Request, server: Server, upload: SentUpload) -> Made:
     """Make a draft of the bundle. Raises Forbidden, InvalidForm with what is wrong or unclear, QuotaReached, Busy."""
     await run_sync(check_may_create, upload.user, server.settings.organise)
-    with private_folder(server) as folder:
+    with private_folder(server.settings) as folder:
         with within(await room_left(server, upload.user), server.settings.upload_limit_bytes) as limit_bytes:
             writer = bundle_writer(folder, limit_bytes)
             await _received(request, Policy(writer, limit_bytes, FIELDS, upload.check))
@@ -83,17 +79,6 @@ async def _received(request: Request, policy: Policy) -> None:
         if "file" in fields:
             fields["bundle"] = fields.pop("file")
         raise InvalidForm(invalid.message, fields=fields) from None
-
-
-@contextmanager
-def private_folder(server: Server) -> Iterator[Path]:
-    """Make a folder for one bundle, in memory where that is possible, and remove it with all that is in it."""
-    place = _MEMORY if _MEMORY.is_dir() else storage_of(server.settings).folder.absolute() / INCOMING
-    folder = Path(tempfile.mkdtemp(prefix="evergold-import-", dir=place))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def bundle_writer(folder: Path, limit_bytes: int) -> UploadWriter:

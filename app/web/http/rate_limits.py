@@ -238,10 +238,15 @@ class Rules:
     questions: Rule
     validations: Rule
     codes: Rule
+    reports: Rule
 
 
 #: Joining codes that one person may type: one code in 2^60 is right.
 CODES_PER_HOUR = 10
+
+
+#: Texts that one person may report.
+REPORTS_PER_HOUR = 10
 
 
 #: Wrong second factors of an account: of a million codes three are right, so a thousand days for one in two.
@@ -337,6 +342,13 @@ def rules_of(settings: Settings) -> Rules:
             "hour",
             "You have typed many codes within the last hour; please ask your organisers for it, and wait a while.",
         ),
+        reports=Rule(
+            "reports",
+            REPORTS_PER_HOUR,
+            3600,
+            "hour",
+            "You have reported many texts within the last hour; please give the organisers a while to look at them.",
+        ),
     )
 
 
@@ -346,6 +358,8 @@ class RateLimits:
     def __init__(self, settings: Settings) -> None:
         self._settings = self._followed = settings
         self.rules = rules_of(settings)
+        #: Called with the rule's name, the account that it counts (None: it counts others) and the time of a refusal.
+        self.on_refused: Callable[[str, int | None, datetime], None] = lambda *_: None
         self._own = FixedWindowRateLimiter(MemoryStorage())
         address = address_of_counts(settings)
         self._shared = FixedWindowRateLimiter(_redis_storage(address)) if address else None
@@ -374,6 +388,7 @@ class RateLimits:
 
     def _refusal(self, rule: Rule, key: str, now: datetime) -> LimitReached:
         window = self._counted(lambda counts: counts.get_window_stats(_item(rule), rule.name, _digest(key)))
+        self.on_refused(rule.name, _account_in(rule, key), now)
         wait_seconds = min(max(1.0, window.reset_time - time.time()), rule.seconds)
         return LimitReached(
             rule.message,
@@ -436,6 +451,18 @@ def _digest(key: str) -> str:
     return hashlib.sha256(key.encode(errors="replace")).hexdigest()[:32]
 
 
+#: The rules whose keys name an account by its number.
+_BY_ACCOUNT = frozenset({"questions", "validations", "uploads", "codes", "reports", "confirmations"})
+
+
+def _account_in(rule: Rule, key: str) -> int | None:
+    """Return the account that a key names (`5`, `user 5`); None for teams, addresses and others."""
+    if rule.name not in _BY_ACCOUNT:
+        return None
+    number = key.removeprefix("user ")
+    return int(number) if number.isascii() and number.isdigit() else None
+
+
 def limits_of(request: Request) -> RateLimits:
     """Return the hit counts of this server, with the limits that hold now."""
     limits = cast(RateLimits, request.app.state.rate_limits)
@@ -459,6 +486,12 @@ def limit_of_codes(request: Request, user: User, now: datetime) -> Callable[[], 
     """Like limit_of_questions, for typed joining codes."""
     limits = limits_of(request)
     return partial(limits.hit, limits.rules.codes, str(user.id), now)
+
+
+def limit_of_reports(request: Request, user: User, now: datetime) -> Callable[[], None]:
+    """Like limit_of_questions, for reports of texts."""
+    limits = limits_of(request)
+    return partial(limits.hit, limits.rules.reports, str(user.id), now)
 
 
 def client_of(request: Request) -> str:

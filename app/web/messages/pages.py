@@ -38,7 +38,7 @@ from app.messages.questions import (
     set_closed,
 )
 from app.messages.views import ReceiversOut
-from app.models import Competition, Right, User
+from app.models import Competition, CompetitionBlock, Right, User
 from app.models.messages import TITLE_CHARACTERS
 from app.people.rights import may_organise
 from app.texts.html import text_fault
@@ -272,6 +272,7 @@ def _questions_page(
         workspace=workspace,
         questions=listed,
         organises=sees_all,
+        blocked=session.get(CompetitionBlock, (found.id, viewer.user.id)) if viewer.user else None,
         typed=form if isinstance(form, AskForm) else AskForm(),
         typed_answer=form if isinstance(form, AnswerForm) else None,
         wrong_at=question_id,

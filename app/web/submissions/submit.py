@@ -41,7 +41,19 @@ from app.competitions.visibility import Viewer
 from app.feedback.history import MOST_SHOWN
 from app.feedback.scores import own_scores_of_all
 from app.feedback.standings import RunStanding, standings_of_all
-from app.models import Competition, EntryRule, Halt, PhaseTask, PublicFile, RunStatus, Submission, System, User
+from app.models import (
+    Competition,
+    CompetitionBlock,
+    EntryRule,
+    Halt,
+    PhaseTask,
+    PublicFile,
+    RunStatus,
+    Submission,
+    System,
+    User,
+)
+from app.people.blocks import check_not_blocked
 from app.submissions.accept import DESCRIPTION_CHARACTERS, METHOD_CHARACTERS, check_text_lengths
 from app.submissions.downloads import FileAccess, file_access, file_viewer
 from app.submissions.find import get_submission, list_submissions
@@ -122,6 +134,7 @@ def edit_notes(session: Session, submission: Submission, user: User, notes: str)
     """Replace the team's notes on a submission. Raises Forbidden, InvalidForm."""
     if not is_of_team(session, submission, user):
         raise Forbidden("Only its team can change the notes of a submission.")
+    check_not_blocked(session, submission.phase_task.phase.competition, user)
     check_text_lengths("", notes, None)
     submission.description = many_lines(notes)
 
@@ -342,6 +355,7 @@ def _page(
         team = find_team(session, user, phase_task.phase.competition_id) if user else None
         used = quota(session, team, phase_task, now, user=user)
         mine = standing(session, phase_task.phase.competition, user) if user else None
+        block = session.get(CompetitionBlock, (phase_task.phase.competition_id, user.id)) if user else None
         competition = phase_task.phase.competition
         files = file_access(competition, phase_task.phase, phase_task, file_viewer(session, competition, user), now)
         found = find_competition(session, competition.name)
@@ -375,7 +389,8 @@ def _page(
         late=late,
         limit_bytes=min(declared_limits(phase, phase_task).upload_bytes, server.settings.upload_limit_bytes),
         used=used,
-        obstacle=_obstacle(user, mine, used, phase_task),
+        obstacle="blocked" if block else _obstacle(user, mine, used, phase_task),
+        block=block,
         missing=mine.missing if mine else None,
         files=files,
         previews=_previews(server, files, phase_task.items_sha256),

@@ -10,7 +10,9 @@ from app.boards.team_rows import systems_of, team_rows
 from app.charts.draw import draw
 from app.charts.picture import Picture
 from app.competitions.find import find_competition
-from app.teams.find import orcids_of
+from app.models import Right
+from app.people.rights import may_organise
+from app.teams.find import is_team, orcids_of
 from app.web.html.rendering import render_page
 from app.web.html.workspace import Place, workspace_of
 from app.web.http.routers import page_router
@@ -42,6 +44,8 @@ def read_public_team(visit: PageVisit, competition: str, team: str) -> Response:
         pictures=[(one, *_drawn(one)) for one in pictures],
         kinds={one.row.kind for one in rows},
         is_mine=any(one.row.is_mine for one in rows),
+        is_team=is_theirs and is_team(session, found, team),
+        may_hide=may_organise(session, viewer.user, found, Right.SUBMISSIONS),
         seen_as=viewer.seen_as,
     )
 

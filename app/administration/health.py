@@ -1,0 +1,72 @@
+"""Health in one view: the parts that `/readyz` checks, with backups, space, failed mails and failed runs."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from app.administration.storage import storage_now
+from app.base.config import Settings
+from app.base.db import reading
+from app.base.text import readable_size
+from app.operations.database_revision import NEWEST_REVISION
+from app.operations.health import BACKUP, PartOut, last_beat, parts
+from app.people.mail import given_up
+from app.runs.failures import failed_runs
+from app.runs.holds import list_holds
+from evergold.moments import moment_words
+from evergold.version import VERSION
+
+#: An older backup is named as not well.
+BACKUP_AGE = timedelta(days=8)
+#: Less free space than this part of a file system is not well.
+LEAST_FREE = 0.05
+
+
+def health_now(engine: Engine, settings: Settings, now: datetime) -> list[PartOut]:
+    """Return everything that the server knows of its own health. Checks of the machine: `evergold check-host`."""
+    found = [_part("version", True, f"is {VERSION}, tables {NEWEST_REVISION}"), *parts(engine, settings, now)]
+    try:
+        with reading(engine) as session:
+            found += [*_space(session, settings), _backup(session, now), _mails(session), *_runs(session)]
+    except SQLAlchemyError:  # the first part says so
+        return found
+    return found
+
+
+def _part(name: str, is_well: bool, says: str) -> PartOut:
+    return PartOut(name=name, is_well=is_well, says=says)
+
+
+def _space(session: Session, settings: Settings) -> list[PartOut]:
+    return [
+        _part(
+            f"space for {one.folder}",
+            one.free_bytes >= LEAST_FREE * one.total_bytes,
+            f"has {readable_size(one.free_bytes)} of {readable_size(one.total_bytes)} free",
+        )
+        for one in storage_now(session, settings).space
+    ]
+
+
+def _backup(session: Session, now: datetime) -> PartOut:
+    last = last_beat(session, BACKUP)
+    if last is None:
+        return _part("backup", False, "was never made by `evergold backup`")
+    return _part("backup", now - last <= BACKUP_AGE, f"was made {moment_words(last)}")
+
+
+def _mails(session: Session) -> PartOut:
+    failed = len(given_up(session))
+    return _part("mail", not failed, f"has {failed} that could not be delivered" if failed else "has none that failed")
+
+
+def _runs(session: Session) -> list[PartOut]:
+    failed, holds = len(failed_runs(session)), len(list_holds(session))
+    return [
+        _part("scoring", not failed, f"has {failed} failed runs" if failed else "has no failed runs"),
+        *([_part("scoring", True, f"is held in {holds} places")] if holds else []),
+    ]

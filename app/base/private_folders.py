@@ -1,0 +1,64 @@
+"""Private folders for a bundle that is being imported: gold lies there in clear, in memory where that is possible.
+
+The process that uses a folder holds a lock on it (`flock`), which ends with the process however it ends: what nobody
+holds was left by a process that was killed, and is removed at the start of a web process and by the sweep.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from app.base.config import Settings
+from app.base.storage import storage_of
+from app.base.stores.interface import INCOMING
+
+_PREFIX = "evergold-import-"
+MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of random name there, for its owner alone
+
+
+@contextmanager
+def private_folder(settings: Settings) -> Iterator[Path]:
+    """Make a folder for one bundle, and remove it with all that is in it."""
+    folder, lock = _locked_folder(_place(settings))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
+def clear_left_folders(settings: Settings) -> int:
+    """Remove the folders that no living process holds; return how many. Those of other users are theirs to remove."""
+    removed = 0
+    for folder in _place(settings).glob(f"{_PREFIX}*"):
+        with suppress(OSError):  # removed by another process meanwhile, held, or another user's
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder)
+                removed += 1
+            finally:
+                os.close(lock)
+    return removed
+
+
+def _place(settings: Settings) -> Path:
+    return MEMORY if MEMORY.is_dir() else storage_of(settings).folder.absolute() / INCOMING
+
+
+def _locked_folder(place: Path) -> tuple[Path, int]:
+    """Make a folder and lock it; another one if it was removed in the moment before it was locked."""
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
+        with suppress(FileNotFoundError):
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if folder.is_dir():
+                return folder, lock
+            os.close(lock)

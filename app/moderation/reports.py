@@ -1,0 +1,168 @@
+"""Reports of texts by the people who see them. Organisers read reason and words; administrators also who reported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from sqlalchemy import Select, func, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session, joinedload
+
+from app.base import links
+from app.base.addresses import public_address
+from app.base.config import Settings
+from app.base.errors import NotFound
+from app.base.text import many_lines, refuse, wrong_text
+from app.models import Competition, ReportOutcome, ReportReason, TextKind, TextReport, User
+from app.moderation.texts import RIGHT_OF, FoundText, stored_text
+from app.people.audit import actor_name, record
+from app.people.mail import send_mail
+from app.people.rights import organisers_of
+
+WORDS_CHARACTERS = 1_000
+
+_MAIL = """\
+Somebody who reads {competition} has reported a text ({kind}), for this reason: {reason}
+
+The text, what they wrote, and what you can do: {page}
+"""
+
+REASON_WORDS = {
+    ReportReason.ABUSE: "It insults or threatens",
+    ReportReason.SPAM: "It is spam",
+    ReportReason.PERSONAL: "It has personal data of others",
+    ReportReason.LEAK: "It gives away answers",
+    ReportReason.OTHER: "Something else",
+}
+
+
+def report(
+    session: Session,
+    competition: Competition,
+    found: FoundText,
+    reason: ReportReason,
+    words: str,
+    *,
+    reporter: User,
+    settings: Settings,
+    now: datetime,
+    before_new: Callable[[], None] = lambda: None,
+) -> TextReport:
+    """Store a report and notify the organisers of the first open one; the earlier one if this person made one before.
+
+    before_new: called unless there is one; its errors are passed on. Raises InvalidForm.
+    """
+    words = many_lines(words)
+    needs_words = bool(words) or reason is ReportReason.OTHER
+    refuse({"words": wrong_text(words, WORDS_CHARACTERS) if needs_words else ""})
+    earlier = earlier_report(session, found, reporter)
+    if earlier is not None:
+        return earlier
+    before_new()
+    is_first = session.scalar(_open_of(found).limit(1)) is None
+    made = TextReport(
+        competition_id=competition.id,
+        kind=found.kind,
+        subject_id=found.subject_id,
+        shown=found.shown,
+        reason=reason,
+        words=words,
+        reporter_id=reporter.id,
+        reported_at=now,
+    )
+    try:
+        with session.begin_nested():
+            session.add(made)
+    except IntegrityError:  # the same form twice at once
+        return session.scalars(_of_person(found, reporter)).one()
+    details = {"text": found.subject, "report": made.id, "reason": reason}
+    record(session, reporter, "moderation.report", f"competition {competition.name}", details, now=now)
+    if is_first:
+        page = public_address(settings, links.moderation(competition.name))
+        body = _MAIL.format(competition=competition.title, kind=found.kind, reason=REASON_WORDS[reason], page=page)
+        for organiser in organisers_of(session, competition.name, RIGHT_OF[found.kind]):
+            subject = f"[{competition.title}] A text was reported"
+            send_mail(session, organiser, subject, body, now=now, competition_id=competition.id)
+    return made
+
+
+def list_reports(
+    session: Session,
+    competition: Competition | None,
+    kinds: Sequence[TextKind] = tuple(TextKind),
+    *,
+    also_closed: bool = False,
+    limit: int = 500,
+) -> list[TextReport]:
+    """List the open reports with competition and reporter, the oldest first. competition: None for all of the server.
+
+    also_closed: those that were dealt with, too, then the latest first.
+    """
+    query = (
+        select(TextReport)
+        .where(TextReport.kind.in_(kinds))
+        .options(joinedload(TextReport.competition, innerjoin=True), joinedload(TextReport.reporter, innerjoin=True))
+        .limit(limit)
+    )
+    if competition is not None:
+        query = query.where(TextReport.competition_id == competition.id)
+    if also_closed:
+        return list(session.scalars(query.order_by(TextReport.id.desc())))
+    return list(session.scalars(query.where(TextReport.closed_at.is_(None)).order_by(TextReport.id)))
+
+
+def count_open(session: Session, competition: Competition, kinds: Sequence[TextKind]) -> int:
+    """Count the open reports of these kinds."""
+    here = (TextReport.competition_id == competition.id, TextReport.closed_at.is_(None), TextReport.kind.in_(kinds))
+    return session.scalars(select(func.count()).select_from(TextReport).where(*here)).one()
+
+
+def find_report(session: Session, competition: Competition, report_id: int) -> TextReport:
+    """Return a report. Raises NotFound."""
+    found = session.scalar(
+        select(TextReport).where(TextReport.id == report_id, TextReport.competition_id == competition.id)
+    )
+    if found is None:
+        raise NotFound(f"Competition '{competition.name}' has no report {report_id}.")
+    return found
+
+
+def dismiss(session: Session, competition: Competition, one: TextReport, *, actor: User | None, now: datetime) -> None:
+    """Close all open reports of the same text; the text stays. actor: None for the command line."""
+    closed = session.scalars(
+        update(TextReport)
+        .where(TextReport.kind == one.kind, TextReport.subject_id == one.subject_id, TextReport.closed_at.is_(None))
+        .values(closed_at=now, closed_by=actor_name(actor), outcome=ReportOutcome.DISMISSED)
+        .returning(TextReport.id)
+    ).all()
+    if closed:
+        details = {"text": f"{one.kind} {one.subject_id}", "reports": list(closed)}
+        record(session, actor, "moderation.dismiss", f"competition {competition.name}", details, now=now)
+
+
+def text_of(session: Session, competition: Competition, one: TextReport) -> FoundText:
+    """Return the reported text as it is now, for those who decide about it. Raises NotFound if it is gone."""
+    found = stored_text(session, competition, TextKind(one.kind), one.subject_id)
+    if found is None:
+        raise NotFound("The text is gone.")
+    return found
+
+
+def earlier_report(session: Session, found: FoundText, reporter: User) -> TextReport | None:
+    """Return the report that this person made of the text."""
+    return session.scalar(_of_person(found, reporter))
+
+
+def _of_person(found: FoundText, reporter: User) -> Select[TextReport]:
+    return select(TextReport).where(
+        TextReport.reporter_id == reporter.id,
+        TextReport.kind == found.kind,
+        TextReport.subject_id == found.subject_id,
+    )
+
+
+def _open_of(found: FoundText) -> Select[int]:
+    return select(TextReport.id).where(
+        TextReport.kind == found.kind, TextReport.subject_id == found.subject_id, TextReport.closed_at.is_(None)
+    )

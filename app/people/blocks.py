@@ -1,0 +1,103 @@
+"""People blocked in a competition: they read, and what they sent stays; they write nothing there any more."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import delete, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session, joinedload
+
+from app.base.errors import Forbidden, InvalidForm, NotFound
+from app.base.text import many_lines, refuse, wrong_text
+from app.models import Competition, CompetitionBlock, User
+from app.people.audit import actor_name, record
+from app.people.mail import send_mail
+from app.people.rights import rights_of
+
+REASON_CHARACTERS = 500
+
+_MAIL = """\
+Hello {username},
+
+the organisers of {competition} have blocked you there: you cannot ask, submit or name anything in this competition any
+more. What you have sent stays, and others of your team take part as before.
+
+Their reason: {reason}
+"""
+
+
+class BlockedHere(Forbidden):
+    """The organisers have blocked this person in the competition. `details` has competition and reason."""
+
+    code = "blocked_here"
+
+
+def check_not_blocked(session: Session, competition: Competition, user: User) -> None:
+    """Raise BlockedHere, with the organisers' reason, if this person may not write in the competition."""
+    block = session.get(CompetitionBlock, (competition.id, user.id))
+    if block is not None:
+        raise refusal(competition, block.reason)
+
+
+def refusal(competition: Competition, reason: str) -> BlockedHere:
+    """Return the refusal in words."""
+    return BlockedHere(
+        f"The organisers of {competition.title} have blocked you: you cannot ask, submit or name anything there. "
+        f"Their reason: {reason}",
+        competition=competition.name,
+        reason=reason,
+    )
+
+
+def list_blocks(session: Session, competition: Competition) -> list[CompetitionBlock]:
+    """List the people who are blocked here, by user name."""
+    query = (
+        select(CompetitionBlock)
+        .join(CompetitionBlock.user)
+        .options(joinedload(CompetitionBlock.user, innerjoin=True))
+        .where(CompetitionBlock.competition_id == competition.id)
+    )
+    return list(session.scalars(query.order_by(User.username)))
+
+
+def block(
+    session: Session, competition: Competition, user: User, reason: str, *, actor: User | None, now: datetime
+) -> CompetitionBlock:
+    """Block a person in this competition, or change the reason; the person is notified by mail the first time.
+
+    actor: None for the command line. Raises InvalidForm, also for organisers: their role is revoked first.
+    """
+    reason = many_lines(reason)
+    refuse({"reason": wrong_text(reason, REASON_CHARACTERS)})
+    if rights_of(session, user, competition):
+        sentence = f"'{user.username}' organises this competition: revoke the role first."
+        raise InvalidForm(sentence, fields={"username": sentence})
+    found = session.get(CompetitionBlock, (competition.id, user.id), with_for_update=True)
+    is_new = found is None
+    if found is None:
+        found = CompetitionBlock(competition_id=competition.id, user_id=user.id)
+        try:
+            with session.begin_nested():
+                found.reason, found.blocked_at, found.blocked_by = reason, now, actor_name(actor)
+                session.add(found)
+        except IntegrityError:  # by somebody else at the same time
+            found, is_new = session.get_one(CompetitionBlock, (competition.id, user.id)), False
+    found.reason, found.blocked_by = reason, actor_name(actor)
+    session.flush()
+    details = {"user": user.username, "reason": reason}
+    record(session, actor, "moderation.block", f"competition {competition.name}", details, now=now)
+    if is_new:
+        body = _MAIL.format(username=user.username, competition=competition.title, reason=reason)
+        subject = f"[{competition.title}] You were blocked"
+        send_mail(session, user, subject, body, now=now, competition_id=competition.id)
+    return found
+
+
+def unblock(session: Session, competition: Competition, user: User, *, actor: User | None, now: datetime) -> None:
+    """Let the person write again. Raises NotFound for somebody who is not blocked."""
+    here = (CompetitionBlock.competition_id == competition.id, CompetitionBlock.user_id == user.id)
+    ended = session.execute(delete(CompetitionBlock).where(*here).returning(CompetitionBlock.user_id))
+    if ended.first() is None:
+        raise NotFound(f"'{user.username}' is not blocked in this competition.")
+    record(session, actor, "moderation.unblock", f"competition {competition.name}", {"user": user.username}, now=now)

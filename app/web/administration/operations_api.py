@@ -1,0 +1,154 @@
+"""The API of administrators about the running server: queue, storage, mails, refused requests, health, reports."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Query, Request
+
+from app.administration import mails, queue
+from app.administration.health import health_now
+from app.administration.operations_views import (
+    FailedMailList,
+    HoldOut,
+    QueuedAgainOut,
+    QueueOut,
+    RefusedList,
+    SentAgainOut,
+    ServerHealthOut,
+    StorageOut,
+)
+from app.administration.refusals import list_refused
+from app.administration.storage import count_unowned, storage_now
+from app.base.db import writing
+from app.moderation.reports import list_reports
+from app.moderation.views import TextReportList, TextReportOut
+from app.web.administration.access import ApiAdmin, ApiAdminVisit
+from app.web.administration.operations_schemas import HoldIn, MailsIn, RunsIn
+from app.web.http.context import ServerHere
+from app.web.http.errors import error_responses
+from app.web.http.routers import api_router
+
+router = api_router("administration")
+
+HOLDS = "/admin/holds"
+
+
+@router.get(
+    "/admin/queue",
+    operation_id="read_queue",
+    summary="What waits and why, what runs, and workers",
+    responses=error_responses(401, 403),
+)
+def read_queue(visit: ApiAdminVisit) -> QueueOut:
+    return queue.queue_now(visit.session, visit.server.settings, visit.now)
+
+
+@router.put(
+    HOLDS,
+    operation_id="hold_scoring",
+    summary="Pause scoring, or drain a machine",
+    description="Nothing more is claimed there; what runs goes on, and nothing is lost. It holds over restarts until "
+    "it is lifted. A second hold of the same target is the first one.",
+    responses=error_responses(401, 403, 404, 422),
+)
+def put_hold(server: ServerHere, user: ApiAdmin, form: HoldIn) -> HoldOut:
+    with writing(server.engine) as session:
+        target = queue.target_at(session, form.place, form.host)
+        return queue.hold_scoring(session, target, form.reason, by=user, now=server.clock())
+
+
+@router.delete(
+    HOLDS,
+    operation_id="resume_scoring",
+    summary="Resume scoring there",
+    status_code=204,
+    responses=error_responses(401, 403, 404, 422),
+)
+def delete_hold(
+    server: ServerHere,
+    user: ApiAdmin,
+    place: Annotated[str, Query(max_length=300, description="as it was held; empty: the whole server")] = "",
+    host: Annotated[str, Query(max_length=200, description="instead: the machine that is drained")] = "",
+) -> None:
+    with writing(server.engine) as session:
+        queue.resume_scoring(session, queue.target_at(session, place, host), by=user, now=server.clock())
+
+
+@router.post(
+    "/admin/failed-runs/queue-again",
+    operation_id="queue_any_failed_runs_again",
+    summary="Run failed runs again, of any competition",
+    responses=error_responses(401, 403, 422),
+)
+def post_runs_again(server: ServerHere, user: ApiAdmin, form: RunsIn) -> QueuedAgainOut:
+    with writing(server.engine) as session:
+        return QueuedAgainOut(queued=queue.run_again(session, form.runs, by=user, now=server.clock()))
+
+
+@router.get(
+    "/admin/storage",
+    operation_id="read_storage",
+    summary="Stored files by competition and kind, and free space",
+    responses=error_responses(401, 403, 422),
+)
+def read_storage(
+    visit: ApiAdminVisit,
+    unowned: Annotated[bool, Query(description="count files that nobody owns, too")] = False,
+) -> StorageOut:
+    found = storage_now(visit.session, visit.server.settings)
+    if not unowned:
+        return found
+    return found.model_copy(update={"unowned": count_unowned(visit.server.engine, visit.server.settings)})
+
+
+@router.get(
+    "/admin/failed-mails",
+    operation_id="list_failed_mails",
+    summary="Mails that could not be delivered, and why",
+    responses=error_responses(401, 403),
+)
+def read_mails(visit: ApiAdminVisit) -> FailedMailList:
+    return mails.failed_mails(visit.session)
+
+
+@router.post(
+    "/admin/failed-mails/send-again",
+    operation_id="send_failed_mails_again",
+    summary="Try failed mails again",
+    responses=error_responses(401, 403, 422),
+)
+def post_mails_again(server: ServerHere, user: ApiAdmin, form: MailsIn) -> SentAgainOut:
+    with writing(server.engine) as session:
+        return SentAgainOut(mails=mails.try_again(session, form.mails, by=user, now=server.clock()))
+
+
+@router.get(
+    "/admin/refused-requests",
+    operation_id="list_refused_requests",
+    summary="Requests that rate limits refused, by hour and rule",
+    responses=error_responses(401, 403),
+)
+def read_refused(request: Request, visit: ApiAdminVisit) -> RefusedList:
+    return RefusedList(refused=list_refused(visit.session))
+
+
+@router.get(
+    "/admin/health",
+    operation_id="read_server_health",
+    summary="Everything that the server knows of its own health",
+    responses=error_responses(401, 403),
+)
+def read_health(visit: ApiAdminVisit) -> ServerHealthOut:
+    return ServerHealthOut(parts=health_now(visit.server.engine, visit.server.settings, visit.now))
+
+
+@router.get(
+    "/admin/reports",
+    operation_id="list_all_reports",
+    summary="Reports of texts in all competitions, those that were dealt with included",
+    responses=error_responses(401, 403),
+)
+def read_reports(visit: ApiAdminVisit) -> TextReportList:
+    found = list_reports(visit.session, None, also_closed=True)
+    return TextReportList(reports=[TextReportOut.of(one, names_reporter=True) for one in found])
