@@ -331,7 +331,7 @@ def test_what_a_rooms_own_tests_miss_is_shown_to_the_leaks(monkeypatch: pytest.M
 
     monkeypatch.setattr("bench.mutants.__main__.Yard", Field)
     assert tried_by_rooms(faults, processes=1, with_leaks=True) == [True, True, False]
-    assert shown == [(("tests/people/",), 3), (("tests/leaks/",), 2)]
+    assert shown == [(("tests/people/", "tests/web/people/"), 3), (("tests/leaks/",), 2)]
     assert "app/people: 1 of 3 noticed by its own tests, 2 with tests/leaks" in capsys.readouterr().out
 
 
@@ -362,12 +362,15 @@ def test_rooms_in_turn_get_shares_and_a_room_with_results_is_not_tried_again(
     assert shown[2:] == [LEAKS], "the rooms were done"
     assert [key_of(fault) for fault in again] == [key_of(fault) for fault in faults]
     assert with_leaks.count(True) == 1 + sizes["app/people"]
+    results.forget_alive()
+    tried_in_turn(shares, results, with_leaks=False)
+    assert shown[3:] == [rooms()["app/gold"]], "only what lived"
     lines = capsys.readouterr().out.splitlines()
     gold, people = sizes["app/gold"], sizes["app/people"]
     assert [line.split() for line in lines[-3:]] == [
-        ["app/gold", str(gold), "1", "1", str(gold - 1), "0"],
+        ["app/gold", str(gold), "2", "2", str(gold - 2), "0"],
         ["app/people", str(people), "1", str(people), "0", "0"],
-        ["all", "8", "2", str(1 + people), str(gold - 1), "0"],
+        ["all", "8", "3", str(2 + people), str(gold - 2), "0"],
     ]
 
 

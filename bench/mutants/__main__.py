@@ -4,7 +4,7 @@ The sample is drawn by a hash of each fault: the same seed draws the same faults
 `--semantic` it is drawn from `semantic.py`, evenly over all rooms and operators, and shown to a room's own tests; what
 these miss, to tests/leaks. The report says by room who noticed how many; at least 90 % must be noticed.
 With `--folder` each room gets a share by its size, and the rooms are tried one after the other, the `--first` ones
-first: FOLDER/app+people.json is written when the room is done, and a room that has its file is not tried again.
+first: FOLDER/app+people.json is written when the room is done, and what is in it is not tried again without `--again`.
 Tests that fail without any fault are named and left out: the others decide. Where all do, faults stay untried.
 Exits with 1 if a fault lives that is not listed, if less than 95 % are noticed, or if one was not tried.
 """
@@ -44,12 +44,16 @@ def main() -> int:
     parser.add_argument("--semantic", action="store_true", help="those that a careless move makes, in all rooms")
     parser.add_argument("--own-tests", action="store_true", help="with --semantic: do not ask tests/leaks")
     parser.add_argument("--folder", type=Path, help="with --semantic: room by room, each with a file of results")
+    parser.add_argument("--again", action="store_true", help="with --folder: try those that lived with today's tests")
     parser.add_argument("--first", nargs="*", default=[], metavar="ROOM", help="with --folder: begin with these rooms")
     arguments = parser.parse_args()
     if arguments.semantic and arguments.folder:
         shares = semantic_shares(arguments.seed, arguments.sample, arguments.only)
         ordered = {room: shares[room] for room in [*arguments.first, *shares]}
-        faults, noticed = tried_in_turn(ordered, Results(arguments.folder), with_leaks=not arguments.own_tests)
+        results = Results(arguments.folder)
+        if arguments.again:
+            results.forget_alive()
+        faults, noticed = tried_in_turn(ordered, results, with_leaks=not arguments.own_tests)
         return verdict(faults, noticed, survivors(), least_percent=LEAST_SEMANTIC_PERCENT)
     if arguments.semantic:
         faults = semantic_sample(arguments.seed, arguments.sample, arguments.only)
@@ -103,24 +107,28 @@ def tried_in_turn(
 ) -> tuple[list[Fault], list[bool | None]]:
     """Try the faults of one room after the other; at the end show tests/leaks all that live, and print the figures."""
     for room, faults in shares.items():
-        if not results.has(room):
-            own = tried(faults, 1, lambda fault: rooms()[room_of(fault.module)])
-            results.write(room, faults, [None if one is None else "own" if one else "no" for one in own])
+        left = [fault for fault in faults if results.outcome(room, fault) is None]
+        if left:
+            own = tried(left, 1, lambda fault: rooms()[room_of(fault.module)])
+            results.add(room, left, [None if one is None else "own" if one else "no" for one in own])
     if with_leaks:
         _ask_leaks(shares, results)
     print(results.table(shares), flush=True)
-    outcomes = [outcome for room, faults in shares.items() for outcome in results.outcomes(room, faults)]
+    outcomes = [results.outcome(room, fault) for room, faults in shares.items() for fault in faults]
     return list(chain.from_iterable(shares.values())), [None if one is None else one != "no" for one in outcomes]
 
 
 def _ask_leaks(shares: Mapping[str, Sequence[Fault]], results: Results) -> None:
     """Show tests/leaks every fault that lives, all at once: they take long to begin."""
-    told = {room: results.outcomes(room, faults) for room, faults in shares.items()}
-    left = [fault for room in shares for fault, one in zip(shares[room], told[room], strict=True) if one == "no"]
-    by_leaks = dict(zip(map(key_of, left), tried(left, 1, lambda _: LEAKS), strict=True))
+    left: list[tuple[str, Fault]] = []
     for room, faults in shares.items():
-        pairs = zip(faults, told[room], strict=True)
-        results.write(room, faults, ["leaks" if by_leaks.get(key_of(fault)) else one for fault, one in pairs])
+        for fault in faults:
+            if results.outcome(room, fault) == "no":
+                left.append((room, fault))
+    by_leaks = tried([fault for _, fault in left], 1, lambda _: LEAKS)
+    for (room, fault), is_noticed in zip(left, by_leaks, strict=True):
+        if is_noticed:
+            results.add(room, [fault], ["leaks"])
 
 
 def tried_by_rooms(faults: Sequence[Fault], processes: int, *, with_leaks: bool) -> list[bool | None]:

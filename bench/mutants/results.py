@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -21,32 +21,35 @@ class Results:
         self._folder = folder
         folder.mkdir(parents=True, exist_ok=True)
 
-    def has(self, room: str) -> bool:
-        return self._file(room).exists()
+    def outcome(self, room: str, fault: Fault) -> Outcome:
+        return self._read(room).get(key_of(fault))
 
-    def write(self, room: str, faults: Sequence[Fault], outcomes: Sequence[Outcome]) -> None:
-        rows = [
-            {"module": fault.module, "function": fault.function, "kind": fault.kind}
-            | dict(zip(("was", "becomes"), fault.lines(), strict=True))
-            | {"noticed": outcome}
-            for fault, outcome in zip(faults, outcomes, strict=True)
-        ]
-        self._file(room).write_text(json.dumps(rows, indent=1, ensure_ascii=False), encoding="utf-8")
+    def add(self, room: str, faults: Sequence[Fault], outcomes: Sequence[Outcome]) -> None:
+        """Write the outcomes of these faults beside those of others."""
+        self._write(room, self._read(room) | dict(zip(map(key_of, faults), outcomes, strict=True)))
 
-    def outcomes(self, room: str, faults: Sequence[Fault]) -> list[Outcome]:
-        """Return the outcome of each fault; None for one that is not in the room's file."""
-        known = dict(self._read(room)) if self.has(room) else {}
-        return [known.get(key_of(fault)) for fault in faults]
+    def forget_alive(self) -> None:
+        """Make every fault that lived one that was not tried."""
+        for path in self._folder.glob("*.json"):
+            room = path.stem.replace("+", "/")
+            self._write(room, {key: None if one == "no" else one for key, one in self._read(room).items()})
 
     def table(self, shares: Mapping[str, Sequence[Fault]]) -> str:
         """Return the figures of each room, and of all."""
-        found = {room: self.outcomes(room, faults) for room, faults in shares.items()}
+        found = {room: [self.outcome(room, one) for one in faults] for room, faults in shares.items()}
         every = [outcome for outcomes in found.values() for outcome in outcomes]
         return "\n".join([_HEAD, *(_line(room, outcomes) for room, outcomes in found.items()), _line("all", every)])
 
-    def _read(self, room: str) -> Iterator[tuple[Key, Outcome]]:
-        for row in json.loads(self._file(room).read_text(encoding="utf-8")):
-            yield (row["module"], row["function"], row["was"], row["becomes"]), row["noticed"]
+    def _read(self, room: str) -> dict[Key, Outcome]:
+        if not self._file(room).exists():
+            return {}
+        rows = json.loads(self._file(room).read_text(encoding="utf-8"))
+        return {(row["module"], row["function"], row["was"], row["becomes"]): row["noticed"] for row in rows}
+
+    def _write(self, room: str, outcomes: Mapping[Key, Outcome]) -> None:
+        names = ("module", "function", "was", "becomes")
+        rows = [dict(zip(names, key, strict=True)) | {"noticed": outcome} for key, outcome in outcomes.items()]
+        self._file(room).write_text(json.dumps(rows, indent=1, ensure_ascii=False), encoding="utf-8")
 
     def _file(self, room: str) -> Path:
         return self._folder / f"{room.replace('/', '+')}.json"
