@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -219,7 +220,7 @@ def test_a_survivor_must_be_listed_and_one_in_twenty_is_the_most(
     assert any(said in sentence for sentence in sentences)
 
 
-def test_what_no_test_of_its_room_touches_lives_without_a_run_of_all_tests(
+def test_what_no_test_of_its_room_touches_or_names_lives_without_a_run_of_all_tests(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def run(yard: Yard, *arguments: object) -> tuple[int, str]:
@@ -228,7 +229,7 @@ def test_what_no_test_of_its_room_touches_lives_without_a_run_of_all_tests(
     monkeypatch.setattr(Yard, "_together", lambda yard, tests, faults: [("unsure", [])])
     monkeypatch.setattr(Yard, "_run", run)
     fault = faults_of(SMALL, (ROOT / SMALL).read_text())[0]
-    assert Yard(tmp_path).try_all(TESTS[SMALL], [fault]) == [False]
+    assert Yard(tmp_path).try_all(("tests/cards/",), [fault]) == [False]
 
 
 class Lawn:
@@ -434,9 +435,8 @@ def test_broken():
 
 def test_faults_are_tried_in_forks_that_leave_nothing_behind(tmp_path: Path) -> None:
     """A test that fails without any fault decides nothing, and the service of a fork that is killed is ended."""
-    module, room = tmp_path / "small.py", tmp_path / "test_small.py"
-    module.write_text(SMALL_ROOM)
-    room.write_text(TESTS_OF_SMALL_ROOM)
+    (tmp_path / "small.py").write_text(SMALL_ROOM)
+    (tmp_path / "test_small.py").write_text(TESTS_OF_SMALL_ROOM)
     faults = [
         ("doubled", "number * 2", "number + 1"),
         ("ends", "return number\n\ndef spoiled", "return 0\n\ndef spoiled"),
@@ -444,27 +444,48 @@ def test_faults_are_tried_in_forks_that_leave_nothing_behind(tmp_path: Path) -> 
         ("waited", "number + 1", "number"),
         ("unseen", "return number\n", "return 0\n"),
     ]
-    task = tmp_path / "faults.json"
-    task.write_text(
-        json.dumps(
-            [
-                {"module": str(module), "function": function, "source": _changed(was, becomes)}
-                for function, was, becomes in faults
-            ]
-        )
-    )
     named = f"service of {tmp_path.name} {os.getpid()}"
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "bench.mutants.inside", "-p", "no:cacheprovider", room.name]
-    environment = os.environ | {
-        "PYTHONPATH": f"{ROOT}:{tmp_path}",
-        TASK_VARIABLE: str(task),
-        "EVERGOLD_TEST_NAMED": named,
-    }
-    said = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
-    answers = [json.loads(line) for line in task.with_suffix(".done").read_text().splitlines()]
-    assert [verdict for verdict, *_ in answers] == ["noticed", "noticed", "lives", "noticed", "lives"], said.stdout
+    answers = _tried_inside(tmp_path, faults, EVERGOLD_TEST_NAMED=named)
+    assert [verdict for verdict, *_ in answers] == ["noticed", "noticed", "lives", "noticed", "lives"]
     assert answers[-1][2] == ["test_small.py::test_broken", "test_small.py::test_spoiled"]
     assert [path for path in Path("/proc").glob("[0-9]*/cmdline") if named.encode() in _text(path)] == []
+
+
+TESTS_WITH_A_THREAD = """
+import _thread, queue
+import small
+
+ASKED, ANSWERED = queue.Queue(), queue.Queue()
+_thread.start_new_thread(lambda: [ANSWERED.put(ASKED.get()) for _ in range(9)], ())
+
+def test_doubled():
+    ASKED.put(small.doubled(3))
+    assert ANSWERED.get() == 6
+"""
+
+
+def test_where_a_thread_answers_that_a_fork_has_not_nothing_is_forked(tmp_path: Path) -> None:
+    """As the clients of stores have threads that Python does not know."""
+    (tmp_path / "small.py").write_text(SMALL_ROOM)
+    (tmp_path / "test_small.py").write_text(TESTS_WITH_A_THREAD)
+    answers = _tried_inside(tmp_path, [("doubled", "number * 2", "number + 3"), ("doubled", "number * 2", "number")])
+    assert [verdict for verdict, *_ in answers] == ["lives", "noticed"]
+
+
+def _tried_inside(folder: Path, faults: Sequence[tuple[str, str, str]], **environment: str) -> list[Any]:
+    """Try faults, (function, was, becomes), of small.py in a pytest of its own."""
+    task = folder / "faults.json"
+    sources = [
+        {"module": str(folder / "small.py"), "function": function, "source": _changed(was, becomes)}
+        for function, was, becomes in faults
+    ]
+    task.write_text(json.dumps(sources))
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "bench.mutants.inside", "-p", "no:cacheprovider", "."]
+    more = {"PYTHONPATH": f"{ROOT}:{folder}", TASK_VARIABLE: str(task), **environment}
+    said = subprocess.run(command, cwd=folder, env=os.environ | more, capture_output=True, text=True)
+    done = task.with_suffix(".done")
+    assert done.exists(), said.stdout
+    return [json.loads(line) for line in done.read_text().splitlines()]
 
 
 def _text(path: Path) -> bytes:

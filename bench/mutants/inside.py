@@ -3,11 +3,10 @@
 The first pass says which tests touch which function of the module, and how long each takes. A fork begins where that
 pass ended, with everything imported, changes one function, and runs the tests that touch it, quick ones first, until
 one fails. The same tests then run once more without the fault: one that fails again is left out, and the others decide.
-Where the tests ask a server in a thread of their process, which a fork has not, nothing is forked: the function is
-changed in this process, and changed back.
+Where the tests ask threads of their process, which a fork has not, nothing is forked: the function is changed in this
+process, and changed back. Such threads are a server of ours, or those of a library such as the client of a store.
 
-Each test has a limit of time by its own length. A server that a test starts in a fork inherits no limit of the
-processor (it would be killed in the middle of the tests that ask it) and does not outlive the fork.
+Each test has a limit of time by its own length. What a test starts in a fork does not outlive the fork.
 """
 
 from __future__ import annotations
@@ -49,7 +48,8 @@ _PATIENCE, _PATIENCE_SECONDS = 5, 20
 #: By then pytest has ended a test that takes too long, unless it cannot.
 _GRACE_SECONDS = 10
 _LOOK_SECONDS = 0.02
-_BECOME_SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of <linux/prctl.h>
+#: PR_SET_CHILD_SUBREAPER and PR_SET_PDEATHSIG of <linux/prctl.h>.
+_BECOME_SUBREAPER, _END_WITH_PARENT = 36, 1
 _MEMORY_BYTES = 6 * 1024**3
 #: As many of the tests of a function as take so long without a fault.
 _MOST_SECONDS = 60
@@ -111,7 +111,7 @@ class Trials:
         objects = gc.get_objects()
         modules = {name: Module.loaded(path, objects) for name, path in paths.items()}
         ctypes.CDLL(None).prctl(_BECOME_SUBREAPER, 1, 0, 0, 0)
-        fail = fail_here if _has_server() else fail_in_a_fork
+        fail = fail_here if _has_other_threads() else fail_in_a_fork
         with self._answers.open("w", encoding="utf-8") as file:
             for fault in self._faults:
                 answer = tests.answer(modules[fault["module"]], fault["function"], fault["source"], fail)
@@ -200,9 +200,15 @@ def run(item: pytest.Item, following: object) -> None:
     item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
 
 
-def _has_server() -> bool:
-    """Whether a thread of this process serves: what forks would ask is this process, which knows no fault of theirs."""
-    return any(thread.name == SERVER_THREAD for thread in threading.enumerate())
+def _has_other_threads() -> bool:
+    """Whether tests may ask a thread of this process: one that serves, or one that Python does not know.
+
+    What forks would ask is this process, which knows no fault of theirs, or nobody: they would wait without end.
+    """
+    ours = threading.enumerate()
+    known = {thread.native_id for thread in ours}
+    every = {int(path.name) for path in Path("/proc/self/task").iterdir()}
+    return any(thread.name == SERVER_THREAD for thread in ours) or not every <= known
 
 
 def fail_here(
@@ -271,6 +277,7 @@ class _Clock:
 def _be_quiet() -> None:
     """Become a group of its own, to be ended as one, that says nothing and takes little memory."""
     os.setpgid(0, 0)
+    ctypes.CDLL(None).prctl(_END_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)

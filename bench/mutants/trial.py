@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 
 from bench.mutants.faults import Fault
@@ -52,10 +54,20 @@ class Yard:
         """
         answers = self._together(tests, faults)
         noticed: list[bool | None] = [
-            self._is_noticed_alone(touching, fault) if verdict == "unsure" else verdict == "noticed"
+            self._is_noticed_alone(touching or self._naming(tests, fault), fault)
+            if verdict == "unsure"
+            else verdict == "noticed"
             for (verdict, touching), fault in zip(answers, faults, strict=False)
         ]
         return [*noticed, *[None] * (len(faults) - len(noticed))]
+
+    def _naming(self, tests: Sequence[str], fault: Fault) -> list[str]:
+        """Return the files of tests that name a module, `rows` for `rows_child`: it may run in children alone."""
+        name = Path(fault.module).stem.removesuffix("_child")
+        places = (self._folder / test for test in tests)
+        files = chain.from_iterable(place.rglob("test_*.py") if place.is_dir() else [place] for place in places)
+        named = re.compile(rf"\b{re.escape(name)}\b")
+        return [str(file.relative_to(self._folder)) for file in sorted(files) if named.search(file.read_text())]
 
     def _together(self, tests: Sequence[str], faults: Sequence[Fault]) -> list[tuple[Verdict, list[str]]]:
         """Return what `inside` answers of each fault, as far as it came."""
@@ -142,4 +154,5 @@ class Yard:
 def _is_failed(name: str, said: str) -> bool:
     """Whether pytest's last lines name this test: `FAILED tests/test_x.py::test_y[1 - 2] - AssertionError`."""
     heads = (f"FAILED {name}", f"ERROR {name}")
-    return any(line in heads or line.startswith(tuple(f"{head} - " for head in heads)) for line in said.splitlines())
+    follows = tuple(f"{head}{sign}" for head in heads for sign in (" - ", "::"))
+    return any(line in heads or line.startswith(follows) for line in said.splitlines())
