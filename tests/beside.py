@@ -1,7 +1,9 @@
-"""What a test puts beside its own task: another task of the same phase with boards, and organisers with one right."""
+"""What a test puts beside its own task: another task of the same phase with boards, a run that was
+replaced, and organisers with one right each."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
@@ -9,12 +11,12 @@ from sqlalchemy import Engine
 
 from app.base.db import writing
 from app.competitions.find import find_competition, find_phase_task
-from app.models import CompetitionTask, PhaseTask, Right, Role, User
+from app.models import CompetitionTask, PhaseTask, Right, Role, RunStatus, ScoreRow, ScoringRun, User
 from app.people.rights import grant_role
 from app.submissions.accept import Accepted, Sender, SubmissionForm, accept_submission
 from tests import world
 from tests.rich_world import OTHER_BOARDS, OTHER_TASK
-from tests.world import COMPETITION, NOW, PHASE
+from tests.world import COMPETITION, DAY, NOW, PHASE
 
 
 def add_other_task(engine: Engine, **values: Any) -> None:
@@ -51,6 +53,24 @@ def enter_other(engine: Engine, user: User, value: float) -> UUID:
     accepted = submit_other(engine, user, f"{user.username} {value}")
     world.score(engine, accepted.run_id, value, value)
     return accepted.submission.id
+
+
+def add_old_run(engine: Engine, submission_id: UUID, value: float) -> None:
+    """A run of a submission that another one has replaced, scored with other values."""
+    with writing(engine) as session:
+        run = ScoringRun(
+            submission_id=submission_id,
+            is_current=False,
+            status=RunStatus.SCORED,
+            gold="old.csv",
+            attempts=1,
+            queued_at=NOW - DAY,
+            finished_at=NOW - DAY,
+        )
+        session.add(run)
+        session.flush()
+        for score in (*world.scores_of(world.ZERO_SHOT, value), *world.scores_of(world.ONE_SHOT, value)):
+            session.add(ScoreRow(run_id=run.id, **asdict(score)))
 
 
 def one_right_each(engine: Engine) -> dict[Right, User]:

@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 import gc
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bench.mutants.__main__ import Key, key_of, sample, semantic_sample, survivors, tried, tried_by_rooms, verdict
-from bench.mutants.faults import Fault, faults_of
-from bench.mutants.inside import Module
+from bench.mutants.__main__ import (
+    sample,
+    semantic_sample,
+    semantic_shares,
+    survivors,
+    tried,
+    tried_by_rooms,
+    tried_in_turn,
+    verdict,
+)
+from bench.mutants.faults import Fault, Key, faults_of, key_of
+from bench.mutants.inside import TASK_VARIABLE, Module
 from bench.mutants.lines import lines_of
 from bench.mutants.modules import TESTS
-from bench.mutants.rooms import every_module, room_of, rooms
+from bench.mutants.results import Results
+from bench.mutants.rooms import LEAKS, every_module, room_of, rooms
 from bench.mutants.semantic import semantic_faults_of
 from bench.mutants.trial import Broken, Yard
 
@@ -204,7 +220,7 @@ def test_a_survivor_must_be_listed_and_one_in_twenty_is_the_most(
     assert any(said in sentence for sentence in sentences)
 
 
-def test_what_no_test_of_its_room_touches_lives_without_a_run_of_all_tests(
+def test_what_no_test_of_its_room_touches_or_names_lives_without_a_run_of_all_tests(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def run(yard: Yard, *arguments: object) -> tuple[int, str]:
@@ -213,14 +229,14 @@ def test_what_no_test_of_its_room_touches_lives_without_a_run_of_all_tests(
     monkeypatch.setattr(Yard, "_together", lambda yard, tests, faults: [("unsure", [])])
     monkeypatch.setattr(Yard, "_run", run)
     fault = faults_of(SMALL, (ROOT / SMALL).read_text())[0]
-    assert Yard(tmp_path).try_all(TESTS[SMALL], [fault]) == [False]
+    assert Yard(tmp_path).try_all(("tests/cards/",), [fault]) == [False]
 
 
 class Lawn:
     """A yard in which every fault is noticed, and boards' tests fail without any."""
 
     def __init__(self, folder: Path) -> None:
-        pass
+        self.left_out: set[str] = set()
 
     def try_all(self, tests: tuple[str, ...], faults: list[Fault]) -> list[bool]:
         if tests == TESTS["app/boards/view.py"]:
@@ -316,8 +332,171 @@ def test_what_a_rooms_own_tests_miss_is_shown_to_the_leaks(monkeypatch: pytest.M
 
     monkeypatch.setattr("bench.mutants.__main__.Yard", Field)
     assert tried_by_rooms(faults, processes=1, with_leaks=True) == [True, True, False]
-    assert shown == [(("tests/people/",), 3), (("tests/leaks/",), 2)]
+    assert shown == [(("tests/people/", "tests/web/people/"), 3), (("tests/leaks/",), 2)]
     assert "app/people: 1 of 3 noticed by its own tests, 2 with tests/leaks" in capsys.readouterr().out
+
+
+def test_rooms_in_turn_get_shares_and_a_room_with_results_is_not_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    """gold's own tests notice the first fault of the room, tests/leaks what is left of people."""
+    modules = ["app/gold/versions.py", "app/people/rights.py"]
+    monkeypatch.setattr("bench.mutants.__main__.every_module", lambda: modules)
+    shares = semantic_shares("1", 8)
+    sizes = {room: len(faults) for room, faults in shares.items()}
+    assert sum(sizes.values()) == 8
+    assert sizes["app/gold"] > sizes["app/people"] > 0, "by their size"
+    shown: list[tuple[str, ...]] = []
+
+    class Field(Lawn):
+        def try_all(self, tests: tuple[str, ...], faults: list[Fault]) -> list[bool]:
+            shown.append(tests)
+            of_people = [fault.module == "app/people/rights.py" for fault in faults]
+            return of_people if tests == LEAKS else [place == 0 for place, _ in enumerate(faults)]
+
+    monkeypatch.setattr("bench.mutants.__main__.Yard", Field)
+    results = Results(tmp_path / "results")
+    faults, noticed = tried_in_turn(shares, results, with_leaks=False)
+    assert noticed.count(True) == 2
+    assert shown == [rooms()["app/gold"], rooms()["app/people"]]
+    again, with_leaks = tried_in_turn(shares, results, with_leaks=True)
+    assert shown[2:] == [LEAKS], "the rooms were done"
+    assert [key_of(fault) for fault in again] == [key_of(fault) for fault in faults]
+    assert with_leaks.count(True) == 1 + sizes["app/people"]
+    results.forget_alive()
+    tried_in_turn(shares, results, with_leaks=False)
+    assert shown[3:] == [rooms()["app/gold"]], "only what lived"
+    lines = capsys.readouterr().out.splitlines()
+    gold, people = sizes["app/gold"], sizes["app/people"]
+    assert [line.split() for line in lines[-3:]] == [
+        ["app/gold", str(gold), "2", "2", str(gold - 2), "0"],
+        ["app/people", str(people), "1", str(people), "0", "0"],
+        ["all", "8", "3", str(2 + people), str(gold - 2), "0"],
+    ]
+
+
+SMALL_ROOM = """
+def doubled(number):
+    return number * 2
+
+def ends(number):
+    return number
+
+def spoiled(number):
+    return number
+
+async def waited(number):
+    return number + 1
+
+def unseen(number):
+    return number
+"""
+TESTS_OF_SMALL_ROOM = """
+import asyncio, os, subprocess, sys
+import pytest
+import small
+
+@pytest.fixture(scope="module")
+def service():
+    command = [sys.executable, "-c", "import time; time.sleep(600)", os.environ["EVERGOLD_TEST_NAMED"]]
+    process = subprocess.Popen(command, start_new_session=True)
+    yield process
+    process.kill()
+    process.wait()
+
+def test_doubled(service):
+    assert service.poll() is None
+    assert small.doubled(2) == 4
+
+def test_ends(service):
+    if small.ends(1) != 1:
+        os.kill(os.getpid(), 9)
+
+STATE = []
+
+def test_spoiled():
+    STATE.append(small.spoiled(1))
+    assert len(STATE) == 1, "it knows of its process: it fails whenever it runs again"
+
+def test_spoiled_at_once():
+    assert small.spoiled(0) is not None
+
+def test_waited():
+    assert asyncio.run(small.waited(1)) == 2
+
+def test_unseen():
+    small.unseen(1)
+
+def test_broken():
+    small.doubled(1)
+    assert False
+"""
+
+
+def test_faults_are_tried_in_forks_that_leave_nothing_behind(tmp_path: Path) -> None:
+    """A test that fails without any fault decides nothing, and the service of a fork that is killed is ended."""
+    (tmp_path / "small.py").write_text(SMALL_ROOM)
+    (tmp_path / "test_small.py").write_text(TESTS_OF_SMALL_ROOM)
+    faults = [
+        ("doubled", "number * 2", "number + 1"),
+        ("ends", "return number\n\ndef spoiled", "return 0\n\ndef spoiled"),
+        ("spoiled", "return number\n\nasync", "return number or 1\n\nasync"),
+        ("waited", "number + 1", "number"),
+        ("unseen", "return number\n", "return 0\n"),
+    ]
+    named = f"service of {tmp_path.name} {os.getpid()}"
+    answers = _tried_inside(tmp_path, faults, EVERGOLD_TEST_NAMED=named)
+    assert [verdict for verdict, *_ in answers] == ["noticed", "noticed", "lives", "noticed", "lives"]
+    assert answers[-1][2] == ["test_small.py::test_broken", "test_small.py::test_spoiled"]
+    assert [path for path in Path("/proc").glob("[0-9]*/cmdline") if named.encode() in _text(path)] == []
+
+
+TESTS_WITH_A_THREAD = """
+import _thread, queue
+import small
+
+ASKED, ANSWERED = queue.Queue(), queue.Queue()
+_thread.start_new_thread(lambda: [ANSWERED.put(ASKED.get()) for _ in range(9)], ())
+
+def test_doubled():
+    ASKED.put(small.doubled(3))
+    assert ANSWERED.get() == 6
+"""
+
+
+def test_where_a_thread_answers_that_a_fork_has_not_nothing_is_forked(tmp_path: Path) -> None:
+    """As the clients of stores have threads that Python does not know."""
+    (tmp_path / "small.py").write_text(SMALL_ROOM)
+    (tmp_path / "test_small.py").write_text(TESTS_WITH_A_THREAD)
+    answers = _tried_inside(tmp_path, [("doubled", "number * 2", "number + 3"), ("doubled", "number * 2", "number")])
+    assert [verdict for verdict, *_ in answers] == ["lives", "noticed"]
+
+
+def _tried_inside(folder: Path, faults: Sequence[tuple[str, str, str]], **environment: str) -> list[Any]:
+    """Try faults, (function, was, becomes), of small.py in a pytest of its own."""
+    task = folder / "faults.json"
+    sources = [
+        {"module": str(folder / "small.py"), "function": function, "source": _changed(was, becomes)}
+        for function, was, becomes in faults
+    ]
+    task.write_text(json.dumps(sources))
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "bench.mutants.inside", "-p", "no:cacheprovider", "."]
+    more = {"PYTHONPATH": f"{ROOT}:{folder}", TASK_VARIABLE: str(task), **environment}
+    said = subprocess.run(command, cwd=folder, env=os.environ | more, capture_output=True, text=True)
+    done = task.with_suffix(".done")
+    assert done.exists(), said.stdout
+    return [json.loads(line) for line in done.read_text().splitlines()]
+
+
+def _text(path: Path) -> bytes:
+    with suppress(OSError):  # it has ended
+        return path.read_bytes()
+    return b""
+
+
+def _changed(was: str, becomes: str) -> str:
+    assert was in SMALL_ROOM
+    return SMALL_ROOM.replace(was, becomes)
 
 
 def test_where_nothing_could_be_tried_nothing_was_noticed() -> None:

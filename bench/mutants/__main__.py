@@ -3,8 +3,10 @@
 The sample is drawn by a hash of each fault: the same seed draws the same faults until their own functions change. With
 `--semantic` it is drawn from `semantic.py`, evenly over all rooms and operators, and shown to a room's own tests; what
 these miss, to tests/leaks. The report says by room who noticed how many; at least 90 % must be noticed.
-Exits with 1 if a fault lives that is not listed, if less than 95 % are noticed, or if tests fail without any fault:
-then the faults that they look for are left untried, and all others are tried.
+With `--folder` each room gets a share by its size, and the rooms are tried one after the other, the `--first` ones
+first: FOLDER/app+people.json is written when the room is done, and what is in it is not tried again without `--again`.
+Tests that fail without any fault are named and left out: the others decide. Where all do, faults stay untried.
+Exits with 1 if a fault lives that is not listed, if less than 95 % are noticed, or if one was not tried.
 """
 
 from __future__ import annotations
@@ -16,21 +18,20 @@ import tempfile
 import time
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from pathlib import Path
 
-from bench.mutants.faults import Fault, faults_of
+from bench.mutants.faults import Fault, Key, faults_of, key_of
 from bench.mutants.modules import TESTS
+from bench.mutants.results import Results
 from bench.mutants.rooms import LEAKS, every_module, room_of, rooms
 from bench.mutants.semantic import semantic_faults_of
 from bench.mutants.trial import ROOT, Broken, Yard
 
 LISTED = Path(__file__).with_name("survivors.toml")
 LEAST_PERCENT, LEAST_SEMANTIC_PERCENT = 95, 90
-
-Key = tuple[str, str, str, str]
 
 
 def main() -> int:
@@ -42,7 +43,18 @@ def main() -> int:
     parser.add_argument("--only", default="", metavar="TEXT", help="of modules whose path has this in it")
     parser.add_argument("--semantic", action="store_true", help="those that a careless move makes, in all rooms")
     parser.add_argument("--own-tests", action="store_true", help="with --semantic: do not ask tests/leaks")
+    parser.add_argument("--folder", type=Path, help="with --semantic: room by room, each with a file of results")
+    parser.add_argument("--again", action="store_true", help="with --folder: try those that lived with today's tests")
+    parser.add_argument("--first", nargs="*", default=[], metavar="ROOM", help="with --folder: begin with these rooms")
     arguments = parser.parse_args()
+    if arguments.semantic and arguments.folder:
+        shares = semantic_shares(arguments.seed, arguments.sample, arguments.only)
+        ordered = {room: shares[room] for room in [*arguments.first, *shares]}
+        results = Results(arguments.folder)
+        if arguments.again:
+            results.forget_alive()
+        faults, noticed = tried_in_turn(ordered, results, with_leaks=not arguments.own_tests)
+        return verdict(faults, noticed, survivors(), least_percent=LEAST_SEMANTIC_PERCENT)
     if arguments.semantic:
         faults = semantic_sample(arguments.seed, arguments.sample, arguments.only)
         noticed = tried_by_rooms(faults, arguments.processes, with_leaks=not arguments.own_tests)
@@ -61,16 +73,62 @@ def sample(seed: str, count: int, only: str = "") -> list[Fault]:
 
 def semantic_sample(seed: str, count: int, only: str = "") -> list[Fault]:
     """So many faults: of each room and operator one, then another, and so on; those of a module together."""
+    return _evenly(_every_semantic(only), seed, count)
+
+
+def semantic_shares(seed: str, count: int, only: str = "") -> dict[str, list[Fault]]:
+    """Return the faults of each room: as many as its share of all, at least one, evenly of its operators."""
+    by_room: dict[str, list[Fault]] = {}
+    for fault in _every_semantic(only):
+        by_room.setdefault(room_of(fault.module), []).append(fault)
+    total = sum(map(len, by_room.values()))
+    return {room: _evenly(here, seed, max(1, round(count * len(here) / total))) for room, here in by_room.items()}
+
+
+def _every_semantic(only: str) -> list[Fault]:
     modules = [path for path in every_module() if only in path]
     every = [fault for path in modules for fault in semantic_faults_of(path, (ROOT / path).read_text())]
     print(f"{len(every)} semantic faults in {len(modules)} modules", flush=True)
+    return every
+
+
+def _evenly(faults: Sequence[Fault], seed: str, count: int) -> list[Fault]:
     rounds: Counter[tuple[str, str]] = Counter()
     places = {}
-    for fault in sorted(every, key=lambda fault: fault.rank(seed)):
+    for fault in sorted(faults, key=lambda fault: fault.rank(seed)):
         drawer = (room_of(fault.module), fault.kind)
         rounds[drawer] += 1
         places[fault] = (rounds[drawer], fault.rank(seed))
-    return sorted(sorted(every, key=places.__getitem__)[:count], key=lambda fault: fault.module)
+    return sorted(sorted(faults, key=places.__getitem__)[:count], key=lambda fault: fault.module)
+
+
+def tried_in_turn(
+    shares: Mapping[str, Sequence[Fault]], results: Results, *, with_leaks: bool
+) -> tuple[list[Fault], list[bool | None]]:
+    """Try the faults of one room after the other; at the end show tests/leaks all that live, and print the figures."""
+    for room, faults in shares.items():
+        left = [fault for fault in faults if results.outcome(room, fault) is None]
+        if left:
+            own = tried(left, 1, lambda fault: rooms()[room_of(fault.module)])
+            results.add(room, left, [None if one is None else "own" if one else "no" for one in own])
+    if with_leaks:
+        _ask_leaks(shares, results)
+    print(results.table(shares), flush=True)
+    outcomes = [results.outcome(room, fault) for room, faults in shares.items() for fault in faults]
+    return list(chain.from_iterable(shares.values())), [None if one is None else one != "no" for one in outcomes]
+
+
+def _ask_leaks(shares: Mapping[str, Sequence[Fault]], results: Results) -> None:
+    """Show tests/leaks every fault that lives, all at once: they take long to begin."""
+    left: list[tuple[str, Fault]] = []
+    for room, faults in shares.items():
+        for fault in faults:
+            if results.outcome(room, fault) == "no":
+                left.append((room, fault))
+    by_leaks = tried([fault for _, fault in left], 1, lambda _: LEAKS)
+    for (room, fault), is_noticed in zip(left, by_leaks, strict=True):
+        if is_noticed:
+            results.add(room, [fault], ["leaks"])
 
 
 def tried_by_rooms(faults: Sequence[Fault], processes: int, *, with_leaks: bool) -> list[bool | None]:
@@ -92,10 +150,6 @@ def survivors() -> dict[Key, str]:
     return {(one["module"], one["function"], one["was"], one["becomes"]): one["because"] for one in listed}
 
 
-def key_of(fault: Fault) -> Key:
-    return (fault.module, fault.function, *fault.lines())
-
-
 def tried(
     faults: Sequence[Fault],
     processes: int,
@@ -113,7 +167,7 @@ def tried(
         for number in range(processes):
             yards.put(Yard(Path(folder, str(number))))
 
-        def try_all(tests: tuple[str, ...]) -> dict[Fault, bool]:
+        def try_all(tests: tuple[str, ...]) -> dict[Fault, bool | None]:
             yard, began = yards.get(), time.monotonic()
             try:
                 noticed = yard.try_all(tests, together[tests])
@@ -123,19 +177,23 @@ def tried(
             finally:
                 yards.put(yard)
             print(report(together[tests], noticed, time.monotonic() - began), flush=True)
+            for name in sorted(yard.left_out):
+                print(f"fails without any fault, and was left out: {name}", flush=True)
             return dict(zip(together[tests], noticed, strict=True))
 
-        found = dict(chain.from_iterable(of_tests.items() for of_tests in pool.map(try_all, together)))
+        found: dict[Fault, bool | None] = dict(
+            chain.from_iterable(of_tests.items() for of_tests in pool.map(try_all, together))
+        )
         return [found.get(fault) for fault in faults]
 
 
-def report(faults: Sequence[Fault], noticed: Sequence[bool], seconds: float) -> str:
-    """By module."""
+def report(faults: Sequence[Fault], noticed: Sequence[bool | None], seconds: float) -> str:
+    """Return by module how many were noticed, and which live."""
     lines = [f"{len(faults)} faults in {seconds:.0f} s"]
     for module in dict.fromkeys(fault.module for fault in faults):
         of_module = [place for place, fault in enumerate(faults) if fault.module == module]
-        lines.append(f"  {module}: {sum(noticed[place] for place in of_module)} of {len(of_module)} noticed")
-        lines += [f"    lives: {described(key_of(faults[place]))}" for place in of_module if not noticed[place]]
+        lines.append(f"  {module}: {sum(bool(noticed[place]) for place in of_module)} of {len(of_module)} noticed")
+        lines += [f"    lives: {described(key_of(faults[place]))}" for place in of_module if noticed[place] is False]
     return "\n".join(lines)
 
 

@@ -69,6 +69,14 @@ class Fault:
         return " ".join(gone), " ".join(come)
 
 
+Key = tuple[str, str, str, str]
+
+
+def key_of(fault: Fault) -> Key:
+    """Return what a fault is known by: its module, its function, and the lines before and after."""
+    return (fault.module, fault.function, *fault.lines())
+
+
 def faults_of(module: str, source: str) -> list[Fault]:
     """All that count, in the order of the code."""
     tree = cst.parse_module(source)

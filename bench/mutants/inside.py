@@ -2,23 +2,30 @@
 
 The first pass says which tests touch which function of the module, and how long each takes. A fork begins where that
 pass ended, with everything imported, changes one function, and runs the tests that touch it, quick ones first, until
-one fails. Where the tests ask a server in a thread of their process, which a fork has not, nothing is forked: the
-function is changed in this process, and changed back.
+one fails. The same tests then run once more without the fault: one that fails again is left out, and the others decide.
+Where the tests ask threads of their process, which a fork has not, nothing is forked: the function is changed in this
+process, and changed back. Such threads are a server of ours, or those of a library such as the client of a store.
+
+Each test has a limit of time by its own length. What a test starts in a fork does not outlive the fork.
 """
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import gc
 import inspect
 import json
+import mmap
 import os
 import resource
 import signal
+import struct
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -36,8 +43,13 @@ TASK_VARIABLE = "EVERGOLD_TEST_MUTANTS"
 #: Unsure: what is changed runs on import, or where nobody sees it run (other processes, audit hooks): only a process of
 #: its own can tell.
 Verdict = Literal["noticed", "lives", "unsure"]
-#: A test that takes so much longer than without a fault hangs, and that is noticed, too: of the processor, of the wall.
-_PATIENCE, _PATIENCE_PROCESSOR_SECONDS, _PATIENCE_SECONDS = 3, 4, 600
+#: A test that takes so much longer than without a fault hangs, and that is noticed, too.
+_PATIENCE, _PATIENCE_SECONDS = 5, 20
+#: By then pytest has ended a test that takes too long, unless it cannot.
+_GRACE_SECONDS = 10
+_LOOK_SECONDS = 0.02
+#: PR_SET_CHILD_SUBREAPER and PR_SET_PDEATHSIG of <linux/prctl.h>.
+_BECOME_SUBREAPER, _END_WITH_PARENT = 36, 1
 _MEMORY_BYTES = 6 * 1024**3
 #: As many of the tests of a function as take so long without a fault.
 _MOST_SECONDS = 60
@@ -47,7 +59,20 @@ Function = tuple[str, int]
 """Its qualified name, and which of those that have it: a property and its setter share one."""
 Change = Callable[[], Callable[[], None]]
 """What puts a fault in, and returns what takes it out again."""
-Fail = Callable[[pytest.Session, Sequence[pytest.Item], Change, Mapping[str, float]], bool]
+Fail = Callable[[pytest.Session, Sequence[pytest.Item], Change, Mapping[str, "Length"]], int | None]
+"""Runs tests after a change; returns the place of the first that fails."""
+
+
+@dataclass(frozen=True)
+class Length:
+    """The time that a test takes without a fault."""
+
+    processor_seconds: float
+    seconds: float
+
+    @property
+    def limit_seconds(self) -> float:
+        return _PATIENCE * self.seconds + _PATIENCE_SECONDS
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -62,7 +87,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 
 
 class Trials:
-    """Answers in TASK.done, a line for each fault, in their order: [verdict, tests that could tell]."""
+    """Answers in TASK.done, a line for each fault, in their order: [verdict, tests that could tell, tests left out]."""
 
     def __init__(self, task: Path) -> None:
         self._answers = task.with_suffix(".done")
@@ -75,50 +100,67 @@ class Trials:
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         if session.testsfailed or not session.items:
             return False
-        seconds = self._pass(session)
-        if not session.testsfailed:
-            tests = Tests(session, seconds, self._coverage.get_data())
-            paths = {fault["module"]: Path(fault["module"]) for fault in self._faults}
-            gc.unfreeze()  # whoever froze what is imported hid it
-            objects = gc.get_objects()
-            modules = {name: Module.loaded(path, objects) for name, path in paths.items()}
-            fail = fail_here if _has_server() else fail_in_a_fork
-            if fail(session, session.items, lambda: lambda: None, seconds):
-                raise RuntimeError("a test fails again without any fault: it knows of others, or of its process")
-            with self._answers.open("w", encoding="utf-8") as file:
-                for fault in self._faults:
-                    answer = tests.answer(modules[fault["module"]], fault["function"], fault["source"], fail)
-                    print(json.dumps(answer), file=file, flush=True)
+        lengths, failed = self._pass(session)
+        if len(failed) == len(session.items):
+            return True
+        session.testsfailed = 0
+        session.shouldfail = session.shouldstop = False
+        tests = Tests(session, lengths, self._coverage.get_data(), failed)
+        paths = {fault["module"]: Path(fault["module"]) for fault in self._faults}
+        gc.unfreeze()  # whoever froze what is imported hid it
+        objects = gc.get_objects()
+        modules = {name: Module.loaded(path, objects) for name, path in paths.items()}
+        ctypes.CDLL(None).prctl(_BECOME_SUBREAPER, 1, 0, 0, 0)
+        fail = fail_here if _has_other_threads() else fail_in_a_fork
+        with self._answers.open("w", encoding="utf-8") as file:
+            for fault in self._faults:
+                answer = tests.answer(modules[fault["module"]], fault["function"], fault["source"], fail)
+                print(json.dumps([*answer, sorted(tests.left_out)]), file=file, flush=True)
         return True
 
-    def _pass(self, session: pytest.Session) -> Mapping[str, float]:
-        """The processor time of each test; what lasts a session stays set up for the forks."""
-        seconds = {}
+    def _pass(self, session: pytest.Session) -> tuple[Mapping[str, Length], set[str]]:
+        """Return the time of each test, and which failed; what lasts a session stays set up for the forks."""
+        lengths, failed = {}, set()
         for place, item in enumerate(session.items):
             self._coverage.switch_context(item.nodeid)
-            began = time.process_time()
+            before, began, began_processor = session.testsfailed, time.monotonic(), time.process_time()
             run(item, session.items[place + 1] if place + 1 < len(session.items) else _Only(session))
-            seconds[item.nodeid] = time.process_time() - began
+            length = Length(time.process_time() - began_processor, time.monotonic() - began)
+            lengths[item.nodeid] = length
+            item.add_marker(pytest.mark.timeout(length.limit_seconds), append=False)
+            if session.testsfailed > before:
+                failed.add(item.nodeid)
         self._coverage.stop()
-        return seconds
+        return lengths, failed
 
 
 @dataclass(frozen=True)
 class Tests:
-    """The tests that passed, the processor time of each, and what each ran."""
+    """The tests, the time of each, and what each ran. left_out: those that fail without any fault."""
 
     session: pytest.Session
-    seconds: Mapping[str, float]
+    lengths: Mapping[str, Length]
     ran: CoverageData
+    left_out: set[str] = field(default_factory=set)
 
     def answer(self, module: Module, function: str, source: str, fail: Fail) -> tuple[Verdict, list[str]]:
-        """What a fault comes to, and the tests that could tell."""
+        """Return what becomes of a fault, and the tests that could tell."""
         lines = lines_of(module.path.read_text(), function)
         tests, change = self._touching(module, lines), module.change(function, source)
         if not tests or change is None or self._is_run_on_import(module, lines):
             return "unsure", [item.nodeid for item in self._touching(module, None)]
-        is_noticed = fail(self.session, tests, change, self.seconds)
+        is_noticed = self._is_noticed(tests, change, fail)
         return "noticed" if is_noticed else "lives", [item.nodeid for item in tests]
+
+    def _is_noticed(self, tests: Sequence[pytest.Item], change: Change, fail: Fail) -> bool:
+        """Whether a test fails with the change that passes, after the same tests, without it."""
+        while (place := fail(self.session, tests, change, self.lengths)) is not None:
+            again = fail(self.session, tests[: place + 1], _no_change, self.lengths)
+            if again is None:
+                return True
+            self.left_out.add(tests[again].nodeid)
+            tests = [item for item in tests if item is not tests[again]]
+        return False
 
     def _is_run_on_import(self, module: Module, lines: frozenset[int]) -> bool:
         ran = self.ran.contexts_by_lineno(str(module.path))
@@ -128,6 +170,7 @@ class Tests:
         """Tests that run one of these lines, or any: the quick ones first, and no more than are run in a minute."""
         ran = self.ran.contexts_by_lineno(str(module.path))
         names = {test for line, tests in ran.items() if lines is None or line in lines for test in tests}
+        names -= self.left_out
         items = sorted((item for item in self.session.items if item.nodeid in names), key=self._length)
         spent = list(accumulate(map(self._length, items)))
         return [
@@ -135,7 +178,11 @@ class Tests:
         ]
 
     def _length(self, item: pytest.Item) -> float:
-        return self.seconds[item.nodeid]
+        return self.lengths[item.nodeid].processor_seconds
+
+
+def _no_change() -> Callable[[], None]:
+    return lambda: None
 
 
 class _Only:
@@ -153,22 +200,28 @@ def run(item: pytest.Item, following: object) -> None:
     item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
 
 
-def _has_server() -> bool:
-    """Whether a thread of this process serves: what forks would ask is this process, which knows no fault of theirs."""
-    return any(thread.name == SERVER_THREAD for thread in threading.enumerate())
+def _has_other_threads() -> bool:
+    """Whether tests may ask a thread of this process: one that serves, or one that Python does not know.
+
+    What forks would ask is this process, which knows no fault of theirs, or nobody: they would wait without end.
+    """
+    ours = threading.enumerate()
+    known = {thread.native_id for thread in ours}
+    every = {int(path.name) for path in Path("/proc/self/task").iterdir()}
+    return any(thread.name == SERVER_THREAD for thread in ours) or not every <= known
 
 
 def fail_here(
-    session: pytest.Session, tests: Sequence[pytest.Item], change: Change, seconds: Mapping[str, float]
-) -> bool:
-    """Whether a test fails after the change, which does not stay. pytest itself ends those that only wait."""
+    session: pytest.Session, tests: Sequence[pytest.Item], change: Change, lengths: Mapping[str, Length]
+) -> int | None:
+    """Run tests after the change, which does not stay. pytest itself ends those that only wait."""
     undo = change()
     try:
-        for item in tests:
+        for place, item in enumerate(tests):
             run(item, _Only(session))
             if session.testsfailed:
-                return True
-        return False
+                return place
+        return None
     finally:
         undo()
         session.testsfailed = 0
@@ -176,43 +229,83 @@ def fail_here(
 
 
 def fail_in_a_fork(
-    session: pytest.Session, tests: Sequence[pytest.Item], change: Change, seconds: Mapping[str, float]
-) -> bool:
-    """Whether a test fails, hangs or ends its process after the change. seconds: what each takes without."""
+    session: pytest.Session, tests: Sequence[pytest.Item], change: Change, lengths: Mapping[str, Length]
+) -> int | None:
+    """Run tests in a fork, after the change: one may also hang, or end its process."""
+    ours = _children()
+    clock = _Clock()
     child = os.fork()
     if child == 0:
         status = 2
         try:
             _be_quiet()
             change()
-            status = int(_fail(session, tests, seconds))
+            status = int(_fails(session, tests, clock))
         finally:
             os._exit(status)
-    alarm = threading.Timer(_PATIENCE_SECONDS, os.killpg, (child, signal.SIGKILL))
-    alarm.start()
-    _, status = os.waitpid(child, 0)
-    alarm.cancel()
-    alarm.join()
-    return status != 0
+    with suppress(OSError):  # it has done so itself, or has ended
+        os.setpgid(child, child)
+    while True:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            break
+        place, began = clock.read()
+        if time.monotonic() > began + lengths[tests[place].nodeid].limit_seconds + _GRACE_SECONDS:
+            os.killpg(child, signal.SIGKILL)
+        time.sleep(_LOOK_SECONDS)
+    _end_others(ours)
+    return clock.read()[0] if status != 0 else None
+
+
+class _Clock:
+    """Which test a fork runs, and since when, in memory that it shares with this process."""
+
+    _FORM = struct.Struct("id")
+
+    def __init__(self) -> None:
+        self._memory = mmap.mmap(-1, self._FORM.size)
+        self.start(0)
+
+    def start(self, place: int) -> None:
+        self._memory[:] = self._FORM.pack(place, time.monotonic())
+
+    def read(self) -> tuple[int, float]:
+        place, began = self._FORM.unpack(self._memory[:])
+        return place, began
 
 
 def _be_quiet() -> None:
-    """A group of its own, to be ended as one, that says nothing and takes little memory."""
+    """Become a group of its own, to be ended as one, that says nothing and takes little memory."""
     os.setpgid(0, 0)
+    ctypes.CDLL(None).prctl(_END_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)
     resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY_BYTES, resource.RLIM_INFINITY))
 
 
-def _fail(session: pytest.Session, tests: Sequence[pytest.Item], seconds: Mapping[str, float]) -> bool:
+def _fails(session: pytest.Session, tests: Sequence[pytest.Item], clock: _Clock) -> bool:
     for place, item in enumerate(tests):
-        bound = time.process_time() + _PATIENCE * seconds[item.nodeid] + _PATIENCE_PROCESSOR_SECONDS
-        resource.setrlimit(resource.RLIMIT_CPU, (int(bound) + 1, resource.RLIM_INFINITY))
+        clock.start(place)
         run(item, tests[place + 1] if place + 1 < len(tests) else _Only(session))
         if session.testsfailed:
+            session._setupstate.teardown_exact(_Only(session))  # type: ignore[arg-type]  # ends a module's servers
             return True
     return False
+
+
+def _end_others(ours: set[int]) -> None:
+    """Kill what a fork left behind: it belongs to this process now, and so does what it leaves behind itself."""
+    while others := _children() - ours:
+        for process in others:
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+            os.waitpid(process, 0)
+
+
+def _children() -> set[int]:
+    listed = (path.read_text() for path in Path("/proc/self/task").glob("*/children"))
+    return {int(number) for numbers in listed for number in numbers.split()}
 
 
 @dataclass(frozen=True)

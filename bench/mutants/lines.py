@@ -16,9 +16,9 @@ def lines_of(source: str, function: str) -> frozenset[int]:
     )
 
 
-def _functions(parent: ast.AST, within: str) -> Iterator[tuple[str, ast.FunctionDef]]:
+def _functions(parent: ast.AST, within: str) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
     for node in ast.iter_child_nodes(parent):
-        if isinstance(node, ast.FunctionDef):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield within + node.name, node
         elif isinstance(node, ast.ClassDef):
             yield from _functions(node, f"{within}{node.name}.")

@@ -1,4 +1,7 @@
-"""Every room of the house, and where its own tests lie: they are shown semantic faults, and after them tests/leaks."""
+"""Every room of the house, and where its own tests lie: they are shown semantic faults, and after them tests/leaks.
+
+The tests of a subject's routes are the subject's own tests, too: they ask its rules, from outside.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ LEAKS = ("tests/leaks/",)
 #: Rooms whose tests lie elsewhere, or in several places.
 _ELSEWHERE = {
     "app/exports": ("tests/boards/test_exports.py", "tests/web/exports/"),
+    "app/importers": ("tests/importers/", "tests/web/declarations/test_bundles.py", "tests/web/codabench/"),
+    "app/standings": ("tests/standings/", "tests/web/submissions/", "tests/boards/"),
     "app/feedback": ("tests/feedback/", "tests/web/submissions/"),
     "app/charts": ("tests/charts/", "tests/boards/"),
     "app/gold": (
@@ -65,8 +70,10 @@ def modules_of(room: str) -> list[str]:
 
 
 def _own_tests(room: str) -> tuple[str, ...]:
-    mirrored = f"tests/{room.removeprefix('app/')}/"
-    return (mirrored,) if any((ROOT / mirrored).glob("**/test_*.py")) else ()
+    mirrored = [f"tests/{room.removeprefix('app/')}/"]
+    if room.startswith("app/") and not room.startswith("app/web/"):
+        mirrored.append(f"tests/web/{room.removeprefix('app/')}/")
+    return tuple(folder for folder in mirrored if any((ROOT / folder).glob("**/test_*.py")))
 
 
 def _folders(where: str) -> list[str]:

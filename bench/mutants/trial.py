@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 
 from bench.mutants.faults import Fault
@@ -19,8 +21,6 @@ ROOT = Path(__file__).resolve().parents[2]
 #: pytest's exit status when every test passed; and where there was none to run.
 _PASSED, _NONE = 0, 5
 _LIMIT_SECONDS = 3600
-#: A test that only waits, because of a fault, is noticed so; one that computes without end is sooner.
-_TEST_TIMEOUT = "--timeout=60"
 #: Of the tests of one module, without what they take on import.
 _ALONE_LIMIT_SECONDS = 600
 #: One thread: a fork has one, and each process its core.
@@ -37,6 +37,8 @@ class Yard:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._faults = 0
+        self.left_out: set[str] = set()
+        """Tests that failed without any fault: the others decided."""
         command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
         listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
         for name in listed.stdout.decode().split("\0"):
@@ -44,18 +46,31 @@ class Yard:
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / name, folder / name)
 
-    def try_all(self, tests: Sequence[str], faults: Sequence[Fault]) -> list[bool]:
-        """Of each fault whether one of the tests fails with it. Raises Broken if one fails without.
+    def try_all(self, tests: Sequence[str], faults: Sequence[Fault]) -> list[bool | None]:
+        """Return whether one of the tests fails with each fault; None of those that there was no time for.
 
-        What was changed too late, after it had run on import, is tried again in a process of its own.
+        What was changed too late, after it had run on import, is tried again in a process of its own. Raises Broken if
+        there are no tests, or none that passes without a fault.
         """
-        return [
-            self._is_noticed_alone(touching, fault) if verdict == "unsure" else verdict == "noticed"
-            for (verdict, touching), fault in zip(self._together(tests, faults), faults, strict=True)
+        answers = self._together(tests, faults)
+        noticed: list[bool | None] = [
+            self._is_noticed_alone(touching or self._naming(tests, fault), fault)
+            if verdict == "unsure"
+            else verdict == "noticed"
+            for (verdict, touching), fault in zip(answers, faults, strict=False)
         ]
+        return [*noticed, *[None] * (len(faults) - len(noticed))]
+
+    def _naming(self, tests: Sequence[str], fault: Fault) -> list[str]:
+        """Return the files of tests that name a module, `rows` for `rows_child`: it may run in children alone."""
+        name = Path(fault.module).stem.removesuffix("_child")
+        places = (self._folder / test for test in tests)
+        files = chain.from_iterable(place.rglob("test_*.py") if place.is_dir() else [place] for place in places)
+        named = re.compile(rf"\b{re.escape(name)}\b")
+        return [str(file.relative_to(self._folder)) for file in sorted(files) if named.search(file.read_text())]
 
     def _together(self, tests: Sequence[str], faults: Sequence[Fault]) -> list[tuple[Verdict, list[str]]]:
-        """What `inside` says of each."""
+        """Return what `inside` answers of each fault, as far as it came."""
         task = self._folder / "faults.json"
         task.write_text(
             json.dumps(
@@ -71,23 +86,36 @@ class Yard:
         )
         answer = task.with_suffix(".done")
         answer.unlink(missing_ok=True)
-        _, said = self._run(
-            tests, _LIMIT_SECONDS, "-p", "bench.mutants.inside", _TEST_TIMEOUT, **{TASK_VARIABLE: str(task)}
-        )
+        _, said = self._run(tests, _LIMIT_SECONDS, "-p", "bench.mutants.inside", **{TASK_VARIABLE: str(task)})
         if not answer.exists():
             raise Broken(f"without a fault {' '.join(tests)} do not pass:\n{said[-3000:]}")
-        return [json.loads(line) for line in answer.read_text().splitlines()]
+        told = [json.loads(line) for line in answer.read_text().splitlines()]
+        self.left_out.update(name for _, _, left_out in told for name in left_out)
+        return [(verdict, touching) for verdict, touching, _ in told]
 
     def _is_noticed_alone(self, tests: Sequence[str], fault: Fault) -> bool:
-        if not tests:  # pytest would take none for all
-            return False
+        """Whether a test fails with the fault, and passes without it; one that fails again is left out."""
+        left = [name for name in tests if name not in self.left_out]
+        while left:  # pytest would take none for all
+            with self._in_place(self._folder / fault.module, fault.source()):
+                status, said = self._run_named(left)
+            if status == _PASSED:
+                return False
+            failed = [name for name in left if _is_failed(name, said)]
+            if not failed or self._run_named(failed)[0] == _PASSED:
+                return True
+            self.left_out.update(failed)
+            left = [name for name in left if name not in failed]
+        return False
+
+    def _run_named(self, tests: Sequence[str]) -> tuple[int, str]:
+        """Run these tests until one fails."""
         listed = self._folder / "tests.txt"
         listed.write_text("\n".join(tests))
-        with self._in_place(self._folder / fault.module, fault.source()):
-            status, said = self._run([f"@{listed}"], _ALONE_LIMIT_SECONDS, "-x")
+        status, said = self._run([f"@{listed}"], _ALONE_LIMIT_SECONDS, "-x")
         if status == _NONE:
             raise Broken(said[-3000:])
-        return status != _PASSED
+        return status, said
 
     @contextmanager
     def _in_place(self, path: Path, source: str) -> Iterator[None]:
@@ -121,3 +149,10 @@ class Yard:
             os.killpg(process.pid, signal.SIGKILL)
             said, _ = process.communicate()
         return process.returncode, said
+
+
+def _is_failed(name: str, said: str) -> bool:
+    """Whether pytest's last lines name this test: `FAILED tests/test_x.py::test_y[1 - 2] - AssertionError`."""
+    heads = (f"FAILED {name}", f"ERROR {name}")
+    follows = tuple(f"{head}{sign}" for head in heads for sign in (" - ", "::"))
+    return any(line in heads or line.startswith(follows) for line in said.splitlines())

@@ -18,6 +18,7 @@ from app.declarations.apply.baselines import MOST_BASELINES, TooManyBaselines
 from app.declarations.edits.edit import Edit, Outcome, edit_values, edit_whole, go_back
 from app.models import PhaseTask, Right, Role, RunStatus, ScoringRun, Submission, User
 from app.people.rights import RightMissing, grant_role
+from tests.beside import add_old_run
 from tests.declarations.competition_folder import MAJORITY, NOW
 from tests.declarations.place import DEMO, Place
 
@@ -144,6 +145,9 @@ def test_what_was_rejected_or_failed_told_nothing_and_is_not_counted(place: Plac
     with writing(place.engine) as session:
         some = select(ScoringRun.id).order_by(ScoringRun.id.desc()).limit(1).scalar_subquery()
         session.execute(update(ScoringRun).where(ScoringRun.id == some).values(status=RunStatus.REJECTED))
+        rejected, one_of_nine = session.scalars(select(ScoringRun).order_by(ScoringRun.id.desc()).limit(2)).all()
+    for run in (rejected, one_of_nine):
+        add_old_run(place.engine, run.submission_id, 0.5)
     document, files = with_baselines(place, {})
     document["phases"][1]["tasks"]["detection"]["baselines"][0]["name"] = "Minority"
     assert edit(place, keeper, document, files).revision == 3

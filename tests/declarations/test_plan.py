@@ -8,11 +8,12 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy.orm import joinedload
 
-from app.base.db import writing
+from app.base.db import reading, writing
 from app.boards.snapshots import freeze
 from app.declarations.apply.precedence import OnEdits
 from app.declarations.views import EffectOut
-from app.models import Board, Phase, RevisionSource
+from app.models import Board, Phase, RevisionSource, ScoringRun
+from tests.beside import add_old_run
 from tests.declarations.applying import HOUR, WHAT, counts, phase_task, submit
 from tests.declarations.competition_folder import ITEMS, NOW
 from tests.declarations.place import END, EVEN_LATER, LATER, Place, noted, said
@@ -180,6 +181,9 @@ def test_effects_count_what_would_have_to_be_rescored(each: Place, change: str) 
     run_id = submit(each.engine)
     finish(each.engine, sure(claim(each.engine, run_id, NOW)), scores_of("zero_shot/all", 0.5), NOW)
     submit(each.engine)  # waits: it is scored with what holds then
+    with reading(each.engine) as session:
+        submission_id = session.get_one(ScoringRun, run_id).submission_id
+    add_old_run(each.engine, submission_id, 0.9)
     CHANGES[change](each)
     found = {effect.phase: effect for effect in each.plan().effects}
     assert (found["evaluation"].rescore, each.plan().rescore) == (1, 1)

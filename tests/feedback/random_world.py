@@ -1,5 +1,5 @@
 """Competitions drawn at random, with all that decides where a run stands: rules, marks, baselines, choices, a second
-phase that carries entries over, digits that are hidden, gold that changed, statistics."""
+phase that carries entries over, digits that are hidden, gold that changed, statistics, runs that others replaced."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ from app.standings.renew import renew_all
 from evergold.scoring.resampling.pairs import Difference
 from evergold.scoring.task import Score
 from tests import world
+from tests.beside import add_old_run
 from tests.competitions.embargo import add_phase
 from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, SECOND, TASK
 
@@ -91,6 +92,8 @@ def add_random_world(engine: Engine, seed: int) -> RandomWorld:
             asked.ranked_baselines = [teams[-1].id] if dice.random() < 0.5 else []
             asked.private_part = {"share": 0.5, "shown_from": (NOW - HOUR).isoformat()} if is_divided else {}
     submissions = _submissions(engine, dice, [*people, *bots])
+    for number, one in enumerate(submissions[seed % 5 :: 5]):
+        add_old_run(engine, one, 0.95 if number % 2 else 0.02)
     with writing(engine) as session:
         _change(session, dice, teams, submissions)
         _statistics(session, dice)

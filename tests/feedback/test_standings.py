@@ -8,15 +8,16 @@ from uuid import UUID
 import pytest
 from sqlalchemy import Engine
 
-from app.base.db import reading
+from app.base.db import reading, writing
 from app.competitions.visibility import Viewer
 from app.feedback.scores import own_scores_of_all
 from app.feedback.standings import RunStanding, standings_of_all, standings_of_one
 from app.models import EntryRule, RowStatus, TeamKind, User
 from app.standings import check
+from app.submissions.choices import choose_entry
 from app.submissions.find import get_submission
 from tests import world
-from tests.beside import add_other_task, enter_other
+from tests.beside import add_old_run, add_other_task, enter_other
 from tests.boards.marks import mark
 from tests.competitions.embargo import declare, enter, hide
 from tests.rich_world import OTHER_BOARDS
@@ -83,6 +84,32 @@ def test_changes_are_to_the_run_before_the_best_other_the_baseline_and_the_next_
     assert third.ahead is not None
     assert third.ahead.team == "Bob"
     assert third.ahead.delta == pytest.approx(0.05)
+
+
+def test_a_run_that_another_one_replaced_is_neither_the_best_nor_the_one_before(
+    engine: Engine, people: list[User], runs: dict[str, UUID]
+) -> None:
+    for submission in runs.values():
+        add_old_run(engine, submission, 0.95)
+    first, second, third = (told(engine, people[0], runs[name]) for name in ("first", "second", "third"))
+    assert first.change is None
+    assert [second.change, third.change] == pytest.approx([0.2, -0.1])
+    assert [one.to_best for one in (first, second, third)] == pytest.approx([-0.2, 0.1, -0.1])
+
+
+def test_whether_a_team_has_chosen_is_said_with_the_rule_that_holds_without(
+    engine: Engine, people: list[User], runs: dict[str, UUID]
+) -> None:
+    declare(engine, entry_rule=EntryRule.CHOSEN, without_choice=EntryRule.LAST)
+    assert told(engine, people[0], runs["first"]).why == "latest submission, as you have not chosen"
+    with writing(engine) as session:
+        choose_entry(session, runs["first"], people[0], NOW, board="zero-shot")
+    found = {name: told(engine, people[0], submission) for name, submission in runs.items()}
+    assert {name: (one.counts, one.why) for name, one in found.items()} == {
+        "first": (True, "your choice"),
+        "second": (False, "your choice"),
+        "third": (False, "your choice"),
+    }
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from app.people.auth import (
     revoke_token,
     start_session,
 )
+from app.people.logins import list_logins
 from tests.threads import in_threads
 from tests.world import DAY, HOUR, NOW, SECOND, add_user, answer_to
 
@@ -173,6 +174,17 @@ def test_a_session_is_found_by_its_secret_until_it_expires(engine: Engine) -> No
         assert find_session(session, secret, NOW + DAY) is None
         assert find_session(session, secret + "x", NOW) is None
         assert find_session(session, "", NOW) is None
+
+
+def test_only_log_ins_that_have_not_ended_are_listed_the_newest_first(engine: Engine) -> None:
+    user, other = add_user(engine, "ada"), add_user(engine, "bob")
+    with writing(engine) as session:
+        for hours in (1, 48, 24):
+            start_session(session, user, NOW, hours=hours)
+        start_session(session, other, NOW, hours=48)
+    with reading(engine) as session:
+        live = list_logins(session, user, NOW + 2 * HOUR)
+        assert [one.expires_at for one in live] == [NOW + 24 * HOUR, NOW + 48 * HOUR]
 
 
 def test_the_database_does_not_hold_what_the_cookie_holds(engine: Engine) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy import Engine, update
+from sqlalchemy import Engine, select, update
 
 from app.base.db import reading, writing
 from app.base.errors import NotAuthenticated
@@ -11,7 +11,16 @@ from app.competitions.find import find_competition
 from app.competitions.visibility import SeenAs
 from app.models import Audience, Competition, Phase, PhaseTask, PublicFile, Role, User
 from app.people.rights import grant_role
-from app.submissions.downloads import FileAccess, NotYetThere, check_may_have, file_access, file_viewer
+from app.submissions.downloads import (
+    DownloadFilter,
+    FileAccess,
+    NotYetThere,
+    check_may_have,
+    file_access,
+    file_viewer,
+    list_downloads,
+    record_download,
+)
 from app.teams.registration import Missing, RegistrationNeeded
 from tests.world import COMPETITION, DAY, EARLIER_PHASE, HOUR, NOW, SECOND, add_competition, add_user, the_phase_task
 
@@ -47,6 +56,20 @@ def access(engine: Engine, user: User | None, now=NOW, seen_as: SeenAs | None = 
         viewer = file_viewer(session, competition, user, seen_as=seen_as)
         (found,) = file_access(competition, phase, phase.phase_tasks[0], viewer, now)
         return found
+
+
+def test_the_log_comes_newest_first_in_pages(engine: Engine, ada: User) -> None:
+    with writing(engine) as session:
+        place = the_phase_task(session)
+        (file,) = session.scalars(select(PublicFile).where(PublicFile.phase_task_id == place.id))
+        for minute in range(3):
+            record_download(session, place, file, ada, NOW + minute * SECOND)
+    with reading(engine) as session:
+        competition, wanted = find_competition(session, COMPETITION), DownloadFilter(user="ada")
+        first, then = list_downloads(session, competition, wanted, limit=2)
+        last, end = list_downloads(session, competition, wanted, limit=2, before=then)
+    assert [one.downloaded_at for one in (*first, *last)] == [NOW + minute * SECOND for minute in (2, 1, 0)]
+    assert (len(first), end) == (2, None)
 
 
 def test_a_file_is_there_from_the_start_of_its_phase_on_and_follows_it(engine: Engine, ada: User) -> None:

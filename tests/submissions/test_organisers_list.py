@@ -24,7 +24,19 @@ from app.submissions.organisers_list import (
 )
 from tests import world
 from tests.rich_world import CARRYING, DIVIDED, EARLIER_TEAM, EMBARGOED, NEIGHBOURS, OTHER_TASK
-from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, TASK, add_competition, add_user, submit, the_phase_task
+from tests.world import (
+    COMPETITION,
+    DAY,
+    EARLIER_PHASE,
+    HOUR,
+    NOW,
+    PHASE,
+    TASK,
+    add_competition,
+    add_user,
+    submit,
+    the_phase_task,
+)
 
 EVERYTHING = SubmissionFilter()
 
@@ -75,6 +87,7 @@ def test_each_filter_leaves_what_it_says(engine: Engine, sent: list[UUID]) -> No
         )
     assert names(engine, sent, team="Ada") == {0, 3}
     assert names(engine, sent, phase=PHASE, task=TASK) == {0, 1, 2, 3}
+    assert names(engine, sent, team="Ada", phase=EARLIER_PHASE) == set()
     assert names(engine, sent, phase="another") == names(engine, sent, task="another") == set()
     assert names(engine, sent, status=RunStatus.FAILED) == {2}
     assert names(engine, sent, marked=True) == {1, 2}

@@ -50,6 +50,8 @@ def test_of_a_team_that_one_left_only_what_one_sent_is_ones_own(engine: Engine, 
 def test_the_method_sent_beside_the_card_is_the_cards(engine: Engine, people: list[User]) -> None:
     with reading(engine) as session:
         card = check_submission_form(the_phase_task(session), SubmissionForm(method=" BERT "))
+        whole = SubmissionForm(card={"method": "BERT", "summary": "One of many."})
+        assert check_submission_form(the_phase_task(session), whole) == whole.card
     assert card == {"method": "BERT"}
 
 

@@ -134,6 +134,32 @@ def leaves(value: Any, path: str = "") -> list[str]:
     return [path]
 
 
+def test_what_became_what_lists_nothing_that_is_open_assumed_or_without_counterpart(tmp_path: Path) -> None:
+    found, _ = imported(tmp_path, made.files(f"{made.VERSION_2}new_things: 1\n"))
+    became = (tmp_path / "to/IMPORT.md").read_text().partition("## What became what")[2]
+    others = {one.path for one in found.notes if one.fate is not Fate.BECAME}
+    assert "new_things" in others
+    assert others.isdisjoint(re.findall(r"^\| `([^`]+)`", became, re.MULTILINE))
+
+
+@pytest.mark.parametrize(
+    ("main", "path"),
+    [(made.VERSION_2, "tasks[0].scoring_program"), (made.VERSION_15, "phases.1.scoring_program")],
+)
+def test_a_program_without_a_command_is_open(tmp_path: Path, main: str, path: str) -> None:
+    content = {**made.files(main), "scoring.zip": made.zipped({"score.py": made.SCORE, "metadata": "description: x\n"})}
+    found, _ = imported(tmp_path, content)
+    open_ones = [one.path for one in found.open_notes if "names no command" in one.text]
+    assert path in open_ones
+
+
+def test_a_phase_without_a_program_is_open(tmp_path: Path) -> None:
+    main = made.VERSION_15.replace("scoring_program: scoring.zip, ", "", 1)
+    found, competition = imported(tmp_path, made.files(main))
+    assert [one.path for one in found.open_notes if "no scoring program" in one.text] == ["phases.1.scoring_program"]
+    assert "Practice" not in {one["title"] for one in competition["phases"]}
+
+
 def test_leaderboard_without_s_is_read_too(tmp_path: Path) -> None:
     _, competition = imported(tmp_path, made.version_2({"leaderboards:": "leaderboard:"}))
     assert [one["name"] for one in competition["boards"]] == ["spoons-main", "forks-main"]

@@ -72,3 +72,9 @@ def test_python_2_has_no_nearest_but_itself_and_no_newer_one_gives_the_newest() 
     assert nearest_python("2.7") == "2.7"
     assert nearest_python(HERE) == HERE
     assert tuple(map(int, nearest_python("3.6").split("."))) >= (3, 6)
+
+
+def test_only_a_python_of_this_machine_is_near(monkeypatch: pytest.MonkeyPatch) -> None:
+    """shutil.which finds no other one in an empty PATH."""
+    monkeypatch.setenv("PATH", "")
+    assert {nearest_python(version) for version in PINS if version.startswith("3")} == {HERE}

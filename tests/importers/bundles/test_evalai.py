@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,30 @@ def test_phases_with_their_dates_in_utc_overlap(tmp_path: Path) -> None:
         ("test", "2026-03-01 00:00 UTC", "2026-12-31 00:00 UTC"),
     ]
     assert any(one.fate is Fate.ASSUMED and "UTC was given" in one.text for one in found.notes)
+    assert [one["title"] for one in competition["phases"]] == ["Dev", "Test"]
+    assert [one.get("description") for one in competition["phases"]] == ["# Hello\n\nWorld", None]
+
+
+def test_a_phase_without_an_end_stays_open_and_one_that_ends_first_is_refused(tmp_path: Path) -> None:
+    end = "    end_date: 2026-06-01 00:00:00\n"
+    _, competition = imported(tmp_path, made.replaced(made.EVALAI, {end: ""}))
+    assert "end" not in competition["phases"][0]
+    shutil.rmtree(tmp_path / "to")
+    with pytest.raises(InvalidBundle) as refused:
+        imported(tmp_path, made.replaced(made.EVALAI, {end: end.replace("2026", "2025")}))
+    assert [one.message for one in refused.value.problems] == ["challenge_phases[0] ends before it starts"]
+
+
+def test_flags_of_boards_that_mean_nothing_here_are_no_task_for_the_organiser(tmp_path: Path) -> None:
+    shown = made.EVALAI.replace("leaderboard_decimal_precision: 3,", "show_execution_time: True,")
+    found, _ = imported(tmp_path, shown)
+    fates = {one.fate for one in found.notes if one.path.endswith("show_execution_time")}
+    assert fates == {Fate.NONE}
+
+
+def test_archives_are_no_pattern_of_files(tmp_path: Path) -> None:
+    _, competition = imported(tmp_path, made.EVALAI.replace('".json, .txt"', '".json, .tar.gz"'))
+    assert competition["tasks"][0]["options"]["files"] == {"allowed": ["*.json"]}
 
 
 def test_phases_with_different_splits_have_tasks_of_their_own(tmp_path: Path) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import io
+import zipfile
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -208,6 +210,21 @@ def test_scores_under_an_embargo_are_not_there(ada: Person) -> None:
     for board in ada.client.get("/api/leaderboards/", params={"phase": phase}).json():
         assert board["submissions"] == []
         assert ada.client.get(f"/api/leaderboards/{board['id']}/").json() == board
+
+
+def test_a_phase_has_its_dates_and_its_open_files_which_come_zipped(ada: Person) -> None:
+    ada.site.add_file("items.csv", b"id\n1\n")
+    phase = ada.client.get(f"/api/phases/{phase_of(ada)}/").json()
+    with reading(ada.site.engine) as session:
+        declared = session.get_one(Phase, phase["id"])
+        dates = (declared.starts_at, declared.ends_at)
+    assert tuple(datetime.fromisoformat(phase[key]) for key in ("start", "end")) == dates
+    (file,) = phase["tasks"][0]["public_datasets"]
+    sent = ada.client.get(f"/api/datasets/{file['key']}/download/")
+    assert sent.status_code == 200
+    assert 'filename="items.csv.zip"' in sent.headers["Content-Disposition"]
+    with zipfile.ZipFile(io.BytesIO(sent.content)) as archive:
+        assert {name: archive.read(name) for name in archive.namelist()} == {"items.csv": b"id\n1\n"}
 
 
 def test_the_address_that_clients_print_leads_to_the_page(ada: Person) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from datetime import datetime
 
 from tests import world
 from tests.web.site import SUBMIT, TASK_PATH, Person, Site, run_of
@@ -32,6 +33,16 @@ def test_waiting_ends_with_the_scores(site: Site, ada: Person) -> None:
     }
     assert found["queue_position"] is None
     assert found["finished_at"] is not None
+
+
+def test_a_submission_tells_when_its_scoring_began_and_when_it_ended(site: Site, ada: Person) -> None:
+    document = ada.submitted()
+    held = world.sure(world.claim(site.engine, run_of(site, document)))
+    scores = [*world.scores_of(world.ZERO_SHOT, 0.5), *world.scores_of(world.ONE_SHOT, None)]
+    world.finish(site.engine, held, scores, now=NOW + 7 * SECOND)
+    found = ada.client.get(document["links"]["self"]).json()
+    began, ended = (datetime.fromisoformat(found[key]) for key in ("started_at", "finished_at"))
+    assert ended - began == 7 * SECOND
 
 
 def test_waiting_ends_when_the_time_is_over(ada: Person) -> None:
