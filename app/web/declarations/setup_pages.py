@@ -18,7 +18,7 @@ from fastapi.responses import RedirectResponse
 from app.base import links
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError, InvalidForm, NotFound
-from app.base.storage import Storage, StoredFile, UploadWriter, local_file, storage_of
+from app.base.storage import Storage, StoredFile, UploadWriter, local_file, storage_of, store_upload
 from app.boards.leaderboard import build_leaderboard
 from app.competitions.find import boards_of, organised
 from app.competitions.leak import percent
@@ -72,6 +72,7 @@ STEPS = {
 UploadFromFiles = Annotated[SentUpload, Depends(upload_guard(f"{PLACE}/files"))]
 #: Columns, labels and groups of the items' upload, as a form of their own.
 _ANSWERS = "answers"
+_TABLES = (".csv", ".tsv", ".txt")
 _SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".txt", ".zip", ".cupt")
 
 
@@ -234,11 +235,19 @@ def _overall(scores: Mapping[tuple[str, str], float | None]) -> dict[str, float 
 
 
 def _board(draft: Draft) -> dict[str, Any]:
+    scores, metrics = _scores(draft), metrics_offered(draft.document["tasks"][0])
+    rank = boards.rank_of(draft.document)
+    sign = -1 if rank[0] in metrics and metrics[rank[0]].higher_is_better else 1
+
+    def place(name: str) -> tuple[bool, float]:
+        value = scores.get(name, {}).get(rank)
+        return value is None, sign * (value or 0)
+
     return {
         "offered": boards.offered(draft.document),
-        "metrics": metrics_offered(draft.document["tasks"][0]),
-        "baselines": _declared_baselines(draft.document),
-        "scores": _scores(draft),
+        "metrics": metrics,
+        "baselines": sorted(_declared_baselines(draft.document), key=place),
+        "scores": scores,
     }
 
 
@@ -510,6 +519,10 @@ def _owner(server: Server, user: User, competition: str) -> User | None:
 def _save_items(
     server: Server, user: User, competition: str, file: StoredFile, path: str, answers: Mapping[str, str]
 ) -> None:
+    storage = storage_of(server.settings)
+    if path.endswith(_TABLES) and (plain := columns.plain_table(local_file(storage, file.sha256))):
+        file, path = store_upload([plain], storage, server.settings.upload_limit_bytes), "items.csv"
+
     def change(document: Document, files: Files) -> tuple[Document, Files]:
         new = {path: file.sha256}
         document = {
@@ -522,7 +535,7 @@ def _save_items(
         if answers:
             changed, made = _with_files(document, answers, {**files, **new}, server)
             return changed, {**new, **made}
-        read = columns.read_columns(local_file(storage_of(server.settings), file.sha256))
+        read = columns.read_columns(local_file(storage, file.sha256))
         return _with_guessed(document, read), new
 
     _save(server, user, competition, change, answers, file)

@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import select
 
 from app.base.db import reading, writing
+from app.base.storage import local_file, storage_of
 from app.competitions.find import find_competition
 from app.declarations.revisions.kept import present_revision
 from app.models import Stage, User
@@ -107,6 +108,19 @@ def test_without_scripts_columns_are_read_from_the_items(site: Site, ada: Lingui
     assert "en 8 · pt 8" in text_of(page)
     options = document_of(site, "praise-or-insulte")["tasks"][0]["options"]
     assert (options["id"], options["groups"]) == ("sent_id", {"language": ["en", "pt"]})
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "cp1252", "utf-16"])
+def test_items_of_a_spreadsheet_are_stored_as_a_scorer_reads_them(site: Site, ada: Linguist, encoding: str) -> None:
+    place = begun(ada)
+    rows = "Id;Language;Sentence\r\n" + "".join(f'{n};{"pt" if n % 2 else "en"};"ça; {n}, oui"\r\n' for n in range(4))
+    page = send_items(ada, place, {}, rows.encode(encoding)).text
+    assert "en 2 · pt 2" in text_of(page)
+    with reading(site.engine) as session:
+        present = present_revision(session, find_competition(session, "praise-or-insulte"))
+        (stored,) = [one.sha256 for one in present.files if one.path == "items.csv"]
+    text = local_file(storage_of(site.settings), stored).read_text(encoding="utf-8")
+    assert text.splitlines()[:2] == ["Id,Language,Sentence", '0,en,"ça; 0, oui"']
 
 
 def test_a_choice_that_cannot_be_is_refused_in_words(ada: Linguist) -> None:
