@@ -36,7 +36,7 @@ from app.base.storage import Storage, clear_interrupted_uploads, sealed_storage_
 from app.boards.freezing import freeze_due
 from app.boards.statistics_work import statistics_due
 from app.competitions.life import delete_due
-from app.declarations.blueprints.abandoned import Abandoned, clear_abandoned
+from app.declarations.blueprints.abandoned import Abandoned, clear_abandoned, sweep_abandoned_drafts
 from app.declarations.bundle_uploads import forget_bundles
 from app.gold.checks import unanswered_checks
 from app.models import RunStatus, ScoringRun
@@ -232,9 +232,12 @@ def clear_held_uploads(engine: Engine, now: datetime) -> None:
 
 
 def clear_blueprints(engine: Engine, settings: Settings, now: datetime) -> None:
-    """Warn authors of abandoned drafts, and delete those warned two weeks ago."""
+    """Warn authors of abandoned blueprints and drafts, and delete blueprints whose authors were warned weeks ago."""
     with writing(engine) as session:
         abandoned = clear_abandoned(session, settings, now)
+        drafts = sweep_abandoned_drafts(session, settings, now)
+    if drafts:
+        log.info("drafts_abandoned", competitions=drafts)
     if abandoned != Abandoned():
         log.info("blueprints_abandoned", **asdict(abandoned))
 

@@ -116,6 +116,12 @@ class Settings(BaseSettings):
         ge=0,
         description="how long a competition that nobody goes on writing is kept, told two weeks before; 0: ever",
     )
+    draft_days: int = Field(
+        365,
+        ge=0,
+        description="how long a draft that nobody changes is kept before its deletion is scheduled, which its owner is "
+        "told a week before; 0: ever",
+    )
     mebibytes_per_organiser: int = Field(1024, ge=0, description="of files and gold of theirs, all together")
 
     # Rate limits (app.web.http.rate_limits); 0: no limit.

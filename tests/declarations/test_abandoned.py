@@ -6,18 +6,22 @@ from datetime import datetime, timedelta
 
 import pytest
 from sqlalchemy import Engine, select
+from sqlalchemy.orm import Session
 
 from app.base.config import Settings
 from app.base.db import reading, writing
 from app.base.storage import StoredFile
+from app.competitions.life import keep_competition
 from app.competitions.organisers import limits_of
-from app.declarations.blueprints.abandoned import Abandoned, clear_abandoned
+from app.declarations.blueprints.abandoned import Abandoned, clear_abandoned, sweep_abandoned_drafts
 from app.declarations.blueprints.kept import add_file, begin_blueprint, save_document
-from app.models import AuditEntry, Blueprint, BlueprintFile, OutgoingMail, User
+from app.models import AuditEntry, Blueprint, BlueprintFile, Competition, OutgoingMail, Stage, User
+from app.people import audit
 from tests.rich_world import fresh
-from tests.world import NOW, add_user
+from tests.world import NOW, add_competition, add_user
 
 DAY = timedelta(days=1)
+LEFT = "left"
 
 
 @pytest.fixture
@@ -86,3 +90,60 @@ def test_a_step_that_is_saved_keeps_it_and_begins_the_days_anew(
 def test_for_ever_is_for_ever(engine: Engine, written: int) -> None:
     assert sweep(engine, Settings(blueprint_days=0), NOW + 10_000 * DAY) == (0, 0)
     assert mails(engine) == []
+
+
+# -------------------------------------------------------------------------------------------------------------- drafts
+
+
+def swept(engine: Engine, now: datetime, days: int = 100) -> list[str]:
+    with writing(engine) as session:
+        return sweep_abandoned_drafts(session, Settings(draft_days=days), now)
+
+
+def the_draft(session: Session) -> Competition:
+    return session.scalars(select(Competition).where(Competition.name == LEFT)).one()
+
+
+@pytest.fixture
+def draft(engine: Engine) -> Engine:
+    """Made now by ada, who confirmed her address."""
+    add_competition(engine, name=LEFT)
+    ada = add_user(engine, "ada")
+    with writing(engine) as session:
+        user = session.get_one(User, ada.id)
+        user.email_confirmed_at = NOW
+        found = the_draft(session)
+        found.stage, found.owner_id = Stage.DRAFT, user.id
+        audit.record(session, user, "competition.create", f"competition {LEFT}", now=NOW)
+    return engine
+
+
+def test_an_abandoned_draft_is_scheduled_for_deletion_and_its_owner_told(draft: Engine) -> None:
+    assert swept(draft, NOW + 99 * DAY) == []
+    assert swept(draft, NOW + 10_000 * DAY, days=0) == [], "0 is for ever"
+    assert swept(draft, NOW + 100 * DAY) == [LEFT]
+    assert swept(draft, NOW + 101 * DAY) == [], "once"
+    with reading(draft) as session:
+        assert the_draft(session).delete_at == NOW + 107 * DAY
+    (mail,) = mails(draft)
+    assert f"/competitions/{LEFT}/life" in mail
+
+
+def test_who_cancels_the_deletion_of_a_draft_has_all_the_days_again(draft: Engine) -> None:
+    swept(draft, NOW + 100 * DAY)
+    with writing(draft) as session:
+        owner = session.scalars(select(User).where(User.username == "ada")).one()
+        keep_competition(session, the_draft(session), actor=owner, now=NOW + 102 * DAY)
+    assert swept(draft, NOW + 201 * DAY) == []
+    assert swept(draft, NOW + 202 * DAY) == [LEFT]
+
+
+@pytest.mark.parametrize("kept", ["published", "of the server"])
+def test_only_drafts_of_people_are_swept(draft: Engine, kept: str) -> None:
+    with writing(draft) as session:
+        found = the_draft(session)
+        if kept == "published":
+            found.stage = Stage.PUBLISHED
+        else:
+            found.owner_id = None
+    assert swept(draft, NOW + 1_000 * DAY) == []
