@@ -373,7 +373,7 @@ class SetupFiles {
     const name = chosen.name.replace(/\.[^.]*$/, "") + ".csv";
     const file = this.mended ? new File([inCsv([header, ...all])], name, { type: "text/csv" }) : chosen;
     const body = new FormData();
-    for (const [name, value] of new FormData(this.gold)) if (name !== "file") body.append(name, value);
+    for (const [name, value] of new FormData(this.gold)) if (name !== "file" && name !== "describe") body.append(name, value);
     body.append("file", file);
     return this.send(this.place.dataset.gold, body);
   }

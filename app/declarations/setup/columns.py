@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,8 @@ class ColumnRead:
     different: int
     rows: int
     values: tuple[tuple[str, int], ...] = ()
+    #: The lowest and the highest number and the mean, where all values of an answer are numbers.
+    numbers: tuple[float, float, float] | None = None
 
     @property
     def words(self) -> str:
@@ -110,6 +113,110 @@ def columns_read(head: dict[str, Any], _: bytes) -> Message:
     except (csv.Error, ValueError):
         return {"columns": []}, b""
     return {"columns": [_described(name, [row[place] for row in rows]) for place, name in enumerate(header)]}, b""
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What a worker reported of sealed gold. is_plain: whether a scorer reads the file as it is."""
+
+    columns: tuple[ColumnRead, ...]
+    is_plain: bool
+
+
+def description_of(data: bytes) -> str | None:
+    """Return the columns of a table as JSON, for `read_description`; None if it is no table.
+
+    Values are listed with their counts only where they are few and repeat, as labels and groups do: nothing says which
+    row has which.
+    """
+    try:
+        header, rows = table_of(data)
+        text, is_utf8 = _decoded(data)
+    except (csv.Error, ValueError):
+        return None
+    if len(header) < 2 or not rows:
+        return None
+    is_plain = is_utf8 and (_is_json_lines(text) or _separator_of(text) in _READ_AS_IT_IS)
+    columns = [_reported(name, [row[place] for row in rows]) for place, name in enumerate(header)]
+    return json.dumps({"columns": columns, "is_plain": is_plain}, ensure_ascii=False)
+
+
+def _reported(name: str, cells: Sequence[str]) -> list[Any]:
+    _, different, rows, values = _described(name, cells)
+    repeats = different <= MOST_GROUPS and 2 * different <= rows
+    try:
+        numbers = [float(cell) for cell in cells]
+    except ValueError:
+        numbers = []
+    bounds = [min(numbers), max(numbers), sum(numbers) / len(numbers)] if numbers else None
+    return [name, different, rows, values if repeats else [], bounds if all(map(isfinite, numbers)) else None]
+
+
+def read_description(text: str | None) -> Description | None:
+    """Return what `description_of` wrote; None for nothing."""
+    if text is None:
+        return None
+    document = json.loads(text)
+    columns = [
+        ColumnRead(name, different, rows, tuple((value, count) for value, count in values), bounds and tuple(bounds))
+        for name, different, rows, values, bounds in document["columns"]
+    ]
+    return Description(tuple(columns), document["is_plain"])
+
+
+def roles_of(read: Sequence[ColumnRead], options: Mapping[str, Any], answer: str) -> dict[str, Role]:
+    """Return the role of each column as declared, guessed for the others. answer: the declared name of its column."""
+    return {
+        one.name: Role.ID
+        if one.name == options.get("id")
+        else Role.GROUP
+        if one.name in (options.get("groups") or {})
+        else guessed_role(one, answer)
+        for one in read
+    }
+
+
+def are_chosen(roles: Mapping[str, Role]) -> bool:
+    """Return whether a column is the id and another one the answer."""
+    return {Role.ID, Role.ANSWER} <= set(roles.values())
+
+
+def roles_of_gold(read: Sequence[ColumnRead], answer_kind: str, known: Mapping[str, Role]) -> dict[str, Role]:
+    """Return the known roles with a guess for id and answer, where gold has columns of other names."""
+    roles = dict(known)
+    free = [one for one in read if roles[one.name] is Role.SHOWN]
+    if Role.ID not in roles.values() and (ids := [one for one in free if one.different == one.rows]):
+        roles[ids[0].name] = Role.ID
+        free.remove(ids[0])
+    if Role.ANSWER not in roles.values() and free:
+        likely = [one for one in free if _looks_like_answer(one, answer_kind)]
+        roles[(likely or free)[-1].name] = Role.ANSWER
+    return roles
+
+
+def _looks_like_answer(column: ColumnRead, answer_kind: str) -> bool:
+    if answer_kind == "text":
+        return True
+    return column.numbers is not None if answer_kind == "number" else bool(column.values)
+
+
+def with_reported_facts(form: Mapping[str, str], kind: Kind) -> dict[str, str]:
+    """Return a form with labels, usual answer and bounds from what a worker reported of the answer's column.
+
+    A form that has labels or the usual answer already, as one filled in by a script, stays as it is.
+    """
+    place = 0
+    while (role := form.get(f"column.{place}.role")) is not None and role != Role.ANSWER:
+        place += 1
+    if role is None or form.get("labels") or form.get("usual"):
+        return dict(form)
+    values = _lines(form.get(f"column.{place}.values", ""))
+    facts = {name: form.get(f"column.{place}.{name}", "") for name in ("low", "high", "usual")}
+    if kind.answer == "labels":
+        values = list(dict.fromkeys(one for value in values for one in value.split("|") if one))
+    if kind.answer in ("label", "labels"):
+        facts = {"labels": "\n".join(sorted(values)), "usual": values[0] if values else ""}
+    return {**form, **facts}
 
 
 def plain_table(path: Path) -> bytes | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from typing import Any
 from urllib.parse import urlencode
 
@@ -166,6 +168,67 @@ def test_a_story_is_chosen_with_what_one_team_can_learn_beside_it(site: Site, ad
     ada.send(f"{place}/visibility", **{"story.0": "until-close"})
     phase = document_of(site, "praise-or-insulte")["phases"][0]
     assert phase["visibility"] == {"board": "hidden", "public_from": "close"}
+
+
+def test_without_scripts_a_worker_reads_the_columns_of_gold(
+    empty_site: Site, cheap_passwords: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = empty_site
+    open_to_organisers(site, monkeypatch)
+    with log_in(site, "ada") as browser:
+        with writing(site.engine) as session:
+            session.scalars(select(User).where(User.username == "ada")).one().email_confirmed_at = site.now
+        ada = Linguist(browser)
+        place = begun(ada)
+        rows = [(f"S{n}", "en" if n % 2 else "pt", "praise" if n % 3 else "insult", f"Words, {n}") for n in range(12)]
+        items = "No.,Language,Sentence\n" + "".join(f'{id_},{language},"{text}"\n' for id_, language, _, text in rows)
+        gold = "No.,Language,Tone,Sentence\n" + "".join(f'{a},{b},{c},"{d}"\n' for a, b, c, d in rows)
+
+        assert 'name="describe" value="yes"' in ada.browser.get(f"{place}/files").text
+        sent = send_gold_described(ada, place, gold.replace(",", ";").encode())
+        assert sent.url.path == f"{place}/files", "the draft goes on where it was"
+        assert "a worker is reading it" in text_of(sent.text)
+        work(site)
+        assert "Save it as “CSV UTF-8” with commas" in text_of(ada.browser.get(f"{place}/files").text)
+
+        send_gold_described(ada, place, gold.encode())
+        work(site)
+        page = ada.browser.get(f"{place}/files").text
+        assert "choose below what each column is" in text_of(page)
+        assert "praise 8 · insult 4" in text_of(page)
+        send_items(ada, place, {}, items.encode())
+        fields = columns_shown(ada.browser.get(f"{place}/files").text)
+        roles = [fields[f"column.{number}.role"] for number in range(4)]
+        assert roles == ["id", "group", "answer", "shown"]
+        saved = ada.send(f"{place}/files", **fields, **{"baseline.majority": "yes"})
+        assert saved.url.path == f"{place}/metrics", text_of(saved.text)
+        work(site)
+        options = document_of(site, "praise-or-insulte")["tasks"][0]["options"]
+        assert (options["id"], options["value"], options["labels"]) == ("No.", "Tone", ["insult", "praise"])
+        assert "gold.csv , checked by a worker" in text_of(ada.browser.get(f"{place}/files").text)
+        metrics = text_of(ada.browser.get(f"{place}/metrics").text)
+        assert "on the half of the items that the live board shows" in metrics
+
+
+def send_gold_described(ada: Linguist, place: str, content: bytes) -> httpx.Response:
+    files: list[tuple[str, tuple[str | None, bytes]]] = [
+        ("csrf_token", (None, ada.token.encode())),
+        ("describe", (None, b"yes")),
+        ("publish", (None, b"true")),
+        ("file", ("gold.csv", content)),
+    ]
+    return ada.browser.post(f"{place.removesuffix('/setup')}/phases/evaluation/tasks/main/gold", files=files)
+
+
+def columns_shown(page: str) -> dict[str, str]:
+    """What the form of columns holds as it is shown: hidden fields, and the chosen role of each column."""
+    fields = {
+        html.unescape(name): html.unescape(value)
+        for name, value in re.findall(r'<input type="hidden" name="(column[^"]*|labels|usual)" value="([^"]*)"', page)
+    }
+    for name, menu in re.findall(r'<select name="(column[^"]+)"[^>]*>(.*?)</select>', page, re.DOTALL):
+        (fields[name],) = re.findall(r'<option value="([^"]*)" selected>', menu)
+    return fields
 
 
 def test_publish_opens_once_nothing_is_missing_and_a_rehearsal_shows_every_view(
