@@ -13,6 +13,7 @@ from sqlalchemy import select
 
 from app.base.db import reading, writing
 from app.base.storage import local_file, storage_of
+from app.boards.leaderboard import is_same_question
 from app.competitions.find import find_competition
 from app.declarations.revisions.kept import present_revision
 from app.models import Stage, User
@@ -151,7 +152,12 @@ def test_dates_have_a_zone_and_phases_come_and_go(site: Site, ada: Linguist) -> 
     assert (first["start"], first["end"]) == ("2027-03-27 12:00 +01:00", "2027-03-28 12:00 +02:00"), "summer begins"
     assert (second["start"], "end" in second) == (first["end"], False)
     assert "private_part" in first["tasks"]["main"]
-    assert "private_part" not in second["tasks"]["main"], "nothing is private for ever"
+    divided = [one["tasks"]["main"]["private_part"] for one in (first, second)]
+    assert divided[1] == {**divided[0], "shown_from": second["start"]}, "nothing is private for ever"
+    assert second["carry_over"] == "evaluation"
+    with reading(site.engine) as session:
+        there, later = (phase.phase_tasks[0] for phase in find_competition(session, "praise-or-insulte").phases)
+        assert is_same_question(there, later), "so that entries are carried over"
     endless = ada.send(f"{place}/phases", **{**dates, "phase.0.end": "", "phase.0.zone": "UTC"})
     assert "Half of the items are private until it closes, so it needs an end." in text_of(endless.text)
     again = {**dates, "phase.0.zone": "UTC", "phase.1.start": "2027-03-28T12:00", "phase.1.zone": "UTC"}
