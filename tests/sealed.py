@@ -62,13 +62,14 @@ def seal_gold(
     checked: bool = True,
     places: Sequence[str] = (PLACE,),
     reader: str | None = None,
+    described: bool = False,
 ) -> GoldVersion:
     """What `evergold gold put` does; the last place's version. checked: a worker called it right, whatever it holds."""
     folder = get_settings().sealed_dir
     with reading(engine) as session:
         keys = current_keys(session)
         asked = [find_phase_task(session, *place.split("/")) for place in places]
-        binding = replace(bind_gold(session, asked, is_public=public), reader=reader)
+        binding = replace(bind_gold(session, asked, is_public=public), reader=reader, is_described=described)
     writer = SealingWriter(FolderStorage(folder), UNLIMITED_BYTES, what=binding, recipients=keys)
     if isinstance(content, Path):
         write_content(content, writer)

@@ -292,7 +292,7 @@ def clear_held_uploads(engine: Engine, now: datetime) -> None:
 
 
 def clear_blueprints(engine: Engine, settings: Settings, now: datetime) -> None:
-    """Warn authors of abandoned drafts, and delete those warned two weeks ago."""
+    """Warn authors of abandoned blueprints, and delete those warned two weeks ago."""
     with writing(engine) as session:
         abandoned = clear_abandoned(session, current_settings(session, settings), now)
     if abandoned != Abandoned():

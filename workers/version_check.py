@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 
@@ -34,6 +34,7 @@ from evergold.scoring.task import AnyTask, Options, read_options
 from evergold.scoring.tasks import get_task, needs_gpu
 from workers.apart import Failed, Lost, Run, here
 from workers.confined import confined
+from workers.describing import described
 from workers.explaining import sealed_explanation
 from workers.faults import logged, named, without_gold
 from workers.gold import OpenGold, items_in_storage, open_sealed_gold, read_sealed_gold
@@ -85,7 +86,7 @@ LACKING = (NoKeyForIt, GoldNotFound, KeyFileBroken, StorageAway)
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The problems of a version, free of gold, the number of those left out, and all with values, sealed."""
+    """The problems of a version, free of gold, the number of those left out, and an explanation or a description."""
 
     problems: Sequence[Problem]
     omitted: int
@@ -119,7 +120,7 @@ def check_version(engine: Engine, version_id: int, run: Run[Found | Failed] = he
             problems, explanation = found.problems, found.explanation
             record_invalid_gold(session, version_id, problems, found.omitted, now, explanation=explanation)
     else:
-        _record_valid(engine, version_id)
+        _record_valid(engine, version_id, found.explanation)
 
 
 def _find(version: GoldVersion, sealed: SealedGold) -> Found | Failed:
@@ -127,12 +128,21 @@ def _find(version: GoldVersion, sealed: SealedGold) -> Found | Failed:
     try:
         fetch_gold(sealed, version.phase_task.items_sha256)
         with confined():
-            return _problems(version, sealed)
+            found = _problems(version, sealed)
+            return replace(found, explanation=_description(sealed) or found.explanation)
     except LACKING as lacking:
         return Failed(str(lacking), is_lacking=True)
     except Exception as error:
         log.error("gold_check_failed", gold_version_id=version.id, **logged(error))
         return Failed(named(error))
+
+
+def _description(sealed: SealedGold) -> str | None:
+    """Return the columns, if the uploader asked for them; gold that does not open has none."""
+    try:
+        return described(sealed)
+    except SealBroken:
+        return None
 
 
 def _leave(engine: Engine, version_id: int, found: Failed | Lost) -> None:
@@ -174,10 +184,10 @@ def _by_line(invalid: InvalidFile, sealed: SealedGold) -> Found:
     return Found([Problem("other-options", said)], 0)
 
 
-def _record_valid(engine: Engine, version_id: int) -> None:
+def _record_valid(engine: Engine, version_id: int, description: str | None) -> None:
     now = datetime.now(UTC)
     with writing(engine) as session:
-        phase_task = record_valid_gold(session, version_id, now)
+        phase_task = record_valid_gold(session, version_id, now, description=description)
         runs = submit_waiting_baselines(session, phase_task, now) if phase_task else []
         is_for_gpu = phase_task is not None and needs_gpu(phase_task.task.task_type)
     send_runs([(run_id, is_for_gpu) for run_id in runs])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from app.cli.settings import DataDirOption, server_database
-from evergold.cli.output import WHILE_IT_RUNS, Code, CommandError, JsonOption, print_json, print_table, say
+from evergold.cli.output import WHILE_IT_RUNS, Code, CommandError, JsonOption, print_json, print_table, remark, say
 from evergold.moments import moment_words
 
 if TYPE_CHECKING:
@@ -75,6 +75,34 @@ def refuse(
 ) -> None:
     """Refuse a person: no more uploads. What they sent stays, and they get a mail."""
     _decide(competition, users, "refused", data_dir, as_json)
+
+
+@registrations.command()
+def code(
+    competition: CompetitionArgument,
+    end: Annotated[bool, typer.Option("--end", help="End the code; those who joined by it stay.")] = False,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Create the code by which a class joins, and print it once; the code before it ends."""
+    from app.competitions.find import find_competition
+    from app.models import RegistrationMode
+    from app.teams.codes import end_code, make_code
+    from app.teams.registration import rules_of
+
+    with server_database(data_dir) as session:
+        found, now = find_competition(session, competition), datetime.now(UTC)
+        ended = end_code(session, found, by=None, now=now) if end else False
+        made = None if end else make_code(session, found, by=None, now=now)
+        by_code = rules_of(found).mode == RegistrationMode.CODE
+    if as_json:
+        print_json({"code": made, "ended": ended})
+    elif made is None:
+        say("The code has ended." if ended else "There was no code.")
+    else:
+        say(made)
+        if not by_code:
+            remark("It is not asked for yet: set registration to a code (`mode: code`), on Edit or in phases.yaml.")
 
 
 def _decide(competition: str, users: list[str], status: str, data_dir: Path | None, as_json: bool) -> None:

@@ -61,7 +61,7 @@ def calendar_of(phases: Sequence[Dates], now: datetime) -> Calendar | None:
     if not phases:
         return None
     told = sentences(phases)
-    words = " ".join(told) or "One phase at a time, and none without one."
+    words = " ".join(told) or ("One phase." if len(phases) == 1 else "No overlaps, no gaps.")
     spans = [Span(one.title, f"{one.title}: {_words(one)}", one.start, one.end) for one in phases]
     both = overlaps_of(phases)
     bands = [Band(one.start, one.end) for one in both]

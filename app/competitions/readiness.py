@@ -21,13 +21,15 @@ Step = Literal["files", "metrics", "phases", "texts"]
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A point of the checklist. words: what is there, or what is missing; step: where it is mended."""
+    """A point of the checklist. words: what is there, or what is missing; step: where it is mended;
+    is_awaited: whether a worker is about to mend it."""
 
     name: Literal["items", "gold", "description", "dates", "example", "metric"]
     title: str
     is_there: bool
     words: str
     step: Step
+    is_awaited: bool = False
 
 
 class Place(NamedTuple):
@@ -90,7 +92,7 @@ def _gold(session: Session, places: list[Place]) -> Point:
         words = "It cannot be used: the page of the gold explains why."
     else:
         words = f"No gold yet: {_where(without)}."
-    return Point("gold", "Gold", False, words, "files")
+    return Point("gold", "Gold", False, words, "files", is_awaited=GoldCheck.WAITING in states)
 
 
 def _description(competition: Competition) -> Point:

@@ -52,6 +52,8 @@ class Binding:
     programs: for task types that run organisers' programs, the digest of what opens gold in a run, by phase.
     reader: the public key (X25519, hexadecimal) of the uploader's browser, to which a worker seals what is wrong with
         which values; None without one.
+    is_described: whether a worker may report its columns, how many different values each has, and those that repeat, to
+        the organisers: asked for by an uploader whose browser has no script that could read them.
 
     Options may change, but problems of gold are reported by line only under these; otherwise somebody with the database
     could query the lines of one label after the other.
@@ -65,6 +67,7 @@ class Binding:
     is_public: bool = False
     programs: Mapping[str, str] = field(default_factory=dict)
     reader: str | None = None
+    is_described: bool = False
 
     def covers(self, place: GoldPlace) -> bool:
         """Return whether the file is the gold of this place, for this program."""
@@ -98,6 +101,7 @@ class Binding:
             "public": self.is_public,
             **({"programs": dict(self.programs)} if self.programs else {}),
             **({"reader": self.reader} if self.reader else {}),
+            **({"described": True} if self.is_described else {}),
         }
         line = _START + json.dumps(document, separators=(",", ":")).encode() + b"\n"
         if len(line) > LINE_BYTES:
@@ -139,6 +143,7 @@ def read_binding(line: bytes) -> Binding | None:
             document["public"] is True,
             dict(document.get("programs", {})),
             document.get("reader"),
+            document.get("described") is True,
         )
     except (ValueError, TypeError, KeyError):
         return None

@@ -40,15 +40,17 @@ def begin_check(session: Session, version_id: int, *, attempts: int, now: dateti
     return None if counted is None else _get(session, version_id)
 
 
-def record_valid_gold(session: Session, version_id: int, now: datetime) -> PhaseTask | None:
+def record_valid_gold(
+    session: Session, version_id: int, now: datetime, *, description: str | None = None
+) -> PhaseTask | None:
     """Record that the version is readable and matches; publish it if it waits for that, and then return its phase task.
 
-    A newer version published in the meantime stays in use.
+    A newer version published in the meantime stays in use. description: see `workers.describing`.
     """
     version = _get(session, version_id)
     phase_task = version.phase_task
     list_gold(session, phase_task, lock=True)
-    if not _end(session, version_id, now, GoldCheck.VALID, ([], 0, None)):
+    if not _end(session, version_id, now, GoldCheck.VALID, ([], 0, description)):
         return None
     session.refresh(version, ["check_state", "publish_when_valid"])
     if not version.publish_when_valid or newest_in_use(session, phase_task) > version.number:
@@ -68,7 +70,8 @@ def record_invalid_gold(
 ) -> bool:
     """Record that no run could be scored with it.
 
-    problems: free of gold, see `workers.faults`; explanation: with values, sealed, see `workers.explaining`.
+    problems: free of gold, see `workers.faults`; explanation: with values, sealed, see `workers.explaining`; or a
+    description, see `workers.describing`.
     """
     shown = [problem.as_dict() for problem in problems[:PROBLEMS_SHOWN]]
     more = omitted + max(0, len(problems) - PROBLEMS_SHOWN)

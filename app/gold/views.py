@@ -120,7 +120,7 @@ def _describe_version(version: GoldVersion) -> GoldVersionOut:
         used_when_valid=version.publish_when_valid,
         problems=[_problem(one) for one in version.problems],
         problems_omitted=version.problems_omitted,
-        explanation=version.explanation,
+        explanation=version.sealed_explanation,
         waits_because=version.check_failure,
     )
 

@@ -98,10 +98,22 @@ class GoldVersion(Base):
     check_failure: Mapped[str | None] = mapped_column(Text)  # why no worker could check it so far
     problems: Mapped[list[Any]] = mapped_column(default=list)  # as `Problem.as_dict`, without any gold
     problems_omitted: Mapped[int] = mapped_column(default=0)
-    explanation: Mapped[str | None] = mapped_column(Text)  # the problems with values, sealed to the uploader's key
+    # The problems with values, sealed to the uploader's key; where the uploader asked for it, columns as JSON instead.
+    explanation: Mapped[str | None] = mapped_column(Text)
 
     phase_task: Mapped[PhaseTask] = relationship(lazy="raise")
     sealed_file: Mapped[SealedFile] = relationship(lazy="raise")
+
+    @property
+    def description(self) -> str | None:
+        """Its columns as JSON, if a worker was allowed to report them."""
+        return self.explanation if (self.explanation or "").startswith("{") else None
+
+    @property
+    def sealed_explanation(self) -> str | None:
+        """The problems with values, sealed to the uploader's key."""
+        return None if self.description else self.explanation
+
     created_by: Mapped[User | None] = relationship(lazy="raise")
 
 

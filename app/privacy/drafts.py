@@ -82,7 +82,7 @@ def _tell(
 def _organisers(session: Session, competition: Competition) -> list[User]:
     owner = session.get(User, competition.owner_id) if competition.owner_id is not None else None
     found = {user.id: user for user in organisers_of(session, competition.name, Right.EDIT)}
-    return list(({owner.id: owner} if owner is not None else {} | found).values())
+    return list((({owner.id: owner} if owner is not None else {}) | found).values())
 
 
 def _to_the_minute(moment: datetime) -> str:

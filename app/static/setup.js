@@ -46,19 +46,51 @@ const parseTable = (text, separator) => {
 
 const cellOf = (value) => value == null ? "" : typeof value === "string" ? value : JSON.stringify(value);
 
-/** Read a table of text into header and rows; null if it is none. */
-const readTable = (content) => {
-  const text = content.replace(/^\uFEFF/, "");
+const SEPARATORS = ["\t", ";", ",", "|"];
+const SPREADSHEET = [[0x50, 0x4B, 0x03, 0x04], [0xD0, 0xCF, 0x11, 0xE0]];
+
+/** Decode the bytes of a table: UTF-8, UTF-16 with its mark, or what spreadsheets call "CSV" on Windows. */
+const decoded = (bytes) => {
+  if (bytes[0] === 0xFF && bytes[1] === 0xFE) return { text: new TextDecoder("utf-16le").decode(bytes), isUtf8: false };
+  if (bytes[0] === 0xFE && bytes[1] === 0xFF) return { text: new TextDecoder("utf-16be").decode(bytes), isUtf8: false };
+  try {
+    return { text: new TextDecoder("utf-8", { fatal: true }).decode(bytes), isUtf8: true };
+  } catch {
+    return { text: new TextDecoder("windows-1252").decode(bytes), isUtf8: false };
+  }
+};
+
+/** Return the separator that gives the first line the most cells. */
+const separatorOf = (line) => {
+  const cells = (separator) => parseTable(line, separator)[0]?.length ?? 0;
+  return SEPARATORS.reduce((best, one) => cells(one) > cells(best) ? one : best, ",");
+};
+
+/**
+ * Read the bytes of a table into header and rows; null if it is none. all: every row, also those whose number of cells
+ * differs from the header's; isPlain: whether a scorer reads the file as it is (UTF-8; commas, tabs or JSON lines).
+ */
+const readTable = (bytes, name) => {
+  if (SPREADSHEET.some((start) => start.every((byte, at) => bytes[at] === byte))) {
+    throw new Error(`${name} is a spreadsheet's own file. Save it as CSV there, and choose that file.`);
+  }
+  const { text: content, isUtf8 } = decoded(bytes);
+  let text = content.replace(/^\uFEFF/, "");
+  const named = /^sep=(.)\r?\n/.exec(text);
+  if (named) text = text.slice(named[0].length);
   const first = text.split(/\r?\n/).find((line) => line.trim()) ?? "";
   if (first.trimStart().startsWith("{")) {
     const objects = text.split(/\r?\n/).filter((line) => line.trim()).map((line) => JSON.parse(line));
     const header = [...new Set(objects.flatMap((one) => Object.keys(one)))];
-    return { header, rows: objects.map((one) => header.map((name) => cellOf(one[name]))), isCsv: false };
+    const rows = objects.map((one) => header.map((name) => cellOf(one[name])));
+    return { header, rows, all: rows, isCsv: false, isPlain: isUtf8 };
   }
-  const separator = first.includes("\t") ? "\t" : ",";
-  const [header, ...rows] = parseTable(text, separator);
-  if (!header || !rows.length) return null;
-  return { header, rows: rows.filter((row) => row.length === header.length), isCsv: separator === "," };
+  const separator = named?.[1] ?? separatorOf(first);
+  const [header, ...all] = parseTable(text, separator);
+  if (!header || header.length < 2 || !all.length) return null;
+  const rows = all.filter((row) => row.length === header.length);
+  const isPlain = isUtf8 && !named && (separator === "," || separator === "\t");
+  return { header, rows, all, isCsv: separator !== "\t", isPlain };
 };
 
 const inCsv = (rows) => rows.map((row) => row.map((cell) =>
@@ -96,18 +128,29 @@ class SetupFiles {
 
   makesItems() { return this.table !== null && this.part("make-items").checked; }
 
+  /** Show why the chosen file cannot be read; an empty sentence hides it. */
+  refuse(sentence) {
+    const line = this.part("unreadable");
+    line.textContent = sentence;
+    line.hidden = !sentence;
+    if (sentence) this.goldFile.value = "";
+  }
+
   async goldChosen() {
     const [file] = this.goldFile.files;
     this.table = null;
+    this.part("failed").hidden = true;
+    this.refuse("");
     this.part("too-large").hidden = !file || file.size <= Number(this.gold.dataset.limitBytes);
     if (!file || !this.part("too-large").hidden) return;
     try {
-      this.table = readTable(await file.text());
-    } catch {
-      this.table = null;
+      this.table = readTable(new Uint8Array(await file.arrayBuffer()), file.name);
+      if (!this.table) this.refuse(`${file.name} is no table: it needs a line of column names, and a line for each item.`);
+    } catch (error) {
+      this.refuse(error instanceof SyntaxError ? `${file.name} is not JSON on each line.` : error.message);
     }
     if (!this.table) return;
-    this.mended = false;
+    this.mended = !this.table.isPlain;
     const { header, rows } = this.table;
     this.columns = header.map((name, place) => ({ name, values: counted(rows.map((row) => row[place])) }));
     this.guess();
@@ -136,7 +179,12 @@ class SetupFiles {
       if (!one.role && GROUP_NAMES.includes(one.name.toLowerCase()) && few(one) && this.canGroup(one)) one.role = "group";
     }
     const fits = this.kind === "label" ? (one) => one.values.length <= MOST_GROUPS * 5 : undefined;
-    const answer = named(ANSWER_NAMES[this.kind], fits) ?? this.columns.findLast((one) => !one.role);
+    const looksLikeAnswer = {
+      number: (one) => one.values.every(([value]) => value.trim() && Number.isFinite(Number(value))),
+      text: () => true,
+    }[this.kind] ?? ((one) => one.values.length <= Math.max(2, Math.sqrt(rows)));
+    const answer = named(ANSWER_NAMES[this.kind], fits) ??
+      this.columns.findLast((one) => !one.role && looksLikeAnswer(one)) ?? this.columns.findLast((one) => !one.role);
     if (answer) answer.role = "answer";
     for (const one of this.columns) one.role ??= "shown";
   }
@@ -158,11 +206,15 @@ class SetupFiles {
           disabled: value.endsWith("group") && !this.canGroup(column),
         })));
       role.addEventListener("change", () => { column.role = role.value; this.update(); });
+      const words = makeElement("td", { textContent: this.words(column) });
+      if (GROUP_NAMES.includes(column.name.toLowerCase()) && !this.canGroup(column) && column.values.length <= MOST_GROUPS) {
+        words.append(makeElement("span", { className: "hint", textContent: "To score by it, write it and its values with letters a–z, digits, . _ - and no spaces." }));
+      }
       return makeElement("tr", {}, makeElement("th", { scope: "row", textContent: column.name }),
         makeElement("td", {},
           makeElement("input", { type: "hidden", name: `column.${place}.name`, value: column.name }),
           makeElement("input", { type: "hidden", name: `column.${place}.values` }), role),
-        makeElement("td", { textContent: this.words(column) }));
+        words);
     }));
   }
 
@@ -222,9 +274,15 @@ class SetupFiles {
     }
   }
 
-  /** Name labels and groups with spaces around them, which look like other ones, and offer to mend them. */
+  /** Name rows with other numbers of cells; and labels and groups with spaces around them, and offer to mend them. */
   noteSlips() {
     const line = this.part("slips");
+    const { header, all } = this.table;
+    const misfit = all.findIndex((row) => row.length !== header.length);
+    if (misfit >= 0) {
+      line.hidden = false;
+      return line.replaceChildren(`Row ${misfit + 1} has ${all[misfit].length} cells, and there are ${header.length} columns. Correct it, and choose the file again.`);
+    }
     const checked = this.columns.filter((one) => one.role === "group" || (one.role === "answer" && this.kind === "label"));
     const slip = checked.flatMap((column) => column.values.filter(([value]) => value !== value.trim())
       .map(([value]) => ({ column, value })))[0];
@@ -275,7 +333,11 @@ class SetupFiles {
   // ----------------------------------------------------------------------------------------------------------- sending
 
   async submitted(event) {
-    if (!this.table) return;
+    if (!this.table) {
+      if (this.part("unreadable").hidden) return;
+      event.preventDefault();
+      return this.part("unreadable").scrollIntoView({ block: "center" });
+    }
     event.preventDefault();
     const failed = this.part("failed"), working = this.part("working");
     failed.hidden = true;
@@ -307,10 +369,11 @@ class SetupFiles {
 
   sendGold() {
     const [chosen] = this.goldFile.files;
-    const { header, rows } = this.table;
-    const file = this.mended ? new File([inCsv([header, ...rows])], chosen.name, { type: "text/csv" }) : chosen;
+    const { header, all } = this.table;
+    const name = chosen.name.replace(/\.[^.]*$/, "") + ".csv";
+    const file = this.mended ? new File([inCsv([header, ...all])], name, { type: "text/csv" }) : chosen;
     const body = new FormData();
-    for (const [name, value] of new FormData(this.gold)) if (name !== "file") body.append(name, value);
+    for (const [name, value] of new FormData(this.gold)) if (name !== "file" && name !== "describe") body.append(name, value);
     body.append("file", file);
     return this.send(this.place.dataset.gold, body);
   }
@@ -344,5 +407,28 @@ for (const form of document.querySelectorAll("[data-setup-board]")) {
     for (const heading of preview.querySelectorAll("th[data-cell]")) {
       heading.querySelector("[data-ranking]").hidden = heading.dataset.cell !== rank?.dataset.rank;
     }
+    const scoreOf = (row) => Number.parseFloat(row.querySelector(`[data-cell="${rank?.dataset.rank}"]`)?.textContent);
+    const sign = rank?.dataset.order === "ascending" ? -1 : 1;
+    const rows = [...preview.tBodies[0].rows].filter((row) => Number.isFinite(scoreOf(row)));
+    preview.tBodies[0].prepend(...rows.sort((one, other) => sign * (scoreOf(other) - scoreOf(one))));
   });
 }
+
+/** Replace what workers are still at, until nothing is awaited any more; what was typed or ticked stays. */
+const refreshAwaited = async (pause) => {
+  try {
+    const answer = await fetch(window.location.href, { headers: { Accept: "text/html" } });
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    for (const one of answer.ok ? document.querySelectorAll("[data-fresh]") : []) {
+      const fresh = page.querySelector(`[data-fresh="${CSS.escape(one.dataset.fresh)}"]`);
+      if (fresh) one.replaceWith(fresh);
+    }
+  } catch {
+    // The next look may find the server again.
+  }
+  awaitWorkers(Math.min(pause * 1.5, 15_000));
+};
+const awaitWorkers = (pause) => {
+  if (document.querySelector("[data-awaited]")) window.setTimeout(() => refreshAwaited(pause), pause);
+};
+awaitWorkers(800);

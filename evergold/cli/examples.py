@@ -96,6 +96,7 @@ EXAMPLES = {
     "registrations list": "semeval2022 --status pending",
     "registrations approve": "semeval2022 alan barbara",
     "registrations refuse": "semeval2022 mallory",
+    "registrations code": "semeval2022",
     "allowance list": "semeval2022",
     "allowance grant": "semeval2022/evaluation --team 'Second Draft' --until '2027-02-01 12:00 UTC' --reason Outage",
     "allowance take-back": "semeval2022 5",

@@ -17,6 +17,7 @@ from app.declarations.blueprints.forms import (
     with_new,
     without,
 )
+from app.declarations.blueprints.schemas import known_keys
 from app.declarations.blueprints.wording import fits_metrics
 from app.declarations.revisions.documents import Document
 from app.models import PROGRAM
@@ -134,7 +135,7 @@ def test_there_is_no_form_for_what_cannot_be_said(at: str) -> None:
 def test_data_is_yaml_of_bounded_size() -> None:
     """An alias of an alias of an alias … stands for millions of values in a few lines: it stays a text."""
     document = {**DOCUMENT, "tasks": [{"name": "main", "type": "program"}]}
-    field = next(one for one in fields_of(document, steps_of("tasks/0/options")) if one.name == "tables")
+    field = next(one for one in fields_of(document, steps_of("tasks/0/options")) if one.name == "json_schema")
     assert typed(field, "out.csv: [id, label]", data_values(["out.csv: [id, label]"])) == {"out.csv": ["id", "label"]}
     levels = [f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 50)}]" for level in range(1, 5)]
     bomb = "\n".join(["a0: &a0 [x]", *levels])
@@ -173,3 +174,45 @@ def test_a_finding_is_named_by_titles_and_leads_to_its_page() -> None:
         in_words("phases.open.share", "'share' must be a number, but is 'half'") == "It must be a number, but is 'half'"
     )
     assert in_words("phases.open", "The phase has no end.") == "The phase has no end."
+
+
+OWN_PROGRAM = {**DOCUMENT, "tasks": [{"name": "main", "type": "program"}]}
+
+
+def test_options_of_a_program_are_fields_and_none_is_yaml() -> None:
+    kinds = {one.name: one.kind for one in fields_of(OWN_PROGRAM, steps_of("tasks/0/options"))}
+    assert [name for name, kind in kinds.items() if kind == "data"] == ["json_schema"], "JSON by its nature"
+    assert (kinds["metrics"], kinds["limits"], kinds["environment"], kinds["contract"]) == (
+        "list",
+        "part",
+        "lines",
+        "choice",
+    )
+    added = with_new(OWN_PROGRAM, steps_of("tasks/0/options/metrics"), "")
+    assert added["tasks"][0]["options"] == {"metrics": [{}]}
+    sent = {"name": "f1", "better": "lower", "mean_of": "f1_en\nf1_pt", "decimals": "2"}
+    metric = with_form(added, steps_of("tasks/0/options/metrics/0"), sent)["tasks"][0]["options"]["metrics"]
+    assert metric == [{"name": "f1", "better": "lower", "mean_of": ["f1_en", "f1_pt"], "decimals": 2}]
+    limits = with_form(OWN_PROGRAM, steps_of("tasks/0/options/limits"), {"seconds": "60"})
+    assert limits["tasks"][0]["options"] == {"limits": {"seconds": 60}}
+
+
+@pytest.mark.parametrize("task_type", sorted(TASKS))
+def test_every_option_has_an_example_or_choices_and_no_hint_names_a_key(task_type: str) -> None:
+    document = {**DOCUMENT, "tasks": [{"name": "main", "type": task_type}]}
+    for at in ("", "tasks/0", "tasks/0/options", "phases/0", "phases/0/visibility", "registration"):
+        for one in fields_of(document, steps_of(at)):
+            if one.kind not in ("part", "list", "named", "rows"):
+                assert one.example or one.choices or one.name == "seed", (at, one.name)
+            assert not {word.strip("`'.,;:()") for word in one.hint.split()} & known_keys_with_bars(), (at, one.hint)
+
+
+def known_keys_with_bars() -> set[str]:
+    return {name for name in known_keys() if "_" in name}
+
+
+def test_a_board_offers_the_scores_of_its_task() -> None:
+    columns = next(one for one in fields_of(DOCUMENT, steps_of("boards/0")) if one.name == "columns").columns
+    offered = {one.name: one.choices for one in columns}
+    assert "macro_f1" in offered["metric"]
+    assert "all" in offered["split"]

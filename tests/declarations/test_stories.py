@@ -75,7 +75,16 @@ def test_a_class_joins_by_a_code_and_another_story_gives_the_names_back() -> Non
     assert after["phases"][0]["visibility"] == {"names_from": "never"}
     names = dict(seen_when(after["phases"][0], after["phases"][0]["visibility"]).rows)["Everybody: names of teams"]
     assert {amount for amount, _ in names} == {NOTHING}
-    assert with_story(after, 0, "open")["phases"] == [PHASE]
+    left = with_story(after, 0, "open")
+    assert left["phases"] == [PHASE]
+    assert left["registration"] == {"terms": "Be kind."}, "no code is asked for where nobody gives one out"
+
+
+def test_a_code_stays_while_another_phase_is_a_class() -> None:
+    both = with_story(with_story({"phases": [dict(PHASE), dict(PHASE)]}, 0, "class"), 1, "class")
+    one = with_story(both, 0, "open")
+    assert one["registration"] == {"mode": "code"}
+    assert "registration" not in with_story(one, 1, "live")
 
 
 def test_the_open_story_says_nothing() -> None:

@@ -160,6 +160,13 @@ def test_the_reader_of_an_upload_is_part_of_its_binding() -> None:
         assert read_binding(replace(BOUND, reader=wrong).line()) is None
 
 
+def test_whether_gold_may_be_described_is_part_of_its_binding() -> None:
+    bound = replace(BOUND, is_described=True)
+    assert read_binding(bound.line()) == bound
+    assert b"described" not in BOUND.line(), "gold of anybody else is bound as ever"
+    assert read_binding(bound.line().replace(b'"described":true', b'"described":"yes"')) is None
+
+
 def test_options_are_those_of_the_phase() -> None:
     assert BOUND.has_options_of(PLACE)
     assert not BOUND.has_options_of(replace(PLACE, options="others"))

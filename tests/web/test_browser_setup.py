@@ -42,9 +42,10 @@ def site(empty_site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
 
 @pytest.fixture
 def gold(tmp_path: Path) -> Path:
+    """A CSV as a spreadsheet saves it on a European Windows: semicolons, no UTF-8, and headings of the author's own."""
     path = tmp_path / "gold.csv"
-    lines = [f'{id_},{language},{label},"{text}"\r\n' for id_, language, label, text in ROWS]
-    path.write_bytes(b"\xef\xbb\xbf" + "".join(["id,language,label,text\r\n", *lines]).encode())
+    lines = [f"{id_};{language};{label};{text}\r\n" for id_, language, label, text in ROWS]
+    path.write_bytes("".join(["Item no.;Language;Tone;Sentence\r\n", *lines]).encode("cp1252"))
     return path
 
 
@@ -64,7 +65,10 @@ def test_from_a_title_to_a_published_task_with_gold_alone(
     page.get_by_role("button", name="Begin").first.click()
     expect(page).to_have_url(re.compile(f"{PLACE}/files"))
 
+    page.set_input_files("#gold-file", {"name": "gold.xlsx", "mimeType": "", "buffer": b"PK\x03\x04"})
+    expect(page.get_by_role("alert")).to_contain_text("Save it as CSV there")
     page.set_input_files("#gold-file", gold)
+    expect(page.get_by_role("alert")).to_be_hidden()
     columns = page.locator("[data-columns-table] tbody tr")
     expect(columns.nth(2)).to_contain_text("insult 2")
     roles = [columns.nth(place).locator("select").input_value() for place in range(4)]
@@ -79,19 +83,18 @@ def test_from_a_title_to_a_published_task_with_gold_alone(
         present = present_revision(session, find_competition(session, "praise-or-insult"))
         files = {file.path: file.sha256 for file in present.files}
     items = local_file(storage_of(site.settings), files["items.csv"]).read_text(encoding="utf-8")
-    assert items.splitlines()[:2] == ["id,language,text", 'en-0,en,"ça, 0"'], "by id, and without the answer"
+    assert items.splitlines()[:2] == ["Item no.,Language,Sentence", 'en-0,en,"ça, 0"'], "by id, and without the answer"
     assert "praise" not in items
     assert present.document["tasks"][0]["options"]["labels"] == ["insult", "praise"]
 
     work(site)
-    page.reload()
     expect(page.get_by_role("row", name="Accuracy on the board")).to_contain_text(re.compile(r"\d\.\d{3}"))
-    expect(page.locator("main")).to_contain_text("on the public half of the items")
+    expect(page.locator("main")).to_contain_text("on the half of the items that the live board shows")
     page.get_by_role("button", name="Save and continue").click()
     preview = page.locator("[data-board-preview] thead")
-    expect(preview).to_contain_text("Macro F1, language mean")
-    page.get_by_label("Show Macro F1, language en").uncheck()
-    expect(preview.get_by_text("Macro F1, language en")).to_be_hidden()
+    expect(preview).to_contain_text("Macro F1, Language mean")
+    page.get_by_label("Show Macro F1, Language en").uncheck()
+    expect(preview.get_by_text("Macro F1, Language en")).to_be_hidden()
     page.get_by_role("button", name="Save and continue").click()
     page.get_by_label("Time zone").select_option(label="Mine, Asia/Calcutta")
     page.get_by_role("button", name="Save and continue").click()

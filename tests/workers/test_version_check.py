@@ -21,6 +21,7 @@ from app.base.storage import FolderStorage, store_upload, stored_path
 from app.competitions.find import find_phase_task
 from app.declarations.apply.apply import apply_phases
 from app.declarations.check import load_competitions
+from app.declarations.setup.columns import read_description
 from app.gold.checks import RESEND, ask_for_check, unanswered_checks
 from app.gold.versions import GoldUnusable, publish_gold
 from app.models import CompetitionTask, GoldCheck, GoldVersion, PhaseTask, RunStatus, SealedFile, Submission, User
@@ -94,6 +95,30 @@ def test_gold_that_cannot_be_read_is_never_used_and_told_by_line_without_its_lab
     assert "SECRET" not in repr(found.problems)
     with reading(engine) as session:
         assert the_phase_task(session).gold is None
+
+
+def test_columns_are_reported_where_the_upload_asked_for_it_and_of_no_other_gold(engine: Engine) -> None:
+    content = "ID,DataID,Language,Label\n" + "".join(f"{n},d{n},{'EN' if n % 2 else 'PT'},{n % 2}\n" for n in range(6))
+    asked = checked(engine, seal_gold(engine, content.encode(), checked=False, described=True))
+    assert asked.check_state == GoldCheck.VALID
+    found = read_description(asked.description)
+    assert found is not None
+    assert found.is_plain
+    assert [(one.name, one.different, one.values) for one in found.columns] == [
+        ("ID", 6, ()),
+        ("DataID", 6, ()),
+        ("Language", 2, (("PT", 3), ("EN", 3))),
+        ("Label", 2, (("0", 3), ("1", 3))),
+    ], "what differs in each row is not listed"
+    other = seal_gold(engine, content.encode(), checked=False)
+    with writing(engine) as session:  # somebody who writes to the database would like to have it described
+        session.execute(
+            update(GoldVersion).where(GoldVersion.id == other.id).values(explanation=asked.explanation, problems=[])
+        )
+    assert checked(engine, other).explanation is None
+    wrong = checked(engine, seal_gold(engine, WRONG.encode(), checked=False, described=True))
+    assert (wrong.check_state, problems(wrong)) == (GoldCheck.INVALID, ["line 3: bad value", "line 5: duplicate id"])
+    assert "SECRET" not in str(wrong.description), "a label that occurs once is not listed"
 
 
 def opened(explanation: str | None, key: PrivateKey) -> Any:

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import PurePosixPath
 
 from pydantic import ValidationError
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from app.base.config import get_settings
@@ -21,7 +21,10 @@ from app.competitions.visibility import is_gold_hidden
 from app.declarations.apply.changes import Changes, Work
 from app.declarations.model import BaselineDeclaration, CompetitionDeclaration
 from app.declarations.revisions.kept import newest_revision
+from app.gold.versions import SEALED_NAME, published_gold
 from app.models import Competition, PhaseTask, RunStatus, ScoringRun, Submission, Team, TeamKind, User
+from app.runs.claims import BACK_IN_QUEUE
+from app.standings.renew import renew_all
 from app.submissions.accept import add_run
 
 #: Per phase, over all its tasks with hidden gold; a changed file counts again.
@@ -185,10 +188,48 @@ def _user(work: Work) -> User:
 
 
 def submit_waiting_baselines(session: Session, phase_task: PhaseTask, now: datetime) -> list[int]:
-    """Submit waiting baselines; return the runs to send to workers after the commit.
+    """Submit waiting baselines, and score others against the gold now in use; return the runs to send after the commit.
 
     phase_task: with phase, competition and task, from `find_phase_task`.
     """
+    return [*_rescore_baselines(session, phase_task, now), *_submit_waiting(session, phase_task, now)]
+
+
+def _rescore_baselines(session: Session, phase_task: PhaseTask, now: datetime) -> list[int]:
+    """Replace the runs of baselines that were scored against earlier gold, as long as no team has submitted.
+
+    With submissions of teams, a board would have scores against both: these are rescored together, as a set.
+    """
+    versions = published_gold(session, phase_task.phase_id, phase_task.task_id)
+    here = select(Submission.id).join(Team, Team.id == Submission.team_id)
+    here = here.where(Submission.phase_task_id == phase_task.id)
+    if not versions or session.scalar(here.where(Team.kind == TeamKind.TEAM).limit(1)) is not None:
+        return []
+    outdated = select(ScoringRun).where(
+        ScoringRun.is_current,
+        ScoringRun.submission_id.in_(here),
+        ScoringRun.gold_version_id != versions[-1].id,
+    )
+    made = []
+    for run in session.scalars(outdated.order_by(ScoringRun.id).with_for_update()).all():
+        if run.status in (RunStatus.QUEUED, RunStatus.RUNNING):  # its worker has the earlier gold: it starts over
+            begun = {**BACK_IN_QUEUE, "gold_version_id": None, "sent_at": None}
+            session.execute(update(ScoringRun).where(ScoringRun.id == run.id).values(begun))
+            made.append(run.id)
+            continue
+        run.is_current = False
+        session.flush()
+        new = ScoringRun(submission_id=run.submission_id, gold=SEALED_NAME, queued_at=now, replaced_id=run.id)
+        session.add(new)
+        session.flush()
+        made.append(new.id)
+    if made:
+        boards_changed(session, [phase_task.id])
+        renew_all(session, [phase_task.id])
+    return made
+
+
+def _submit_waiting(session: Session, phase_task: PhaseTask, now: datetime) -> list[int]:
     phase, task = phase_task.phase, phase_task.task
     revision = newest_revision(session, phase.competition)
     if revision is None or phase_task.gold is None:

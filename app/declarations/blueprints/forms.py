@@ -20,6 +20,7 @@ from app.declarations.blueprints.schemas import (
     Steps,
     is_position,
     kind_of,
+    known_keys,
     part_at,
     plain,
     properties_of,
@@ -28,6 +29,8 @@ from app.declarations.blueprints.schemas import (
 from app.declarations.blueprints.wording import EXAMPLES, fits_metrics, hint_of, label_of
 from app.declarations.edits.texts import read_values
 from app.declarations.revisions.documents import Document, dotted, name_of
+from evergold.scoring.errors import ScoringError
+from evergold.scoring.task import read_options
 from evergold.scoring.tasks import TASKS, table
 
 YES, NO = "yes", "no"
@@ -187,9 +190,9 @@ def with_new(document: Document, steps: Steps, name: str) -> Document:
     """Return a copy with another list element, or another named part."""
     changed = copy.deepcopy(document)
     schema_at(document, steps)
-    above = part_at(changed, steps[:-1])
-    if not steps or not isinstance(above, dict):
+    if not steps:
         raise NotFound("There is nothing at this address (any more).")
+    above = _opened(changed, steps[:-1])
     is_list = kind_of(schema_at(document, steps)) in ("list", "rows")
     inside = above.setdefault(steps[-1], [] if is_list else {})
     if isinstance(inside, list):
@@ -299,15 +302,15 @@ def _field(document: Document, steps: Steps, schema: Schema, said: Any, is_requi
     return Field(
         name=name,
         label=label_of(name),
-        hint=hint_of(name, schema.get("description", "")),
+        hint=hint_of(name, schema.get("description", ""), known_keys()),
         kind=kind,
         path=path_of(document, steps),
         is_required=is_required,
         value=_shown(kind, said),
         default=_shown(kind, default) if default not in (None, "", [], {}) and kind not in ("part", "rows") else "",
         choices=choices,
-        columns=_columns(schema) if kind == "rows" else (),
-        rows=_rows(_columns(schema), said) if kind == "rows" else (),
+        columns=_columns(document, steps, schema) if kind == "rows" else (),
+        rows=_rows(_columns(document, steps, schema), said) if kind == "rows" else (),
         parts=tuple(_parts(document, steps, kind, said)),
         example=EXAMPLES.get(name, ""),
         ticked=tuple(map(str, _list(said) or _list(default))) if kind == "ticks" else (),
@@ -323,6 +326,8 @@ def _choices(document: Document, steps: Steps, schema: Schema) -> tuple[str, ...
         task = part_at(document, steps[:-2])
         type_ = TASKS.get(task.get("type", "")) if isinstance(task, dict) else None
         return tuple(type_.metrics) if type_ is not None and schema.get("items") == {"type": "string"} else ()
+    if scores := _scores_offered(document, steps):
+        return scores
     if schema.get("type") == "boolean":
         return (YES, NO)
     if steps[-1] == "type" and steps[0] == "tasks":
@@ -330,16 +335,31 @@ def _choices(document: Document, steps: Steps, schema: Schema) -> tuple[str, ...
     return tuple(str(one) for one in schema.get("enum", ()))
 
 
-def _columns(schema: Schema) -> tuple[Field, ...]:
+def _scores_offered(document: Document, steps: Steps) -> tuple[str, ...]:
+    """Return the metrics, or the splits, that the task of a board computes; none for another key."""
+    if steps[:1] != ("boards",) or steps[-1] not in ("metric", "split"):
+        return ()
+    board = part_at(document, steps[:2])
+    name = board.get("task") if isinstance(board, dict) else None
+    task = next((one for one in _list(document.get("tasks")) if isinstance(one, dict) and one.get("name") == name), {})
+    type_ = TASKS.get(str(task.get("type")))
+    try:
+        columns = type_.columns(read_options(type_, task.get("options") or {})) if type_ is not None else ()
+    except (ScoringError, ValueError, KeyError):
+        return ()
+    return tuple(dict.fromkeys(one.metric if steps[-1] == "metric" else one.split for one in columns))
+
+
+def _columns(document: Document, steps: Steps, schema: Schema) -> tuple[Field, ...]:
     items = plain(schema["items"])
     return tuple(
         Field(
             name=name,
             label=label_of(name),
-            hint=inner.get("description", ""),
+            hint=hint_of(name, inner.get("description", ""), known_keys()),
             kind="line" if kind_of(inner) == "text" else kind_of(inner),
             path=name,
-            choices=_choices({}, ("", name), inner),
+            choices=_scores_offered(document, (*steps, name)) or _choices({}, ("", name), inner),
         )
         for name, one in items["properties"].items()
         for inner in (plain(one),)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, Literal
 
@@ -106,18 +105,47 @@ def _options_schema(document: Document, above: Steps) -> Schema:
 def _schema_of(task_type: str) -> Schema:
     """Return the schema of the options with references resolved, and descriptions from the docstring of the model."""
     schema = TASKS[task_type].options.model_json_schema()
-    text = json.dumps(schema)
-    for name, inner in schema.get("$defs", {}).items():
-        is_leaf = "$ref" not in json.dumps(inner) and inner.get("type") != "object"
-        text = text.replace(f'{{"$ref": "#/$defs/{name}"}}', json.dumps(inner if is_leaf else {"type": "object"}))
-    whole: Schema = json.loads(text)
+    whole: Schema = _resolved(schema, schema.get("$defs", {}))
     explained = _explanations(str(schema.get("description", "")), whole.get("properties", {}))
     properties = {
-        name: {"description": explained.get(name, ""), **{key: said for key, said in one.items() if key != "$ref"}}
+        name: {"description": "", **one, **({"description": explained[name]} if name in explained else {})}
         for name, one in whole.get("properties", {}).items()
         if not one.get("readOnly")
     }
     return {**whole, "properties": properties, "description": f"of the task type '{task_type}'"}
+
+
+@cache
+def known_keys() -> frozenset[str]:
+    """Return every key that a declaration or options may have."""
+    return frozenset(_keys_in([_root(), *(_schema_of(name) for name in TASKS)]))
+
+
+def _keys_in(schema: Any) -> Iterator[str]:
+    if isinstance(schema, list):
+        for one in schema:
+            yield from _keys_in(one)
+    elif isinstance(schema, dict):
+        yield from schema["properties"] if isinstance(schema.get("properties"), dict) else ()
+        for inner in schema.values():
+            yield from _keys_in(inner)
+
+
+def _resolved(schema: Any, named: Mapping[str, Any]) -> Any:
+    """Return a schema with what it refers to in its place, and parts explained by the docstrings of their models."""
+    if isinstance(schema, list):
+        return [_resolved(one, named) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if reference := schema.get("$ref"):
+        rest = {key: value for key, value in schema.items() if key != "$ref"}
+        return _resolved({**named[reference.rsplit("/", 1)[-1]], **rest}, named)
+    found = {key: _resolved(value, named) for key, value in schema.items() if key != "$defs"}
+    if isinstance(properties := found.get("properties"), dict):
+        explained = _explanations(str(found.get("description", "")), properties)
+        for name, words in explained.items():
+            properties[name] = {**properties[name], "description": words}
+    return found
 
 
 def _explanations(text: str, names: Iterable[str]) -> dict[str, str]:
@@ -125,7 +153,7 @@ def _explanations(text: str, names: Iterable[str]) -> dict[str, str]:
     words = " ".join(text.split())
     one = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
     heads = list(re.finditer(rf"(?:^|[;.] )((?:{one})(?:, (?:{one}))*): ", words)) if one else []
-    ends = [head.start() for head in heads[1:]] + [len(words)]
+    ends = [head.start() for head in heads[1:]] + [len(words)] if heads else []
     found: dict[str, str] = {}
     for head, end in zip(heads, ends, strict=True):
         found |= dict.fromkeys(head[1].split(", "), words[head.end() : end].strip(" ;."))
@@ -156,7 +184,7 @@ def kind_of(schema: Schema) -> Kind:
 def _kind_of_mapping(values: Any) -> Kind:
     if not isinstance(values, dict):
         return "data"
-    if values.get("type") == "array" and values.get("items") == {"type": "string"} and "minItems" not in values:
+    if values.get("type") == "array" and values.get("items") == {"type": "string"}:
         return "groups"
     return "numbers" if values.get("type") == "number" else "data"
 

@@ -134,12 +134,29 @@ def with_story(document: Document, phase: int, name: str) -> Document:
         asked = registration if isinstance(registration, dict) else {}
         kept = {key: value for key, value in asked.items() if key not in _OF_OTHER_MODES}
         changed["registration"] = {**kept, "mode": chosen.mode.value}
+    else:
+        _without_class_mode(changed)
     for task in _divisible(changed, changed["phases"][phase]):
         if chosen.is_divided and not task.get("private_part"):
             task["private_part"] = {"share": HALF, "seed": secrets.token_hex(SEED_CHARACTERS)}
         elif chosen.is_divided is False:
             task.pop("private_part", None)
     return changed
+
+
+def _without_class_mode(document: Document) -> None:
+    """Remove the code of a class from registration once no phase is a class any more: the usual mode applies again."""
+    registration = document.get("registration")
+    if not isinstance(registration, dict) or registration.get("mode") != RegistrationMode.CODE.value:
+        return
+    shown = [phase.get("visibility") for phase in document["phases"] if isinstance(phase, dict)]
+    if any(isinstance(one, dict) and one.get("names_from") == NEVER for one in shown):
+        return
+    kept = {key: value for key, value in registration.items() if key != "mode"}
+    if kept:
+        document["registration"] = kept
+    else:
+        del document["registration"]
 
 
 def _divisible(document: Document, phase: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -92,6 +92,8 @@ def _check_private_part(phase: PhaseTimes, task: Node, findings: Findings) -> No
     if part is None or not isinstance(part.value, dict):
         return
     said = part.entries.get("shown_from")
+    if said is not None and "carry_over" in phase.node.entries:
+        return  # it may be shown from the start on: that of the earlier phase was private until then
     if said is not None:
         _check_moment(phase, said, "shown_from", findings)
         moment = _moment(said)

@@ -106,7 +106,7 @@ def file_of(baseline: SimpleBaseline) -> str:
 
 def made(head: dict[str, Any], _: bytes) -> Message:
     """Return the file of a baseline, or why there is none as `refused`. A job of the helper."""
-    header, rows = table_of(Path(head["items"]).read_text(encoding="utf-8-sig"))
+    header, rows = table_of(Path(head["items"]).read_bytes())
     if head["id"] not in header:
         return {"refused": f"The items have no column {head['id']}."}, b""
     answers = _answers(head, header, rows)

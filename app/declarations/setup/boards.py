@@ -32,6 +32,13 @@ class Offered:
         """Its value in a form."""
         return key_of((self.column.metric, self.column.split))
 
+    @property
+    def words(self) -> str:
+        """What its score is over, where its title alone leaves that open; else empty."""
+        if self.column.split.endswith("/mean"):
+            return f"every {self.column.split.removesuffix('/mean').lower()} counts the same"
+        return "over all items" if self.column.split == "all" else ""
+
 
 def key_of(score: Score) -> str:
     """Return a score as one text, for forms."""

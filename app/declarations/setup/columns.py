@@ -6,14 +6,17 @@ names of groups and labels arrive, all of which the declaration makes public any
 
 from __future__ import annotations
 
+import codecs
 import copy
 import csv
 import io
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +26,7 @@ from app.declarations.setup.kinds import Kind
 from app.helper.process import Job, TooMuchWork, run
 from app.helper.wire import Message
 
+_PLAIN = Job("app.declarations.setup.columns:made_plain", processor_seconds=20, seconds=40, mebibytes=1024, waiting=6)
 _READ = Job("app.declarations.setup.columns:columns_read", processor_seconds=20, seconds=40, mebibytes=1024, waiting=6)
 #: Values of a column with more different ones are not listed.
 MOST_VALUES = 200
@@ -66,6 +70,8 @@ class ColumnRead:
     different: int
     rows: int
     values: tuple[tuple[str, int], ...] = ()
+    #: The lowest and the highest number and the mean, where all values of an answer are numbers.
+    numbers: tuple[float, float, float] | None = None
 
     @property
     def words(self) -> str:
@@ -103,27 +109,200 @@ def read_columns(path: Path) -> list[ColumnRead]:
 def columns_read(head: dict[str, Any], _: bytes) -> Message:
     """Return `columns` as [name, different, rows, [[value, count], …]]. A job of the helper."""
     try:
-        header, rows = table_of(Path(head["path"]).read_text(encoding="utf-8-sig"))
-    except (UnicodeDecodeError, csv.Error, ValueError):
+        header, rows = table_of(Path(head["path"]).read_bytes())
+    except (csv.Error, ValueError):
         return {"columns": []}, b""
     return {"columns": [_described(name, [row[place] for row in rows]) for place, name in enumerate(header)]}, b""
 
 
-def table_of(text: str) -> tuple[list[str], list[list[str]]]:
-    """Return header and rows of CSV, TSV or JSON lines; rows that do not fit the header are left out."""
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What a worker reported of sealed gold. is_plain: whether a scorer reads the file as it is."""
+
+    columns: tuple[ColumnRead, ...]
+    is_plain: bool
+
+
+def description_of(data: bytes) -> str | None:
+    """Return the columns of a table as JSON, for `read_description`; None if it is no table.
+
+    Values are listed with their counts only where they are few and repeat, as labels and groups do: nothing says which
+    row has which.
+    """
+    try:
+        header, rows = table_of(data)
+        text, is_utf8 = _decoded(data)
+    except (csv.Error, ValueError):
+        return None
+    if len(header) < 2 or not rows:
+        return None
+    is_plain = is_utf8 and (_is_json_lines(text) or _separator_of(text) in _READ_AS_IT_IS)
+    columns = [_reported(name, [row[place] for row in rows]) for place, name in enumerate(header)]
+    return json.dumps({"columns": columns, "is_plain": is_plain}, ensure_ascii=False)
+
+
+def _reported(name: str, cells: Sequence[str]) -> list[Any]:
+    _, different, rows, values = _described(name, cells)
+    repeats = different <= MOST_GROUPS and 2 * different <= rows
+    try:
+        numbers = [float(cell) for cell in cells]
+    except ValueError:
+        numbers = []
+    bounds = [min(numbers), max(numbers), sum(numbers) / len(numbers)] if numbers else None
+    return [name, different, rows, values if repeats else [], bounds if all(map(isfinite, numbers)) else None]
+
+
+def read_description(text: str | None) -> Description | None:
+    """Return what `description_of` wrote; None for nothing."""
+    if text is None:
+        return None
+    document = json.loads(text)
+    columns = [
+        ColumnRead(name, different, rows, tuple((value, count) for value, count in values), bounds and tuple(bounds))
+        for name, different, rows, values, bounds in document["columns"]
+    ]
+    return Description(tuple(columns), document["is_plain"])
+
+
+def roles_of(read: Sequence[ColumnRead], options: Mapping[str, Any], answer: str) -> dict[str, Role]:
+    """Return the role of each column as declared, guessed for the others. answer: the declared name of its column."""
+    return {
+        one.name: Role.ID
+        if one.name == options.get("id")
+        else Role.GROUP
+        if one.name in (options.get("groups") or {})
+        else guessed_role(one, answer)
+        for one in read
+    }
+
+
+def are_chosen(roles: Mapping[str, Role]) -> bool:
+    """Return whether a column is the id and another one the answer."""
+    return {Role.ID, Role.ANSWER} <= set(roles.values())
+
+
+def roles_of_gold(read: Sequence[ColumnRead], answer_kind: str, known: Mapping[str, Role]) -> dict[str, Role]:
+    """Return the known roles with a guess for id and answer, where gold has columns of other names."""
+    roles = dict(known)
+    free = [one for one in read if roles[one.name] is Role.SHOWN]
+    if Role.ID not in roles.values() and (ids := [one for one in free if one.different == one.rows]):
+        roles[ids[0].name] = Role.ID
+        free.remove(ids[0])
+    if Role.ANSWER not in roles.values() and free:
+        likely = [one for one in free if _looks_like_answer(one, answer_kind)]
+        roles[(likely or free)[-1].name] = Role.ANSWER
+    return roles
+
+
+def _looks_like_answer(column: ColumnRead, answer_kind: str) -> bool:
+    if answer_kind == "text":
+        return True
+    return column.numbers is not None if answer_kind == "number" else bool(column.values)
+
+
+def with_reported_facts(form: Mapping[str, str], kind: Kind) -> dict[str, str]:
+    """Return a form with labels, usual answer and bounds from what a worker reported of the answer's column.
+
+    A form that has labels or the usual answer already, as one filled in by a script, stays as it is.
+    """
+    place = 0
+    while (role := form.get(f"column.{place}.role")) is not None and role != Role.ANSWER:
+        place += 1
+    if role is None or form.get("labels") or form.get("usual"):
+        return dict(form)
+    values = _lines(form.get(f"column.{place}.values", ""))
+    facts = {name: form.get(f"column.{place}.{name}", "") for name in ("low", "high", "usual")}
+    if kind.answer == "labels":
+        values = list(dict.fromkeys(one for value in values for one in value.split("|") if one))
+    if kind.answer in ("label", "labels"):
+        facts = {"labels": "\n".join(sorted(values)), "usual": values[0] if values else ""}
+    return {**form, **facts}
+
+
+def plain_table(path: Path) -> bytes | None:
+    """Return a stored table of a spreadsheet as a scorer reads it: commas and UTF-8, made in the helper.
+
+    None if it is so already, or is no table; every row stays, also one with another number of cells than the header.
+    """
+    try:
+        _, content = run(_PLAIN, {"path": str(path.absolute())})
+    except TooMuchWork:
+        return None
+    return content or None
+
+
+def made_plain(head: dict[str, Any], _: bytes) -> Message:
+    """Return the table with commas and in UTF-8, or nothing if it need not change. A job of the helper."""
+    data = Path(head["path"]).read_bytes()
+    try:
+        text, is_utf8 = _decoded(data)
+        if is_utf8 and (_is_json_lines(text) or _separator_of(text) in _READ_AS_IT_IS):
+            return {}, b""
+        rows = _rows_of(text)
+    except (csv.Error, ValueError):
+        return {}, b""
+    if not rows or len(rows[0]) < 2 or _is_json_lines(text):
+        return {}, b""
+    made = io.StringIO()
+    csv.writer(made, lineterminator="\n").writerows(rows)
+    return {}, made.getvalue().encode()
+
+
+#: Separators that a scorer reads; a spreadsheet may write others.
+_READ_AS_IT_IS = ",\t"
+_SEPARATORS = "\t;,|"
+_NAMED_SEPARATOR = re.compile(r"sep=(.)\r?\n")
+
+
+def _decoded(data: bytes) -> tuple[str, bool]:
+    """Return a text without its mark, and whether it is UTF-8: else UTF-16, or what Windows calls a CSV."""
+    for mark, codec in ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")):
+        if data.startswith(mark):
+            return data.decode(codec), False
+    try:
+        return data.decode("utf-8-sig"), True
+    except UnicodeDecodeError:
+        return data.decode("cp1252", errors="replace"), False
+
+
+def _is_json_lines(text: str) -> bool:
+    return text.lstrip().startswith("{")
+
+
+def _separator_of(text: str) -> str:
+    """Return the separator that the text names, as Excel does, else the one that gives the first line most cells.
+
+    A text that names its separator is none that a scorer reads: the answer is then never a comma or a tab alone.
+    """
+    if named := _NAMED_SEPARATOR.match(text):
+        return named[0]
     first = next((line for line in text.splitlines() if line.strip()), "")
-    if first.lstrip().startswith("{"):
+    return max(_SEPARATORS, key=lambda one: (len(next(csv.reader([first], delimiter=one), [])), one == ","))
+
+
+def _rows_of(text: str) -> list[list[str]]:
+    """Return the rows of a text, the header first, without empty ones."""
+    separator = _separator_of(text)
+    if named := _NAMED_SEPARATOR.match(text):
+        separator, text = named[1], text[named.end() :]
+    reader = csv.reader(
+        io.StringIO(text, newline=""),
+        delimiter=separator,
+        quoting=csv.QUOTE_NONE if separator == "\t" else csv.QUOTE_MINIMAL,
+    )
+    return [row for row in reader if any(row)]
+
+
+def table_of(data: bytes) -> tuple[list[str], list[list[str]]]:
+    """Return header and rows of a table or of JSON lines; rows that do not fit the header are left out."""
+    text, _ = _decoded(data)
+    if _is_json_lines(text):
         objects = [one for line in text.splitlines() if line.strip() and isinstance(one := json.loads(line), dict)]
         names = list(dict.fromkeys(name for one in objects for name in one))
         return names, [[_cell(one.get(name)) for name in names] for one in objects]
-    tabs = "\t" in first
-    reader = csv.reader(
-        io.StringIO(text, newline=""),
-        delimiter="\t" if tabs else ",",
-        quoting=csv.QUOTE_NONE if tabs else csv.QUOTE_MINIMAL,
-    )
-    header = next(reader, [])
-    return header, [row for row in reader if len(row) == len(header)]
+    rows = _rows_of(text)
+    header = rows[0] if rows else []
+    return header, [row for row in rows[1:] if len(row) == len(header)]
 
 
 def _cell(value: Any) -> str:

@@ -118,11 +118,9 @@ def with_phase(document: Document, name: str) -> Document:
     phase = {"name": new.name, "title": new.title, "tasks": copy.deepcopy(nearest["tasks"])}
     if new.after:
         phase["start"] = nearest.get("end") or nearest["start"]
-        if divided := _divided(phase):  # nothing is private behind the last close, and other items decide
-            for task in divided:
-                del task["private_part"]
-        else:
-            phase["carry_over"] = nearest["name"]
+        phase["carry_over"] = nearest["name"]
+        for task in _divided(phase):  # the same items decide, so that entries compare; nothing is private any more
+            task["private_part"] = {**task["private_part"], "shown_from": phase["start"]}
         phases.append(phase)
     else:
         begins = parse_moment(nearest["start"])

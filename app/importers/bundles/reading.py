@@ -24,6 +24,8 @@ RUNS_CODE = (
     "Evergold takes results (files of predictions), never code of teams: this task has a program that runs such code "
     "(ingestion), so that it is closed"
 )
+#: Names the choice in the browser, and on the command line.
+OPENED_BY = "*Take results instead* (`--results`) opens it for results"
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from app.importers.bundles.notes import Fate, Keys, text_of
 from app.importers.bundles.plan import Given, Metric, Page, Part, Phase, Plan, Program, Task, name_of, one_line
-from app.importers.bundles.reading import RUNS_CODE, Reading
+from app.importers.bundles.reading import OPENED_BY, RUNS_CODE, Reading
 from app.importers.codabench.columns import Columns, better_of, note_unranked, visible_boards
 from app.importers.codabench.shared import DESCRIPTION, IGNORED, limits_of, logo_of, long_description, visibility_of
 
@@ -222,7 +222,7 @@ def _is_closed(keys: Keys, takes_results: bool) -> bool:
     if takes_results or scores_only:
         keys.note("ingestion_program", Fate.ASSUMED, "left out: this phase takes results")
         return False
-    keys.note("ingestion_program", Fate.OPEN, f"{RUNS_CODE}; `--results` opens it for results")
+    keys.note("ingestion_program", Fate.OPEN, f"{RUNS_CODE}; {OPENED_BY}")
     return True
 
 

@@ -20,7 +20,7 @@ from app.importers.bundles.plan import (
     name_of,
     one_line,
 )
-from app.importers.bundles.reading import RUNS_CODE, Reading
+from app.importers.bundles.reading import OPENED_BY, RUNS_CODE, Reading
 from app.importers.codabench.columns import Columns, better_of, note_unranked, visible_boards
 from app.importers.codabench.shared import (
     DESCRIPTION,
@@ -249,7 +249,7 @@ def _runs_code(keys: Keys, takes_results: bool) -> bool:
     if takes_results:
         keys.note("ingestion_program", Fate.ASSUMED, "left out as you chose: this task takes results")
     else:
-        keys.note("ingestion_program", Fate.OPEN, f"{RUNS_CODE}; `--results` opens it for results")
+        keys.note("ingestion_program", Fate.OPEN, f"{RUNS_CODE}; {OPENED_BY}")
     return True
 
 

@@ -18,7 +18,7 @@ from fastapi.responses import RedirectResponse
 from app.base import links
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError, InvalidForm, NotFound
-from app.base.storage import Storage, StoredFile, UploadWriter, local_file, storage_of
+from app.base.storage import Storage, StoredFile, UploadWriter, local_file, storage_of, store_upload
 from app.boards.leaderboard import build_leaderboard
 from app.competitions.find import boards_of, organised
 from app.competitions.leak import percent
@@ -39,16 +39,18 @@ from app.declarations.setup.kinds import kind_of, metrics_offered, rewards
 from app.declarations.setup.rehearsal import TEST_TEAM, check_as_upload, rehearsed
 from app.gold.recorded import recipients
 from app.gold.versions import UPLOAD_LIMIT_BYTES, list_gold
-from app.models import Competition, GoldVersion, Phase, PhaseTask, Revision, Right, Stage, User
+from app.models import Competition, GoldCheck, GoldVersion, Phase, PhaseTask, Revision, Right, Stage, User
 from app.people.rights import may_organise
 from app.web.declarations.blueprint_pages import calendar_aid
 from app.web.declarations.editing_turns import EDITING, editing
+from app.web.gold.receiving import check_version_again
 from app.web.html.guards import PageUserVisit, SentFields, SentForm, SentUpload, form_again, upload_guard
 from app.web.html.rendering import render_page
 from app.web.html.workspace import desk_of
 from app.web.http import csrf
 from app.web.http.context import Server, ServerHere
 from app.web.http.multipart import Policy, receive
+from app.web.http.paths import TaskNames
 from app.web.http.room import room_left, within
 from app.web.http.routers import page_router
 from app.web.http.visit import UserVisit
@@ -72,6 +74,7 @@ STEPS = {
 UploadFromFiles = Annotated[SentUpload, Depends(upload_guard(f"{PLACE}/files"))]
 #: Columns, labels and groups of the items' upload, as a form of their own.
 _ANSWERS = "answers"
+_TABLES = (".csv", ".tsv", ".txt")
 _SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".txt", ".zip", ".cupt")
 
 
@@ -146,18 +149,28 @@ def _files(draft: Draft) -> dict[str, Any]:
     place = next(iter(columns.places_of(draft.document)), {})
     items = draft.file(place.get("items"))
     answer = columns.answer_of(draft.document)
-    read = columns.read_columns(items) if items is not None and kind is not None and kind.answer is not None else []
+    gold = _gold_states(draft, asked)
+    described = _description(draft, gold) if kind is not None and kind.answer is not None else None
+    read: list[columns.ColumnRead] = []
+    if described is not None:
+        read = list(described.columns)
+    elif items is not None and kind is not None and kind.answer is not None:
+        read = columns.read_columns(items)
+    roles = columns.roles_of(read, task.get("options") or {}, answer)
+    if described is not None and kind is not None and not columns.are_chosen(roles):
+        roles = columns.roles_of_gold(read, kind.answer or "", roles)
     made = {one.get("file") for one in place.get("baselines") or []}
     return {
         "kind": kind,
         "task_type": TASKS[task["type"]],
         "items_path": place.get("items") if items is not None else None,
-        "read": [(one, _role(one, task.get("options") or {}, answer)) for one in read],
+        "read": [(one, roles[one.name]) for one in read],
+        "described": described,
         "roles": columns.ROLE_WORDS,
         "answer": answer,
         "labels": (task.get("options") or {}).get("labels") or [],
         "simple": [(one, file_of(one) in made) for one in baselines_for(kind.answer if kind else None)],
-        "gold": _gold_states(draft, asked),
+        "gold": gold,
         "gold_address": links.gold(found.name, first, task["name"]),
         "also": ", ".join(others),
         "may_seal": may_organise(session, draft.visit.user, found, Right.GOLD),
@@ -166,12 +179,12 @@ def _files(draft: Draft) -> dict[str, Any]:
     }
 
 
-def _role(column: columns.ColumnRead, options: Mapping[str, Any], answer: str) -> columns.Role:
-    if column.name == options.get("id"):
-        return columns.Role.ID
-    if column.name in (options.get("groups") or {}):
-        return columns.Role.GROUP
-    return columns.guessed_role(column, answer)
+def _description(draft: Draft, gold: list[tuple[Phase, GoldVersion | None]]) -> columns.Description | None:
+    """Return what a worker reported of the first phase's newest gold, to those with the right to gold."""
+    version = gold[0][1] if gold else None
+    if version is None or not may_organise(draft.visit.session, draft.visit.user, draft.competition, Right.GOLD):
+        return None
+    return columns.read_description(version.description)
 
 
 def _gold_states(draft: Draft, asked: list[tuple[Phase, PhaseTask]]) -> list[tuple[Phase, GoldVersion | None]]:
@@ -234,11 +247,19 @@ def _overall(scores: Mapping[tuple[str, str], float | None]) -> dict[str, float 
 
 
 def _board(draft: Draft) -> dict[str, Any]:
+    scores, metrics = _scores(draft), metrics_offered(draft.document["tasks"][0])
+    rank = boards.rank_of(draft.document)
+    sign = -1 if rank[0] in metrics and metrics[rank[0]].higher_is_better else 1
+
+    def place(name: str) -> tuple[bool, float]:
+        value = scores.get(name, {}).get(rank)
+        return value is None, sign * (value or 0)
+
     return {
         "offered": boards.offered(draft.document),
-        "metrics": metrics_offered(draft.document["tasks"][0]),
-        "baselines": _declared_baselines(draft.document),
-        "scores": _scores(draft),
+        "metrics": metrics,
+        "baselines": sorted(_declared_baselines(draft.document), key=place),
+        "scores": scores,
     }
 
 
@@ -358,9 +379,28 @@ def send_step(
             organised(session, user, competition, Right.EDIT)
         raise NotFound("There is no such step.")
     _save(server, user, competition, lambda document, files: _CHANGES[step](document, form, files, server), form)
+    if step == "files":
+        _check_described_again(server, user, competition)
     if form.get("stay") or "add" in form or "remove" in form:
         return RedirectResponse(links.setup(competition, step), 303)
     return RedirectResponse(links.setup(competition, _next(step)), 303)
+
+
+def _check_described_again(server: Server, user: User, competition: str) -> None:
+    """Have workers check gold again that they read before anybody had chosen what its columns are."""
+    with reading(server.engine) as session:
+        found = organised(session, user, competition, Right.EDIT)
+        if not may_organise(session, user, found, Right.GOLD):
+            return
+        again = [
+            (TaskNames(competition, phase.name, one.task.name), version.number)
+            for phase in found.phases
+            for one in phase.phase_tasks
+            for version in list_gold(session, one)[-1:]
+            if version.description and version.check_state == GoldCheck.INVALID
+        ]
+    for names, number in again:
+        check_version_again(server, user, names, number)
 
 
 def _next(step: str) -> str:
@@ -409,6 +449,7 @@ def _with_files(document: Document, form: Mapping[str, str], files: Files, serve
     kind = kind_of(document["tasks"][0])
     if kind is None or kind.answer is None:
         return document, {}
+    form = columns.with_reported_facts(form, kind)
     changed = boards.with_possible_columns(columns.with_roles(document, kind, columns.roles_sent(form)))
     storage = storage_of(server.settings)
     items = next((files[one["items"]] for one in columns.places_of(document) if one.get("items") in files), None)
@@ -510,6 +551,10 @@ def _owner(server: Server, user: User, competition: str) -> User | None:
 def _save_items(
     server: Server, user: User, competition: str, file: StoredFile, path: str, answers: Mapping[str, str]
 ) -> None:
+    storage = storage_of(server.settings)
+    if path.endswith(_TABLES) and (plain := columns.plain_table(local_file(storage, file.sha256))):
+        file, path = store_upload([plain], storage, server.settings.upload_limit_bytes), "items.csv"
+
     def change(document: Document, files: Files) -> tuple[Document, Files]:
         new = {path: file.sha256}
         document = {
@@ -522,7 +567,7 @@ def _save_items(
         if answers:
             changed, made = _with_files(document, answers, {**files, **new}, server)
             return changed, {**new, **made}
-        read = columns.read_columns(local_file(storage_of(server.settings), file.sha256))
+        read = columns.read_columns(local_file(storage, file.sha256))
         return _with_guessed(document, read), new
 
     _save(server, user, competition, change, answers, file)

@@ -58,6 +58,8 @@ def check_version_again(server: Server, user: User, target: TaskNames, number: i
 #: whether it is public.
 #: the public key of the uploader's browser.
 FIELDS = frozenset({"also", "publish", "public", "reader"})
+#: Field of the page alone: whether a worker may report the columns, see decision 107.
+DESCRIBE = "describe"
 _YES = frozenset({"true", "yes", "on", "1"})
 _NO = frozenset({"", "false", "no", "off", "0"})
 
@@ -109,7 +111,7 @@ class _Sealing:
         """Raise InvalidForm if a field after the file would change the sealed binding."""
         _is_yes("publish", fields.get("publish", ""))
         if self._writer is not None and self._writer.binding != self._bound(fields):
-            name = next((one for one in ("also", "reader") if fields.get(one)), "public")
+            name = next((one for one in ("also", "reader", DESCRIBE) if fields.get(one)), "public")
             refuse_field(name, f"Send the field '{name}' before the file: the file is sealed for it as it comes in.")
 
     def write(self, chunk: bytes, /) -> object:
@@ -143,7 +145,10 @@ class _Sealing:
         is_public, reader = _is_yes("public", fields.get("public", "")), fields.get("reader", "").strip()
         if reader and not is_reader(reader):
             refuse_field("reader", "This is a public key: 64 hexadecimal digits, in lower case.")
-        return replace(self.binding, versions=versions, is_public=is_public, reader=reader or None)
+        is_described = _is_yes(DESCRIBE, fields.get(DESCRIBE, ""))
+        return replace(
+            self.binding, versions=versions, is_public=is_public, reader=reader or None, is_described=is_described
+        )
 
 
 def _check(server: Server, user: User, target: TaskNames) -> _Sealing:

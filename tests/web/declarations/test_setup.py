@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from typing import Any
 from urllib.parse import urlencode
 
@@ -10,6 +12,8 @@ import pytest
 from sqlalchemy import select
 
 from app.base.db import reading, writing
+from app.base.storage import local_file, storage_of
+from app.boards.leaderboard import is_same_question
 from app.competitions.find import find_competition
 from app.declarations.revisions.kept import present_revision
 from app.models import Stage, User
@@ -109,6 +113,19 @@ def test_without_scripts_columns_are_read_from_the_items(site: Site, ada: Lingui
     assert (options["id"], options["groups"]) == ("sent_id", {"language": ["en", "pt"]})
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "cp1252", "utf-16"])
+def test_items_of_a_spreadsheet_are_stored_as_a_scorer_reads_them(site: Site, ada: Linguist, encoding: str) -> None:
+    place = begun(ada)
+    rows = "Id;Language;Sentence\r\n" + "".join(f'{n};{"pt" if n % 2 else "en"};"ça; {n}, oui"\r\n' for n in range(4))
+    page = send_items(ada, place, {}, rows.encode(encoding)).text
+    assert "en 2 · pt 2" in text_of(page)
+    with reading(site.engine) as session:
+        present = present_revision(session, find_competition(session, "praise-or-insulte"))
+        (stored,) = [one.sha256 for one in present.files if one.path == "items.csv"]
+    text = local_file(storage_of(site.settings), stored).read_text(encoding="utf-8")
+    assert text.splitlines()[:2] == ["Id,Language,Sentence", '0,en,"ça; 0, oui"']
+
+
 def test_a_choice_that_cannot_be_is_refused_in_words(ada: Linguist) -> None:
     place = begun(ada)
     refused = send_items(ada, place, {**COLUMNS, "column.0.role": "shown"})
@@ -135,7 +152,12 @@ def test_dates_have_a_zone_and_phases_come_and_go(site: Site, ada: Linguist) -> 
     assert (first["start"], first["end"]) == ("2027-03-27 12:00 +01:00", "2027-03-28 12:00 +02:00"), "summer begins"
     assert (second["start"], "end" in second) == (first["end"], False)
     assert "private_part" in first["tasks"]["main"]
-    assert "private_part" not in second["tasks"]["main"], "nothing is private for ever"
+    divided = [one["tasks"]["main"]["private_part"] for one in (first, second)]
+    assert divided[1] == {**divided[0], "shown_from": second["start"]}, "nothing is private for ever"
+    assert second["carry_over"] == "evaluation"
+    with reading(site.engine) as session:
+        there, later = (phase.phase_tasks[0] for phase in find_competition(session, "praise-or-insulte").phases)
+        assert is_same_question(there, later), "so that entries are carried over"
     endless = ada.send(f"{place}/phases", **{**dates, "phase.0.end": "", "phase.0.zone": "UTC"})
     assert "Half of the items are private until it closes, so it needs an end." in text_of(endless.text)
     again = {**dates, "phase.0.zone": "UTC", "phase.1.start": "2027-03-28T12:00", "phase.1.zone": "UTC"}
@@ -152,6 +174,67 @@ def test_a_story_is_chosen_with_what_one_team_can_learn_beside_it(site: Site, ad
     ada.send(f"{place}/visibility", **{"story.0": "until-close"})
     phase = document_of(site, "praise-or-insulte")["phases"][0]
     assert phase["visibility"] == {"board": "hidden", "public_from": "close"}
+
+
+def test_without_scripts_a_worker_reads_the_columns_of_gold(
+    empty_site: Site, cheap_passwords: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = empty_site
+    open_to_organisers(site, monkeypatch)
+    with log_in(site, "ada") as browser:
+        with writing(site.engine) as session:
+            session.scalars(select(User).where(User.username == "ada")).one().email_confirmed_at = site.now
+        ada = Linguist(browser)
+        place = begun(ada)
+        rows = [(f"S{n}", "en" if n % 2 else "pt", "praise" if n % 3 else "insult", f"Words, {n}") for n in range(12)]
+        items = "No.,Language,Sentence\n" + "".join(f'{id_},{language},"{text}"\n' for id_, language, _, text in rows)
+        gold = "No.,Language,Tone,Sentence\n" + "".join(f'{a},{b},{c},"{d}"\n' for a, b, c, d in rows)
+
+        assert 'name="describe" value="yes"' in ada.browser.get(f"{place}/files").text
+        sent = send_gold_described(ada, place, gold.replace(",", ";").encode())
+        assert sent.url.path == f"{place}/files", "the draft goes on where it was"
+        assert "a worker is reading it" in text_of(sent.text)
+        work(site)
+        assert "Save it as “CSV UTF-8” with commas" in text_of(ada.browser.get(f"{place}/files").text)
+
+        send_gold_described(ada, place, gold.encode())
+        work(site)
+        page = ada.browser.get(f"{place}/files").text
+        assert "choose below what each column is" in text_of(page)
+        assert "praise 8 · insult 4" in text_of(page)
+        send_items(ada, place, {}, items.encode())
+        fields = columns_shown(ada.browser.get(f"{place}/files").text)
+        roles = [fields[f"column.{number}.role"] for number in range(4)]
+        assert roles == ["id", "group", "answer", "shown"]
+        saved = ada.send(f"{place}/files", **fields, **{"baseline.majority": "yes"})
+        assert saved.url.path == f"{place}/metrics", text_of(saved.text)
+        work(site)
+        options = document_of(site, "praise-or-insulte")["tasks"][0]["options"]
+        assert (options["id"], options["value"], options["labels"]) == ("No.", "Tone", ["insult", "praise"])
+        assert "gold.csv , checked by a worker" in text_of(ada.browser.get(f"{place}/files").text)
+        metrics = text_of(ada.browser.get(f"{place}/metrics").text)
+        assert "on the half of the items that the live board shows" in metrics
+
+
+def send_gold_described(ada: Linguist, place: str, content: bytes) -> httpx.Response:
+    files: list[tuple[str, tuple[str | None, bytes]]] = [
+        ("csrf_token", (None, ada.token.encode())),
+        ("describe", (None, b"yes")),
+        ("publish", (None, b"true")),
+        ("file", ("gold.csv", content)),
+    ]
+    return ada.browser.post(f"{place.removesuffix('/setup')}/phases/evaluation/tasks/main/gold", files=files)
+
+
+def columns_shown(page: str) -> dict[str, str]:
+    """What the form of columns holds as it is shown: hidden fields, and the chosen role of each column."""
+    fields = {
+        html.unescape(name): html.unescape(value)
+        for name, value in re.findall(r'<input type="hidden" name="(column[^"]*|labels|usual)" value="([^"]*)"', page)
+    }
+    for name, menu in re.findall(r'<select name="(column[^"]+)"[^>]*>(.*?)</select>', page, re.DOTALL):
+        (fields[name],) = re.findall(r'<option value="([^"]*)" selected>', menu)
+    return fields
 
 
 def test_publish_opens_once_nothing_is_missing_and_a_rehearsal_shows_every_view(
@@ -204,7 +287,7 @@ def test_publish_opens_once_nothing_is_missing_and_a_rehearsal_shows_every_view(
         assert ada.send(f"{place}/metrics").status_code == 409
 
 
-def test_a_corrected_gold_is_noticed_where_scores_are_shown(
+def test_a_corrected_gold_scores_the_baselines_again(
     empty_site: Site, cheap_passwords: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site = empty_site
@@ -217,6 +300,7 @@ def test_a_corrected_gold_is_noticed_where_scores_are_shown(
         send_items(ada, place, COLUMNS)
         address = "/competitions/praise-or-insulte/phases/evaluation/tasks/main/gold"
         ids = [line.split(b",")[:2] for line in ITEMS.splitlines()[1:]]
+        shown = list[str]()
         for label in (b"praise", b"insult"):
             others = b"".join(b"%s,%s,%s\n" % (one, language, label) for one, language in ids[2:])
             first = b"".join(b"%s,%s,praise\n" % (one, language) for one, language in ids[:2])
@@ -227,4 +311,8 @@ def test_a_corrected_gold_is_noticed_where_scores_are_shown(
             ]
             assert ada.browser.post(address, files=files).status_code == 200
             work(site)
-        assert "These scores are against an earlier gold." in text_of(ada.browser.get(f"{place}/metrics").text)
+            shown.append(text_of(ada.browser.get(f"{place}/metrics").text))
+        assert "against an earlier gold" not in shown[1]
+        majority = [float(page.split("frequent labels weigh more", 1)[1].split()[0]) for page in shown]
+        assert majority[0] == 1.0, "always praise, and so is the gold"
+        assert majority[1] <= 2 / 8, "of the public half, at most the two that stayed"

@@ -17,6 +17,7 @@ from app.base.db import reading, writing
 from app.competitions.find import find_competition
 from app.models import MailLink, OutgoingMail, Role, User
 from app.people.rights import grant_role
+from app.teams.codes import is_right_code
 from app.web.http.rate_limits import CODES_PER_HOUR, block_of
 from evergold.cli import run
 from tests import letters
@@ -357,6 +358,16 @@ def test_organisers_answer_from_the_servers_own_command_line(
     assert "already" in without_log(capsys.readouterr().out)
     assert run(["registrations", "refuse", COMPETITION, "nobody"]) == 1
     assert run(["registrations", "list", COMPETITION, "--status", "odd"]) == 64
+    assert run(["registrations", "code", COMPETITION]) == 0
+    printed = capsys.readouterr()
+    assert "It is not asked for yet" in printed.err
+    code = without_log(printed.out).split()[-1]
+    with reading(site.engine) as session:
+        assert is_right_code(session, find_competition(session, COMPETITION), code)
+    assert run(["registrations", "code", COMPETITION, "--end", "--json"]) == 0
+    assert json.loads(without_log(capsys.readouterr().out)) == {"code": None, "ended": True}
+    with reading(site.engine) as session:
+        assert not is_right_code(session, find_competition(session, COMPETITION), code)
     assert ada.submit().status_code == 202
 
 

@@ -1,0 +1,30 @@
+"""Columns of sealed gold, reported to organisers whose browser has no script to read them: names, counts, few values.
+
+Only gold whose binding asks for it is described: the binding is fixed when the file is sealed, by the uploader, so that
+nobody who writes to the database can have any other gold counted.
+"""
+
+from __future__ import annotations
+
+from app.declarations.setup.columns import description_of
+from app.gold.binding import LINE_BYTES, read_binding
+from app.runs.claims import SealedGold
+from workers.gold import open_sealed_gold, private_folder, sealed_path
+
+
+def described(sealed: SealedGold) -> str | None:
+    """Return the columns of a version as JSON; None if its uploader did not ask for it, or it is no table.
+
+    Raises as opening gold does.
+    """
+    path = sealed_path(sealed)
+    with path.open("rb") as file:
+        claimed = read_binding(file.readline(LINE_BYTES))
+    if claimed is None or not claimed.is_described:
+        return None
+    with private_folder(path.stat().st_size) as folder:
+        with (folder / "gold").open("wb") as clear:
+            opened = open_sealed_gold(sealed, clear)
+        if opened.binding is None or not opened.binding.is_described:
+            return None
+        return description_of((folder / "gold").read_bytes())
