@@ -7,7 +7,7 @@ pages are cached and boards stay for ever. Words never depend on the machine's l
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 
 #: "Anywhere on Earth": a day ends when it has ended everywhere.
 AOE = timezone(timedelta(hours=-12), "AoE")
@@ -33,8 +33,8 @@ def aoe_words(moment: datetime) -> str:
 def other_clock_words(moment: datetime, own_zone: tzinfo | None = None) -> str:
     """Return `8 Dec, 00:00 UTC`, the second part of a deadline; with its year if that of AoE differs."""
     here = moment.astimezone(own_zone or UTC)
-    date = date_words(here) if here.year != moment.astimezone(AOE).year else _day_and_month(here)
-    return f"{date}, {_clock(here)} {'your time' if own_zone else 'UTC'}"
+    shown = date_words(here) if here.year != moment.astimezone(AOE).year else _day_and_month(here)
+    return f"{shown}, {_clock(here)} {'your time' if own_zone else 'UTC'}"
 
 
 def moment_words(moment: datetime) -> str:
@@ -43,13 +43,18 @@ def moment_words(moment: datetime) -> str:
     return f"{date_words(there)}, {_clock(there)} UTC"
 
 
-def date_words(date: datetime) -> str:
-    """Return `8 Dec 2026`, in the zone that the date has."""
-    return f"{_day_and_month(date)} {date.year}"
+def minute_words(moment: datetime) -> str:
+    """Return `8 Dec 2026, 00:00 UTC`, for a list of events; without seconds."""
+    return moment_words(moment.replace(second=0, microsecond=0))
 
 
-def _day_and_month(date: datetime) -> str:
-    return f"{date.day} {_MONTHS[date.month - 1]}"
+def date_words(day: date) -> str:
+    """Return `8 Dec 2026`, in the zone that the moment has."""
+    return f"{_day_and_month(day)} {day.year}"
+
+
+def _day_and_month(day: date) -> str:
+    return f"{day.day} {_MONTHS[day.month - 1]}"
 
 
 def _clock(moment: datetime) -> str:

@@ -10,6 +10,7 @@ from app.boards.snapshots import Official
 from app.boards.tables import latex_text
 from app.competitions.views import citation_of
 from app.models import Board, Competition, Phase
+from evergold.moments import date_words
 
 # -------------------------------------------------------------------------------------------------------------- BibTeX
 
@@ -52,7 +53,7 @@ def cite_official(competition: Competition, phase: Phase, board: Board, official
         title=f"{competition.title}: {board.title}, {phase.title}, official results",
         year=snapshot.closed_at.year,
         address=address,
-        note=f"Official board no. {snapshot.number}, frozen {snapshot.made_at.date().isoformat()}{later}",
+        note=f"Official board no. {snapshot.number}, frozen {date_words(snapshot.made_at)}{later}",
     )
 
 

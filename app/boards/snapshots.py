@@ -39,6 +39,7 @@ from app.models import (
     Submission,
     Team,
 )
+from evergold.moments import date_words
 from evergold.scoring.halves import Half
 
 
@@ -71,10 +72,10 @@ class Successor:
 
     @property
     def name(self) -> str:
-        """The superseding results in a sentence: "official results no. 2 of 2026-02-03"."""
+        """The superseding results in a sentence: "official results no. 2 of 3 Feb 2026"."""
         if self.snapshot is None:
             return "the live board"
-        return f"official results no. {self.snapshot.number} of {self.snapshot.closed_at.date().isoformat()}"
+        return f"official results no. {self.snapshot.number} of {date_words(self.snapshot.closed_at)}"
 
 
 def successor_of(snapshot: Snapshot, listed: Sequence[Snapshot], phase: Phase) -> Successor | None:

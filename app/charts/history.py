@@ -13,6 +13,7 @@ from app.charts.picture import AxisOut, PointOut
 from app.charts.sheet import Plot, plot_of, sheet, svg_text
 from evergold.figures.axes import Axis
 from evergold.figures.svg import add_line, add_names, add_text, clean, multiples, number_text, round_step
+from evergold.moments import date_words
 
 WIDTH, HEIGHT = 640, 260
 _LEFT, _RIGHT, _TOP, _BELOW = 56, 18, 16, 34
@@ -120,4 +121,4 @@ def _moment(entry: PointOut) -> datetime:
 
 
 def _date(entry: PointOut) -> str:
-    return f"{_moment(entry):%Y-%m-%d}"
+    return date_words(_moment(entry))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from xml.etree.ElementTree import Element, SubElement
 
 from app.charts.axes import day_name, draw_levels
 from app.charts.sheet import Drawn, Plot, draw_both, plot_of, sheet
 from evergold.figures.axes import Axis, count_axis
 from evergold.figures.svg import add_line, add_names, add_rect, add_text
+from evergold.moments import moment_words
 
 _WIDE, _NARROW = 720, 340
 _LEFT, _TOP, _BOTTOM, _BELOW, _RIGHT = 30.0, 10.0, 120.0, 24.0, 4.0
@@ -61,7 +62,7 @@ def description(hours: Sequence[Hour]) -> str:
     busiest = max(hours, key=lambda hour: hour.received)
     return (
         f"{total} in the last {len(hours)} hours, {in_vain} of them rejected or failed. The busiest hour was "
-        f"{busiest.start.astimezone(UTC):%Y-%m-%d %H:%M} UTC with {busiest.received}."
+        f"{moment_words(busiest.start)} with {busiest.received}."
     )
 
 

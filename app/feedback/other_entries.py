@@ -43,11 +43,14 @@ class Others:
     """The others on one board.
 
     entry: the one that counts, or would count if this one did not; None if none would.
-    best: the team's best other one where it may choose; None elsewhere.
+    best: the team's best other one where it may choose, or where the latest counts; None elsewhere.
+    later: the submissions after the best one, in their order: where the latest counts, the best one counts once they
+    are withdrawn.
     """
 
     entry: OtherEntry | None
     best: OtherEntry | None
+    later: tuple[UUID, ...] = ()
 
 
 def other_entries(
@@ -101,11 +104,15 @@ class _Team:
         kept = {team: chosen for team, chosen in choices.items() if chosen != self.this or not self.standing.counts}
         by_run = {one.run_id: one for one in left}
         entry = next((by_run[one.run_id] for one in choose(left, rules, kept)), None)
-        best = None
-        if rules.rule is EntryRule.CHOSEN:
-            sign = -1.0 if rules.higher_is_better else 1.0
-            best = min(eligible(rest), key=lambda one: goodness(self._value(one), sign), default=None)
-        return Others(self._entry(entry), self._entry(best))
+        best, later = None, list[Try]()
+        if rules.rule in (EntryRule.CHOSEN, EntryRule.LAST):
+            counting, sign = eligible(tries), -1.0 if rules.higher_is_better else 1.0
+            # Of equal ones the latest: fewest are withdrawn to go back to it.
+            found = (one for one in reversed(counting) if one.submission_id != self.this)
+            best = min(found, key=lambda one: goodness(self._value(one), sign), default=None)
+            if best is not None and rules.rule is EntryRule.LAST:
+                later = counting[counting.index(best) + 1 :]
+        return Others(self._entry(entry), self._entry(best), tuple(one.submission_id for one in later))
 
     def _entry(self, one: Try | None) -> OtherEntry | None:
         if one is None or one.submission_id == self.this:

@@ -113,8 +113,11 @@ def is_told(board: Leaderboard) -> bool:
     return board.view.board is BoardShown.PUBLIC
 
 
-def rank_now(session: Session, board: TeamBoard, value: float | None, *, counts: bool) -> RunRanks:
-    """Rank one of the viewer's own scores on the board as shown; on a board of ranks only, just the run that counts."""
+def rank_now(session: Session, board: TeamBoard, submission_id: UUID, value: float | None, *, counts: bool) -> RunRanks:
+    """Rank one of the viewer's own scores on the board as shown; on a board of ranks only, just the run that counts.
+
+    The team's other rows are left out, as this run would replace them, except where every submission counts.
+    """
     shown = board.shown
     ranked = [row for row in shown.rows if row.rank is not None]
     mine = [row for row in shown.rows if row.is_mine]
@@ -125,7 +128,9 @@ def rank_now(session: Session, board: TeamBoard, value: float | None, *, counts:
         return RunRanks()
     column = shown.columns[shown.rank_by]
     decimals = effective_decimals(column, shown.view.ranks_by)
-    others = [rounded(row.cells[shown.rank_by].value, decimals) for row in ranked if not row.is_mine]
+    is_alone = board.rules.rule is EntryRule.ALL
+    left = [row for row in ranked if not (row.submission_id == submission_id if is_alone else row.is_mine)]
+    others = [rounded(row.cells[shown.rank_by].value, decimals) for row in left]
     ahead = _count_better(others, rounded(value, decimals), higher_is_better=column.higher_is_better)
     above, more = board.unread_above(session, value)
     return RunRanks(now=ahead + above + 1, of=len(others) + more + 1)
@@ -349,7 +354,7 @@ def _standing(session: Session, submission: Submission, own: OwnScores, compared
         board=board,
         column=with_decimals(column, view.precision),
         score=Score(score.metric, score.split, value, score.reason, score.signature),
-        ranks=rank_now(session, compared.place, value, counts=bool(counts)),
+        ranks=rank_now(session, compared.place, submission.id, value, counts=bool(counts)),
         change=difference_of(value, _as_shown(beside.before.value, view, decimals), decimals)
         if beside.before
         else None,

@@ -91,7 +91,9 @@ watchUploads();
 window.addEventListener("beforeprint", () => {
   const said = document.createElement("p");
   said.className = "printed-at";
-  said.textContent = `${location.href.split("#")[0]}, ${new Date().toISOString().slice(0, 16).replace("T", " ")} UTC`;
+  const now = new Date();
+  const day = `${now.getUTCDate()} ${MONTHS[now.getUTCMonth()]} ${now.getUTCFullYear()}`;
+  said.textContent = `${location.href.split("#")[0]}, ${day}, ${now.toISOString().slice(11, 16)} UTC`;
   document.querySelector("main h1, h1")?.after(said);
 });
 window.addEventListener("afterprint", () => document.querySelector(".printed-at")?.remove());

@@ -113,7 +113,7 @@ def test_a_record_is_a_step_and_every_try_a_point(engine: Engine, climbed: list[
         (minute(4), 0.6, "Bob"),
     ]
     assert points(found, "Record") == [(minute(0), 0.5, "Ada"), (minute(2), 0.55, "Bob"), (minute(3), 0.6, "Ada")]
-    assert "5 entries on 2026-01-10. The record is 0.6000, by Ada since 2026-01-10." in found.summary
+    assert "5 entries on 10 Jan 2026. The record is 0.6000, by Ada since 10 Jan 2026." in found.summary
     assert [row[-1] for row in found.table.rows] == ["record", "", "record", "record", ""]
 
 
@@ -261,7 +261,9 @@ def test_days_without_a_submission_are_days_too(engine: Engine, people: list[Use
     world.reject(engine, world.submit(engine, people[1], NOW - DAY).run_id)
     found = drawn(engine)["submissions"]
     assert found.table.rows == (("2026-01-08", "2"), ("2026-01-09", "0"), ("2026-01-10", "1"))
-    assert found.summary == "3 scored submissions from 2026-01-08 to 2026-01-10. The busiest day was 2026-01-08 with 2."
+    assert (
+        found.summary == "3 scored submissions from 8 Jan 2026 to 10 Jan 2026. The busiest day was 8 Jan 2026 with 2."
+    )
 
 
 def test_a_long_time_is_counted_by_months(engine: Engine, people: list[User]) -> None:

@@ -23,7 +23,7 @@ def test_bars_are_as_high_as_the_counts() -> None:
 
 def test_it_is_said_in_words() -> None:
     assert description(HOURS) == (
-        "6 in the last 48 hours, 1 of them rejected or failed. The busiest hour was 2026-01-08 16:00 UTC with 4."
+        "6 in the last 48 hours, 1 of them rejected or failed. The busiest hour was 8 Jan 2026, 16:00 UTC with 4."
     )
     assert description([Hour(START, 0, 0)] * 48) == "Nothing came in during the last 48 hours."
 

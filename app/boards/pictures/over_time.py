@@ -8,7 +8,9 @@ from datetime import UTC, date, timedelta
 
 from app.boards.pictures.seen import Seen
 from app.boards.rows import LeaderboardRow
+from app.charts.axes import month_name
 from app.charts.picture import AxisOut, Heading, LineOut, Picture, PointOut, SeriesOut, Table
+from evergold.moments import date_words
 
 #: More entries than this overlap: all records are drawn, and the latest of the others.
 MOST_ENTRIES = 1000
@@ -95,6 +97,7 @@ def daily(seen: Seen) -> Picture | None:
         AxisOut(title="Scored submissions"),
     )
     busiest = max(names, key=lambda name: counted[name])
+    shown = month_name(date.fromisoformat(f"{busiest}-01")) if by_month else date_words(date.fromisoformat(busiest))
     points = tuple(PointOut(x=name, y=float(counted[name])) for name in names)
     total = "1 scored submission" if len(days) == 1 else f"{len(days)} scored submissions"
     return Picture(
@@ -102,7 +105,8 @@ def daily(seen: Seen) -> Picture | None:
         title=f"Submissions per {unit}",
         kind="bars",
         about=f"{which} of all teams on this board; rejected files do not count.",
-        summary=f"{total} {_span(str(first), str(last))}. The busiest {unit} was {busiest} with {counted[busiest]}.",
+        summary=f"{total} {_span(date_words(first), date_words(last))}. The busiest {unit} was {shown} with "
+        f"{counted[busiest]}.",
         x=x,
         y=y,
         series=(SeriesOut(name="Scored submissions", look="count", points=points),),
@@ -141,7 +145,7 @@ def _point(row: LeaderboardRow) -> PointOut:
 
 
 def _day(row: LeaderboardRow) -> str:
-    return f"{row.achieved_at.astimezone(UTC):%Y-%m-%d}" if row.achieved_at else ""
+    return date_words(row.achieved_at.astimezone(UTC)) if row.achieved_at else ""
 
 
 def _span(first: str, last: str) -> str:

@@ -33,8 +33,8 @@ class PicturesOut(ApiModel):
                 {
                     "name": "progress",
                     "title": "Progress over time",
-                    "summary": "12 entries from 2026-01-05 to 2026-01-20. The record is 0.7134, by Magpie since "
-                    "2026-01-18.",
+                    "summary": "12 entries from 5 Jan 2026 to 20 Jan 2026. The record is 0.7134, by Magpie since "
+                    "18 Jan 2026.",
                     "link": f"/api/v1{_BOARD}/pictures/progress",
                 }
             ],

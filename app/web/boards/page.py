@@ -38,6 +38,7 @@ from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
 from app.web.http.visit import PageVisit, Visit
 from app.web.reports.probing_figures import Choice, choices, chosen_split, compared_figures, title_of
+from evergold.moments import date_words
 from evergold.scoring.halves import Half
 
 #: More systems would be unreadable (and many reports to load): only the first of the board are drawn.
@@ -352,7 +353,7 @@ def _with_part(address: str, half: Half | None) -> str:
 def _version_title(official: Official) -> str:
     """Return the title of an official version; numbered, since one day may have several."""
     snapshot = official.snapshot
-    return f"No. {snapshot.number} · {snapshot.closed_at:%Y-%m-%d}{' · superseded' if official.successor else ''}"
+    return f"No. {snapshot.number} · {date_words(snapshot.closed_at)}{' · superseded' if official.successor else ''}"
 
 
 def _phases_with(competition: Competition, board: Board) -> list[Phase]:

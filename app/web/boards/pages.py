@@ -47,6 +47,7 @@ from app.web.http.context import public_address
 from app.web.http.paths import BoardNames, BoardNamesHere
 from app.web.http.routers import page_router
 from app.web.http.visit import PageVisit, PublicVisit
+from evergold.moments import date_words
 
 router = page_router()
 
@@ -277,7 +278,7 @@ def read_picture(visit: PublicVisit, names: BoardNamesHere) -> Response:
     session = visit.session
     found = find_competition(session, names.competition)
     of_phase, of_board = find_board(found, names.phase, names.board)
-    version, day = board_version(session, of_phase, of_board, visit.viewer), f"{visit.now:%Y-%m-%d}"
+    version, day = board_version(session, of_phase, of_board, visit.viewer), date_words(visit.now)
     looks = visit.server.looks
     etag = strong_etag(visit.request, "picture", version, found.title, day, looks.name, looks.accents)
     headers = {"ETag": etag, "Cache-Control": "public, max-age=300"}

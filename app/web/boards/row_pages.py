@@ -16,12 +16,13 @@ from app.base.errors import EvergoldError, InvalidForm
 from app.boards.details import find_row, published_scores, scores_of_row, tests_of_row
 from app.boards.leaderboard import build_leaderboard
 from app.boards.marks import NOTE_CHARACTERS, clear_mark, entrants, list_marks, mark_row
+from app.boards.rows import Leaderboard, LeaderboardRow
 from app.boards.snapshots import find_official, official_board
 from app.competitions.find import boards_of, find_board, find_competition, organised_task
 from app.competitions.metrics import metrics_of
 from app.models import Right, RowStatus, User
 from app.people.rights import may_organise
-from app.teams.find import is_team
+from app.teams.find import is_team, orcids_of
 from app.web.boards.query import HalfAsked
 from app.web.html.guards import PageForm, PageUserVisit, SentForm, form_again, form_guard
 from app.web.html.rendering import render_page
@@ -108,12 +109,19 @@ def _row_page(
         successor=successor,
         leaderboard=leaderboard,
         row=row,
+        ranked=sum(one.rank is not None for one in leaderboard.rows),
+        orcids=orcids_of(session, competition.id, row.team) if _has_own_name(leaderboard, row, number) else [],
         address=here,
         table=table,
         signatures=signatures(tuple(scores)) if row.kind != "historic" else {},
         tests=tests_of_row(leaderboard, row),
         seen_as=seen_as,
     )
+
+
+def _has_own_name(leaderboard: Leaderboard, row: LeaderboardRow, number: int | None) -> bool:
+    """Return whether the row shows its team by the name that it has today, and not by a neutral or a former one."""
+    return number is None and row.kind == "team" and row.carried_from is None and leaderboard.view.names
 
 
 PLACE = "/competitions/{competition}/phases/{phase}/tasks/{task}/rows"

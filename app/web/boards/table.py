@@ -43,6 +43,7 @@ from app.competitions.tracks import Track
 from app.models import Board, BoardShown
 from app.web.html.certainty import interval_words
 from app.web.html.words import ASPECTS, ROW_KINDS, format_difference, plural, score_format
+from evergold.moments import date_words
 from evergold.scoring.task import Metric
 
 #: Longest team and method together; longer ones are cut off at the next column.
@@ -273,7 +274,7 @@ def _date(row: LeaderboardRow) -> str:
     if row.achieved_at is None:
         return '<td class="date quiet"></td>'
     moment = row.achieved_at.isoformat()
-    return f'<td class="date quiet"><time datetime="{moment}">{moment[:10]}</time></td>'
+    return f'<td class="date quiet"><time datetime="{moment}">{date_words(row.achieved_at)}</time></td>'
 
 
 Sorted = Literal["ascending", "descending"] | None

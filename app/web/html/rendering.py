@@ -30,7 +30,7 @@ from app.web.http.identity import Visitor, known_visitor
 from app.web.http.schemas import ErrorDetail
 from app.web.http.visit import Visit
 from evergold.figures.svg import number_text
-from evergold.moments import date_words
+from evergold.moments import date_words, minute_words
 
 APP = Path(__file__).resolve().parents[2]
 STATIC = APP / "static"
@@ -110,6 +110,7 @@ def environment() -> Environment:
         moment=words.moment,
         deadline=words.deadline,
         date=date_words,
+        minute=minute_words,
         score=words.format_score,
         number=number_text,
         plural=words.plural,

@@ -146,6 +146,8 @@ ERROR_WORDS: dict[int | str, tuple[str, str]] = {
     507: ("The server's disk is full", "Nothing was stored. The organisers have to make room; please try again later."),
 }
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
+#: A shorter time would be shown as 0.0 s.
+_SHOWN_SECONDS = 0.05
 
 
 def moment(when: datetime) -> Markup:
@@ -182,7 +184,9 @@ def took(span: timedelta) -> str:
 
 
 def took_seconds(seconds: float) -> str:
-    """Return `0.3 s`, or `2 min 5 s`."""
+    """Return `0.3 s`, `2 min 5 s`, or `less than 0.1 s`."""
+    if seconds < _SHOWN_SECONDS:
+        return "less than 0.1 s"
     return f"{seconds:.1f} s" if seconds < _MINUTE else f"{seconds // _MINUTE:.0f} min {seconds % _MINUTE:.0f} s"
 
 

@@ -11,6 +11,7 @@ from anyio.to_thread import run_sync
 from fastapi import Depends, Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
 from markupsafe import Markup
+from pydantic import Field
 
 from app.base import links
 from app.base.db import reading, writing
@@ -21,7 +22,7 @@ from app.competitions.find import boards_of
 from app.competitions.metrics import metrics_of
 from app.competitions.visibility import Viewer
 from app.feedback.certainty import certainty_of
-from app.feedback.other_entries import other_entries
+from app.feedback.other_entries import MOST_READ, other_entries
 from app.feedback.program_logs import log_for
 from app.feedback.scores import OwnScores, own_scores_of
 from app.feedback.standings import RunStanding, standings_known
@@ -121,6 +122,13 @@ class ChoiceForm(PageForm):
     back: str = ""
 
 
+class WithdrawalForm(PageForm):
+    """A withdrawal. also: others of the team that are withdrawn with it; back: the submission that is shown then."""
+
+    also: list[UUID] = Field(default_factory=list, max_length=MOST_READ)
+    back: UUID | None = None
+
+
 @router.get("/submissions/{submission_id}")
 def read_submission(
     request: Request, server: ServerHere, user: PageUser, viewer: ViewerHere, submission_id: UUID
@@ -161,10 +169,13 @@ def withdraw(
     server: ServerHere,
     user: Annotated[User, Depends(form_guard("/submissions/{submission_id}"))],
     submission_id: UUID,
+    form: Annotated[WithdrawalForm, Form()],
 ) -> Response:
+    """Withdraw it, and those that stand between it and a better one to which the team goes back."""
     with writing(server.engine) as session:
-        withdraw_submission(session, submission_id, user, server.clock())
-    return RedirectResponse(links.submission(submission_id), 303)
+        for one in dict.fromkeys([*form.also, submission_id]):
+            withdraw_submission(session, one, user, server.clock())
+    return RedirectResponse(links.submission(form.back or submission_id), 303)
 
 
 @router.post("/submissions/{submission_id}/put-back")
@@ -249,7 +260,6 @@ def _shown(server: Server, viewer: Viewer, submission_id: UUID, error: EvergoldE
         "seen_as": viewer.seen_as,
         "error": error,
         "standings": standings,
-        "entered": next((one for one in standings if one.counts), None),
         "is_compared_later": any(one.rivals is not None and one.rivals.is_pending for one in standings),
         "others": others,
         "way_back": _way_back(own, is_own=is_own, may_withdraw=may_withdraw),

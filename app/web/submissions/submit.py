@@ -158,17 +158,17 @@ def fields_of(card: MethodCard, form: CardForm) -> dict[str, str]:
 #: By entry rule: for a first submission, for one that may replace a visible score, and without a visible score.
 EFFECTS = {
     EntryRule.BEST: (
-        "The best run counts, and this is your first.",
-        "The best run counts: this one replaces {} if it is better.",
-        "The best run counts: this one does if it is better.",
+        "The best submission counts, and this is your first.",
+        "The best submission counts: this one replaces {} if it is better.",
+        "The best submission counts: this one does if it is better.",
     ),
     EntryRule.LAST: (
-        "The newest run counts, and this is your first.",
-        "The newest run counts: this one replaces {}.",
-        "The newest run counts: this one replaces the one before.",
+        "The latest submission counts, and this is your first.",
+        "The latest submission counts: this one replaces {}.",
+        "The latest submission counts: this one replaces the one before.",
     ),
-    EntryRule.ALL: ("Every run counts, this one too.",) * 3,
-    EntryRule.LADDER: ("Your record counts: a run moves it if it is a real improvement.",) * 3,
+    EntryRule.ALL: ("Every submission counts, this one too.",) * 3,
+    EntryRule.LADDER: ("Your record counts: a submission moves it if it is a real improvement.",) * 3,
 }
 
 

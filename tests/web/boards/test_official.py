@@ -132,8 +132,8 @@ def test_the_page_and_the_pages_of_its_rows_link_to_the_successor(frozen: Site) 
             assert f'href="{PAGE}/official/2" rel="successor-version"' in page
         page = reader.get(f"{PAGE}/official").text
         assert "Superseded" not in page
-        assert "No. 1 · 2026-01-10 · superseded" in text_of(page)
-        assert "No. 2 · 2026-01-11" in text_of(page)
+        assert "No. 1 · 10 Jan 2026 · superseded" in text_of(page)
+        assert "No. 2 · 11 Jan 2026" in text_of(page)
 
 
 def test_citations_name_the_version_and_the_cite_page_has_every_one(frozen: Site) -> None:
@@ -142,7 +142,7 @@ def test_citations_name_the_version_and_the_cite_page_has_every_one(frozen: Site
     with frozen.client() as public:
         first = public.get(f"{BOARD}/citation?number=1").text
         assert "idioms-evaluation-zero-shot-1," in first
-        assert "Official board no. 1, frozen 2026-01-10, superseded by official results no. 2 of 2026-01-11" in first
+        assert "Official board no. 1, frozen 10 Jan 2026, superseded by official results no. 2 of 11 Jan 2026" in first
         assert "superseded" not in public.get(f"{BOARD}/citation").text
         assert public.get(f"{BOARD}/citation?number=3").status_code == 404
         assert public.get(f"{BOARD}/citation?number=0").status_code == 422
@@ -150,7 +150,7 @@ def test_citations_name_the_version_and_the_cite_page_has_every_one(frozen: Site
     with frozen.client(**BROWSER) as reader:
         page = reader.get("/competitions/idioms/cite").text
         assert "no. 1 BibTeX of" in text_of(page)
-        assert "superseded by official results no. 2 of 2026-01-11" in text_of(page)
+        assert "superseded by official results no. 2 of 11 Jan 2026" in text_of(page)
         assert f"{BOARD}/citation?number=2" in page
 
 
@@ -168,7 +168,7 @@ def test_the_feed_of_a_board_has_its_official_versions(frozen: Site) -> None:
         closed(frozen, CLOSE + DAY)
         assert entries(public) == [
             ("Official results no. 2", "/official/2"),
-            ("Official results no. 1, superseded by official results no. 2 of 2026-01-11", "/official/1"),
+            ("Official results no. 1, superseded by official results no. 2 of 11 Jan 2026", "/official/1"),
         ]
         hide(frozen.engine, board="hidden")
         assert entries(public) == []

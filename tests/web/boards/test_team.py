@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from sqlalchemy import update
 
 from app.base.db import writing
 from app.models import User
 from tests import world
+from tests.competitions.embargo import hide
 from tests.web.site import BOARD, Person, Site, run_of
 
 TEAMS = "/api/v1/competitions/idioms/teams"
@@ -33,7 +36,7 @@ def test_a_team_is_told_with_its_rows_and_the_systems_behind_them(site: Site, ad
 
 
 def test_members_show_their_orcid_id_or_do_not(site: Site, ada: Person, eve: Person) -> None:
-    """They stand on the pages of the team alone."""
+    """They stand on the page of the team, and of its rows where boards show names."""
     world.score(site.engine, run_of(site, ada.submitted(system="Crow")), 0.5)
     world.score(site.engine, run_of(site, eve.submitted(system="Owl")), 0.4)
     path, orcid = "/competitions/idioms/teams", "0000-0002-1825-0097"
@@ -43,3 +46,8 @@ def test_members_show_their_orcid_id_or_do_not(site: Site, ada: Person, eve: Per
             session.execute(update(User).where(User.username == "ada").values(orcid=orcid))
         assert f'href="https://orcid.org/{orcid}"' in anybody.get(f"{path}/Ada").text
         assert "ORCID" not in anybody.get(f"{path}/Eve").text
+        board = anybody.get("/competitions/idioms/phases/evaluation/boards/zero-shot").text
+        rows = [anybody.get(one).text for one in re.findall(r'href="([^"]*/zero-shot/rows/[^"#?]*)"', board)]
+        assert [f"ORCID {orcid}" in text for text in rows] == [True, False]
+        hide(site.engine, names_from="close")
+        assert "ORCID" not in anybody.get(re.findall(r'href="([^"]*/zero-shot/rows/[^"#?]*)"', board)[0]).text

@@ -52,20 +52,23 @@ def test_a_difference_is_better_worse_or_chance() -> None:
     [
         (
             PeerComparison("Majority", pair(0.2, 0.1, 0.3, 1e-4), True, ("Saudade Lab",), 0, 2),
-            "Above the baseline (p < .001, corrected); not distinguishable from Saudade Lab.",
+            "Significantly better than the baseline (p < .001, corrected); no significant difference from Saudade Lab.",
         ),
         (
             PeerComparison("Majority", pair(-0.2, None, None, 0.02), False, ("A", "B", "C"), 0, 0),
-            "Below the baseline (p = .020, corrected); not distinguishable from A, B and C.",
+            "Significantly worse than the baseline (p = .020, corrected); no significant difference from A, B and C.",
         ),
         (
             PeerComparison("Majority", pair(0.01, None, None, 0.3), True, ("A", "B", "C", "D", "E")),
-            "Not distinguishable from the baseline (p = .300, corrected); not distinguishable from A, B, C and 2 "
-            "other teams.",
+            "No significant difference from the baseline (p = .300, corrected); no significant difference from A, B, C "
+            "and 2 other teams.",
         ),
-        (PeerComparison(alike=("<b>", "B")), "Not distinguishable from <b> and B."),
-        (PeerComparison(ahead=1, behind=3), "Told apart from every other team."),
-        (PeerComparison("Majority", pair(0.2, 0.1, 0.3, 1e-4), True), "Above the baseline (p < .001, corrected)."),
+        (PeerComparison(alike=("<b>", "B")), "No significant difference from <b> and B."),
+        (PeerComparison(ahead=1, behind=3), "A significant difference from every other team."),
+        (
+            PeerComparison("Majority", pair(0.2, 0.1, 0.3, 1e-4), True),
+            "Significantly better than the baseline (p < .001, corrected).",
+        ),
         (PeerComparison(is_pending=True), "How it compares with the other rows is being computed."),
     ],
 )

@@ -12,7 +12,7 @@ from tests.web.site import BOARD, SUBMIT, Person, Site, run_of
 
 FORM = SUBMIT.removeprefix("/api/v1").replace("/submissions", "/submit")
 CHOICE = "You can choose another afterwards."
-LADDER = "Your record counts: a run moves it if it is a real improvement."
+LADDER = "Your record counts: a submission moves it if it is a real improvement."
 
 
 def said(person: Person) -> str:
@@ -22,9 +22,9 @@ def said(person: Person) -> str:
 @pytest.mark.parametrize(
     ("rule", "first", "later"),
     [
-        ("best", "The best run counts, and this is your first.", "this one replaces 0.5000 if it is better."),
-        ("last", "The newest run counts, and this is your first.", "this one replaces 0.5000."),
-        ("all", "Every run counts, this one too.", "Every run counts, this one too."),
+        ("best", "The best submission counts, and this is your first.", "this one replaces 0.5000 if it is better."),
+        ("last", "The latest submission counts, and this is your first.", "this one replaces 0.5000."),
+        ("all", "Every submission counts, this one too.", "Every submission counts, this one too."),
         ("ladder", LADDER, LADDER),
     ],
 )
@@ -38,7 +38,7 @@ def test_it_says_what_counts(site: Site, ada: Person, rule: str, first: str, lat
 
 def test_where_teams_choose_it_says_what_counts_without_and_with_a_choice(site: Site, ada: Person) -> None:
     declare(site.engine, entry_rule=EntryRule.CHOSEN, without_choice=EntryRule.LAST)
-    assert f"The newest run counts, and this is your first. {CHOICE}" in said(ada)
+    assert f"The latest submission counts, and this is your first. {CHOICE}" in said(ada)
     sent = ada.submitted()
     world.score(site.engine, run_of(site, sent), 0.5)
     assert f"this one replaces 0.5000. {CHOICE}" in said(ada)
@@ -50,4 +50,4 @@ def test_where_teams_choose_it_says_what_counts_without_and_with_a_choice(site: 
 def test_scores_that_are_hidden_are_not_said(site: Site, ada: Person) -> None:
     declare(site.engine, visibility={"own_scores": "never"})
     world.score(site.engine, run_of(site, ada.submitted()), 0.5)
-    assert "The best run counts: this one does if it is better." in said(ada)
+    assert "The best submission counts: this one does if it is better." in said(ada)

@@ -101,7 +101,7 @@ def test_scores_over_time_are_drawn_and_told(ada: Person, three: list[UUID]) -> 
     found = page(ada, LIST)  # there is one place alone
     assert found.count('class="fig-mark') == 3
     assert found.count('class="fig-mark fig-hollow"') == 1, "the second was no record"
-    assert "3 submissions from 2026-01-10 to 2026-01-10; the best is 0.7000, the last 0.7000." in found
+    assert "3 submissions from 10 Jan 2026 to 10 Jan 2026; the best is 0.7000, the last 0.7000." in found
     told = text_of(found)
     assert "first 0.5000 – the first yes" in told
     assert "second 0.4000 −0.1000" in told

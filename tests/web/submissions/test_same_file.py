@@ -47,13 +47,15 @@ def test_a_rejected_file_and_another_file_are_not_asked_about(site: Site) -> Non
 
 def test_the_form_says_what_an_upload_does_and_what_is_left_after_it(site: Site) -> None:
     with log_in(site, "ada") as ada:
-        assert "Uses 1 of 10 left today. The best run counts, and this is your first." in text_of(
+        assert "Uses 1 of 10 left today. The best submission counts, and this is your first." in text_of(
             ada.get(SUBMIT_PAGE).text
         )
         send(ada, method="XLM-R")
         world.score(site.engine, last_run(site.engine), 0.5432)
         page = ada.get(SUBMIT_PAGE).text
-    assert "Uses 1 of 9 left today. The best run counts: this one replaces 0.5432 if it is better." in text_of(page)
+    assert "Uses 1 of 9 left today. The best submission counts: this one replaces 0.5432 if it is better." in text_of(
+        page
+    )
     assert "We filled in the card of this system." in text_of(page)
     assert 'value="XLM-R"' in page
     assert page.index('id="file"') < page.index('id="method"'), "the file first"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from sqlalchemy import select
 
 from app.base.db import reading, writing
 from app.boards.statistics import Statistics, statistics_document
 from app.boards.statistics_work import record_statistics
-from app.models import Board, EntryRule, ScoringRun, User
+from app.models import Board, EntryRule, ScoringRun, Submission, User
 from tests import world
 from tests.competitions.embargo import declare, enter, hide
 from tests.web.site import Site, csrf_of, log_in
@@ -29,6 +31,43 @@ def test_the_page_offers_the_way_back_where_the_newest_counts_and_is_worse(site:
         assert "counts, with 0.7000." in page, "said before it is withdrawn"
         better = enter(site.engine, ada, 0.8, minute=4)
         assert "Go back to my better one" not in browser.get(f"/submissions/{better}").text
+
+
+def test_going_back_withdraws_all_that_came_after_the_best_one_and_shows_it(site: Site) -> None:
+    """0.8 is two submissions back: the one before the worst, 0.6, is not the better one that people look for."""
+    declare(site.engine, entry_rule=EntryRule.LAST)
+    with log_in(site, "ada") as browser:
+        ada = scored_ada(site)
+        best, between, worst = (
+            enter(site.engine, ada, value, minute=at) for at, value in ((1, 0.8), (2, 0.6), (3, 0.5))
+        )
+        site.set_clock(NOW + HOUR)
+        page = browser.get(f"/submissions/{worst}").text
+        assert "had <strong>0.8000</strong>" in page
+        assert "this one and 1 other after that are withdrawn" in page
+        sent = {"csrf_token": csrf_of(page), "also": str(between), "back": str(best)}
+        for name in ("also", "back"):
+            assert f'name="{name}" value="{sent[name]}"' in page
+        answer = browser.post(f"/submissions/{worst}/withdrawal", data=sent)
+        assert str(answer.url).endswith(f"/submissions/{best}")
+        assert "counts: latest submission" in answer.text
+        for gone in (between, worst):
+            assert "it counts on no board" in browser.get(f"/submissions/{gone}").text
+
+
+def test_nobody_withdraws_a_submission_of_another_team_on_the_way_back(site: Site) -> None:
+    declare(site.engine, entry_rule=EntryRule.LAST)
+    with log_in(site, "ada") as browser:
+        of_bea = enter(site.engine, world.add_user(site.engine, "bea"), 0.55, minute=1)
+        own = enter(site.engine, scored_ada(site), 0.5, minute=3)
+        site.set_clock(NOW + HOUR)
+        sent = {"csrf_token": csrf_of(browser.get(f"/submissions/{own}").text), "also": str(of_bea)}
+        assert browser.post(f"/submissions/{own}/withdrawal", data=sent).status_code == 404
+        with reading(site.engine) as session:
+            assert [one.withdrawn_at for one in map(partial(session.get_one, Submission), (of_bea, own))] == [
+                None,
+                None,
+            ]
 
 
 def scored_ada(site: Site) -> User:
