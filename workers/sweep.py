@@ -40,6 +40,7 @@ from app.declarations.blueprints.abandoned import Abandoned, clear_abandoned
 from app.declarations.bundle_uploads import forget_bundles
 from app.gold.checks import unanswered_checks
 from app.models import RunStatus, ScoringRun
+from app.news.watching import note_watched
 from app.operations.election import Election
 from app.operations.health import SWEEP, beat
 from app.operations.metrics import keep_totals
@@ -56,6 +57,7 @@ from app.submissions.rejected import clear_rejected_files
 from app.submissions.validations import clear_check_files, forget_validations
 from evergold.scoring.tasks import TASKS, needs_gpu
 from workers.climbing import watch_climbing
+from workers.delivering import delivering
 from workers.faults import log_and_continue
 from workers.tables import is_refused, tables_fit
 
@@ -164,6 +166,7 @@ def sweep(engine: Engine, now: datetime) -> int:
     _delete(engine, now)
     keep_totals(engine, now)
     watch_climbing(engine, now)
+    note_watched(engine, get_settings(), now)
     look_after_validations(engine, now)
     sweep_gold_checks(engine, now)
     return len(sent)
@@ -273,7 +276,7 @@ def main() -> int:
         return OTHER_REVISION
     clear_at, looked_until = time.monotonic(), START
     election = Election(engine)
-    with posting(engine, settings):
+    with posting(engine, settings), delivering(engine, settings):
         while not stop.is_set():
             try:
                 # Otherwise a newer version's sweep, or another machine's, is active until it ends or loses the
