@@ -45,6 +45,7 @@ from app.operations.election import Election
 from app.operations.health import SWEEP, beat
 from app.operations.metrics import keep_totals
 from app.operations.unowned import Cleared, clear_unowned
+from app.people.digests import send_due_digests
 from app.people.mail import forget_ended
 from app.people.mail_delivery import send_waiting
 from app.rescoring.pace import advance_rescorings, rescoring_runs_to_announce
@@ -121,6 +122,8 @@ def _rounds(engine: Engine, settings: Settings, stop: threading.Event) -> None:
     while not stop.is_set():
         try:
             if tables_fit(engine):
+                with writing(engine) as session:
+                    send_due_digests(session, settings, _now())
                 send_waiting(engine, settings, _now)
             if time.monotonic() >= forget_at:
                 with writing(engine) as session:
