@@ -363,7 +363,7 @@ def send_test(session: Session, webhook: Webhook, now: datetime) -> None:
     if used >= TESTS_PER_HOUR:
         retry_at = now + timedelta(hours=1)
         sentence = f"At most {TESTS_PER_HOUR} tests an hour."
-        raise LimitReached(sentence, limit=TESTS_PER_HOUR, used=used, per="hour", retry_at=retry_at)
+        raise LimitReached(sentence, limit=TESTS_PER_HOUR, used=used, per="hour", retry_at=retry_at.isoformat())
     note_for(session, [webhook.id], NewsKind.TEST, {}, now)
 
 
