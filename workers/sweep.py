@@ -44,10 +44,12 @@ from app.declarations.blueprints.abandoned import Abandoned, clear_abandoned
 from app.declarations.bundle_uploads import forget_bundles
 from app.gold.checks import unanswered_checks
 from app.models import RunStatus, ScoringRun
+from app.news.watching import note_watched
 from app.operations.election import Election
 from app.operations.health import SWEEP, beat
 from app.operations.metrics import keep_totals
 from app.operations.unowned import Cleared, clear_unowned
+from app.people.digests import send_due_digests
 from app.people.mail import forget_ended
 from app.people.mail_delivery import send_waiting
 from app.privacy.archives import archives_to_end, archives_to_send, end_archives, remove_archive_file
@@ -64,6 +66,7 @@ from app.submissions.rejected import clear_rejected_files
 from app.submissions.validations import clear_check_files, forget_validations
 from evergold.scoring.tasks import TASKS, needs_gpu
 from workers.climbing import watch_climbing
+from workers.delivering import delivering
 from workers.faults import log_and_continue
 from workers.tables import is_refused, tables_fit
 
@@ -169,6 +172,8 @@ def _rounds(engine: Engine, settings: Settings, stop: threading.Event) -> None:
     while not stop.is_set():
         try:
             if tables_fit(engine):
+                with writing(engine) as session:
+                    send_due_digests(session, settings, _now())
                 send_waiting(engine, settings, _now)
             if time.monotonic() >= forget_at:
                 with writing(engine) as session:
@@ -216,6 +221,7 @@ def sweep(engine: Engine, now: datetime) -> int:
     _delete(engine, now)
     keep_totals(engine, now)
     watch_climbing(engine, now)
+    note_watched(engine, get_settings(), now)
     look_after_validations(engine, now)
     sweep_gold_checks(engine, now)
     sweep_accounts(engine, get_settings(), now)
@@ -333,7 +339,7 @@ def main() -> int:
         return OTHER_REVISION
     clear_at, looked_until = time.monotonic(), START
     election = Election(engine)
-    with posting(engine, settings):
+    with posting(engine, settings), delivering(engine, settings):
         while not stop.is_set():
             try:
                 # Otherwise a newer version's sweep, or another machine's, is active until it ends or loses the

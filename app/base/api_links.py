@@ -113,3 +113,7 @@ def report(submission_id: UUID) -> str:
 
 def report_text(submission_id: UUID, name: str) -> str:
     return f"{report(submission_id)}/{links.quoted(name)}.txt"
+
+
+def webhook(webhook_id: int) -> str:
+    return f"{API}/webhooks/{webhook_id}"

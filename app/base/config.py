@@ -9,6 +9,7 @@ import re
 from email.errors import MessageError
 from email.headerregistry import Address
 from functools import lru_cache
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Literal, Self
 from urllib.parse import quote, urlsplit
@@ -130,6 +131,12 @@ class Settings(LiveSettings, BaseSettings):
         "evergold@localhost", description="the sender of our mail: an address, or a name and <an address>"
     )
 
+    webhook_ranges: str = Field(
+        "", description="private networks that webhooks may lead to, with commas: 10.1.0.0/16; empty: none"
+    )
+    webhook_http: bool = Field(False, description="true: webhooks may lead to http://, in clear, as well")
+    webhook_log_days: int = Field(30, gt=0, description="how long ended deliveries of webhooks are kept")
+
     contact_file: Path | None = Field(None, description="Markdown for /contact, in the footer: who runs this server")
     privacy_file: Path | None = Field(None, description="Markdown for /privacy, in the footer")
     imprint_file: Path | None = Field(None, description="Markdown for /imprint, in the footer")
@@ -164,6 +171,15 @@ class Settings(LiveSettings, BaseSettings):
             raise ValueError("base_url is needed with providers: they send people back to an address that they know")
         if not self.passwords and not self.providers:
             raise ValueError("passwords is false, and there are no providers: nobody could log in")
+
+    @field_validator("webhook_ranges")
+    @classmethod
+    def _check_ranges(cls, ranges: str) -> str:
+        try:
+            networks = [ip_network(one.strip()) for one in ranges.split(",") if one.strip()]
+        except ValueError:
+            raise ValueError("networks with commas between them: 10.1.0.0/16, fd00:1::/32") from None
+        return ",".join(map(str, networks))
 
     @field_validator("broker_url")
     @classmethod

@@ -344,6 +344,18 @@ def team(competition_name: str, deed: str = "") -> str:
     return f"{competition(competition_name)}/team{f'/{deed}' if deed else ''}"
 
 
+def webhook(webhook_id: int) -> str:
+    """Link to a webhook, whoever has it."""
+    return f"/webhooks/{webhook_id}"
+
+
+def webhooks(competition_name: str = "", *, of_team: bool = False) -> str:
+    """Link to the webhooks of a competition, of the user's own team in it, or, without one, of the server."""
+    if not competition_name:
+        return "/webhooks"
+    return team(competition_name, "webhooks") if of_team else f"{competition(competition_name)}/webhooks"
+
+
 def join_team(competition_name: str, secret: str) -> str:
     return f"{team(competition_name, 'join')}?{urlencode({'link': secret})}"
 

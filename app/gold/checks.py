@@ -16,6 +16,7 @@ from app.base.errors import NotFound
 from app.gold.versions import list_gold, newest_in_use, place_of, publish_gold
 from app.models import GoldCheck, GoldVersion, Phase, PhaseTask, User
 from app.people import audit
+from app.webhooks.events import note_gold_checked
 from evergold.scoring.errors import Problem
 
 #: Number of problems shown with lines: enough to fix a file, too few to infer gold from its errors.
@@ -131,7 +132,10 @@ def _end(
     values = {"check_state": state, "checked_at": now, "check_failure": None}
     found = dict(zip(("problems", "problems_omitted", "explanation"), result, strict=True))
     ended = update(GoldVersion).where(GoldVersion.id == version_id, _WAITS).values(values | found)
-    return session.scalar(ended.returning(GoldVersion.id)) is not None
+    if session.scalar(ended.returning(GoldVersion.id)) is None:
+        return False
+    note_gold_checked(session, version_id, now)
+    return True
 
 
 def _get(session: Session, version_id: int) -> GoldVersion:

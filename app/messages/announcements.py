@@ -40,6 +40,7 @@ from app.models import (
 )
 from app.models.messages import KEY_CHARACTERS, TITLE_CHARACTERS
 from app.people import audit
+from app.people.digests import hold_back
 from app.people.mail import MailKind, choices_of, rows_of, send_mail, unsubscribe_address, wants
 from app.people.rights import check_may_organise
 from app.teams.registration import participants_of
@@ -362,7 +363,7 @@ def _mail_all(
     settings: Settings,
     now: datetime,
 ) -> int:
-    """Queue one mail per person, so that nobody sees other recipients; return their number."""
+    """Queue one mail per person, or keep it for their digest; return their number. Nobody sees other recipients."""
     people = people_in(session, competition, group)
     rows = rows_of(session, [user.id for user in people])
     willing = _willing(people, rows)
@@ -377,7 +378,9 @@ def _mail_all(
             unsubscribe=address,
         )
         subject = f"[{competition.title}] {announcement.title}"
-        send_mail(session, user, subject, body, now=now, competition_id=competition.id, unsubscribe=address)
+        news = subject, f"{announcement.text}\n\n{public_address(settings, announcement.page)}"
+        if not hold_back(session, rows[user.id], MailKind.ANNOUNCEMENTS, news, competition_id=competition.id, now=now):
+            send_mail(session, user, subject, body, now=now, competition_id=competition.id, unsubscribe=address)
     return len(willing)
 
 

@@ -20,13 +20,14 @@ from app.base.config import Settings
 from app.base.errors import IdempotencyConflict, NotFound
 from app.base.text import many_lines, one_line, refuse, wrong_text
 from app.messages.views import QuestionOut
-from app.models import Competition, Question, Right, User
+from app.models import Competition, NewsKind, Question, Right, User
 from app.models.messages import KEY_CHARACTERS, TITLE_CHARACTERS
 from app.people import audit
 from app.people.blocks import check_not_blocked
 from app.people.mail import send_mail
 from app.people.rights import organisers_of
 from app.texts.html import text_fault
+from app.webhooks.events import note_news
 
 QUESTION_CHARACTERS = 5_000
 ANSWER_CHARACTERS = 20_000
@@ -167,6 +168,7 @@ def ask(
     subject = f"[{competition.title}] Question: {form.title}"
     for organiser in organisers_of(session, competition.name, Right.MESSAGES):
         send_mail(session, organiser, subject, body, now=now, competition_id=competition.id)
+    note_news(session, NewsKind.QUESTION_ASKED, {"question": question.id}, now, competition_id=competition.id)
     return question
 
 

@@ -83,7 +83,13 @@ from app.models.logins import (
     RecoveryCode as RecoveryCode,
     SecondStep as SecondStep,
 )
-from app.models.messages import Announcement as Announcement, MailChoice as MailChoice, Question as Question
+from app.models.messages import (
+    Announcement as Announcement,
+    DigestItem as DigestItem,
+    MailChoice as MailChoice,
+    Pace as Pace,
+    Question as Question,
+)
 from app.models.moderation import (
     CompetitionBlock as CompetitionBlock,
     HiddenText as HiddenText,
@@ -151,3 +157,12 @@ from app.models.teams import (
     TeamMember as TeamMember,
 )
 from app.models.uploads import BundleUpload as BundleUpload, HeldUpload as HeldUpload
+from app.models.webhooks import (
+    DeliveryStatus as DeliveryStatus,
+    NewsKind as NewsKind,
+    Webhook as Webhook,
+    WebhookAudience as WebhookAudience,
+    WebhookBoard as WebhookBoard,
+    WebhookDelivery as WebhookDelivery,
+    WebhookForm as WebhookForm,
+)

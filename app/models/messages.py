@@ -6,6 +6,7 @@ Written by `app.messages.announcements`, `app.messages.questions` and `app.peopl
 from __future__ import annotations
 
 from datetime import datetime
+from enum import StrEnum
 
 from sqlalchemy import ForeignKey, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
@@ -77,8 +78,16 @@ class Question(Base):
         return f"{links.questions(self.competition.name)}#question-{self.id}"
 
 
+class Pace(StrEnum):
+    """How often mails of a kind come."""
+
+    AT_ONCE = "at_once"
+    DAILY = "daily"  # one mail a day with all of them
+    WEEKLY = "weekly"
+
+
 class MailChoice(Base):
-    """Preferences for mails other than those about the account; without a row only announcements are sent.
+    """Preferences for mails other than those about the account; without a row only announcements are sent, at once.
 
     `salt` is used in the links that switch mails off; see `app.people.mail`.
     """
@@ -88,4 +97,21 @@ class MailChoice(Base):
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id"), primary_key=True)
     announcements: Mapped[bool] = mapped_column(default=True)
     results: Mapped[bool] = mapped_column(default=False)
+    announcements_pace: Mapped[Pace] = mapped_column(String(20), default=Pace.AT_ONCE)
+    results_pace: Mapped[Pace] = mapped_column(String(20), default=Pace.AT_ONCE)
     salt: Mapped[str] = mapped_column(String(64))
+
+
+class DigestItem(Base):
+    """News for somebody who wants them together; one mail has all that are due, and deletes them here."""
+
+    __tablename__ = "digest_items"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id"), index=True)
+    competition_id: Mapped[int] = mapped_column(ForeignKey("competitions.id"), index=True)
+    kind: Mapped[str] = mapped_column(String(20))  # `app.people.mail.MailKind`
+    title: Mapped[str] = mapped_column(String(300))
+    text: Mapped[str] = mapped_column(Text)
+    written_at: Mapped[datetime]
+    due_at: Mapped[datetime] = mapped_column(index=True)

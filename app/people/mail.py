@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
@@ -17,7 +17,7 @@ from app.base.addresses import public_address
 from app.base.config import Settings
 from app.base.db import in_batches
 from app.base.errors import NotFound
-from app.models import MailChoice, MailLink, OutgoingMail, User
+from app.models import MailChoice, MailLink, OutgoingMail, Pace, User
 from app.people.views import MailChoices
 
 #: Rows read or created per statement: SQLite limits its number of parameters.
@@ -29,13 +29,29 @@ class MailKind(StrEnum):
 
     ANNOUNCEMENTS = "announcements"
     RESULTS = "results"
+    DIGESTS = "digests"  # of the others, of whatever kind: for links alone
 
 
 def wants(choice: MailChoice | None, kind: MailKind) -> bool:
     """True if somebody with this row, or None without one, gets mails of this kind."""
     if choice is None:
         return kind is MailKind.ANNOUNCEMENTS
+    if kind is MailKind.DIGESTS:
+        return any(wants(choice, one) for one in _gathered(choice))
     return choice.announcements if kind is MailKind.ANNOUNCEMENTS else choice.results
+
+
+def pace_of(choice: MailChoice | None, kind: MailKind) -> Pace:
+    """Return how often somebody with this row, or None without one, gets mails of this kind."""
+    if choice is None:
+        return Pace.AT_ONCE
+    return Pace(choice.announcements_pace if kind is MailKind.ANNOUNCEMENTS else choice.results_pace)
+
+
+def _gathered(choice: MailChoice) -> list[MailKind]:
+    """Return the kinds that come as digests."""
+    kinds = (MailKind.ANNOUNCEMENTS, MailKind.RESULTS)
+    return [kind for kind in kinds if pace_of(choice, kind) is not Pace.AT_ONCE]
 
 
 def choice_of(session: Session, user: User) -> MailChoice | None:
@@ -46,14 +62,27 @@ def choice_of(session: Session, user: User) -> MailChoice | None:
 def mail_choices(session: Session, user: User) -> MailChoices:
     """Return what the user chose, or else the defaults."""
     choice = choice_of(session, user)
-    return MailChoices(announcements=wants(choice, MailKind.ANNOUNCEMENTS), results=wants(choice, MailKind.RESULTS))
+    return MailChoices(
+        announcements=wants(choice, MailKind.ANNOUNCEMENTS),
+        results=wants(choice, MailKind.RESULTS),
+        announcements_pace=pace_of(choice, MailKind.ANNOUNCEMENTS),
+        results_pace=pace_of(choice, MailKind.RESULTS),
+    )
 
 
-def choose(session: Session, user: User, wanted: dict[MailKind, bool]) -> None:
-    """Store the user's choice for these kinds."""
+def choose(
+    session: Session, user: User, wanted: Mapping[MailKind, bool], paces: Mapping[MailKind, Pace] | None = None
+) -> None:
+    """Store the user's choice for these kinds; that of digests is for all kinds that come so.
+
+    Whoever lets the user choose calls `app.people.digests.settle_held_back`, too.
+    """
     [row] = rows_of(session, [user.id]).values()
     for kind, is_wanted in wanted.items():
-        setattr(row, kind.value, is_wanted)
+        for one in _gathered(row) if kind is MailKind.DIGESTS else [kind]:
+            setattr(row, one.value, is_wanted)
+    for kind, pace in (paces or {}).items():
+        setattr(row, f"{kind.value}_pace", pace)
     session.flush()
 
 
@@ -72,7 +101,15 @@ def rows_of(session: Session, user_ids: Collection[int]) -> dict[int, MailChoice
     insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
     for some in in_batches(sorted(missing), _AT_ONCE):
         values = [
-            {"user_id": one, "announcements": True, "results": False, "salt": secrets.token_hex(16)} for one in some
+            {
+                "user_id": one,
+                "announcements": True,
+                "results": False,
+                "announcements_pace": Pace.AT_ONCE,
+                "results_pace": Pace.AT_ONCE,
+                "salt": secrets.token_hex(16),
+            }
+            for one in some
         ]
         session.execute(insert(MailChoice).values(values).on_conflict_do_nothing())
     return choices_of(session, user_ids)

@@ -7,7 +7,7 @@ from typing import Any, Self
 from pydantic import Field
 
 from app.base.answers import ApiModel, Moment, example
-from app.models import ApiToken, Competition, CompetitionRole, Right, Role, RoleInvitation, TokenScope, User
+from app.models import ApiToken, Competition, CompetitionRole, Pace, Right, Role, RoleInvitation, TokenScope, User
 
 TOKEN_EXAMPLE: dict[str, Any] = {
     "id": 7,
@@ -107,10 +107,16 @@ class NewToken(Token):
 class MailChoices(ApiModel):
     """Mails besides those about the account itself, which are always sent."""
 
-    model_config = example({"announcements": True, "results": False})
+    model_config = example(
+        {"announcements": True, "results": False, "announcements_pace": "daily", "results_pace": "at_once"}
+    )
 
     announcements: bool = Field(description="of the organisers of competitions that one takes part in")
     results: bool = Field(description="when a submission of one's own was scored, rejected, or failed")
+    announcements_pace: Pace = Field(
+        Pace.AT_ONCE, description="one by one, or one mail a day or a week; where a phase closes soon, at once always"
+    )
+    results_pace: Pace = Field(Pace.AT_ONCE, description="likewise")
 
 
 class AuditEntryOut(ApiModel):

@@ -33,6 +33,7 @@ from app.runs.result_mails import WANTS_MAIL, mail_result
 from app.runs.stages import PROGRAM_FAILED
 from app.runs.validations import CheckClaim, record_check_failure, record_invalid
 from app.standings.renew import renew_team
+from app.webhooks.events import ANY_WEBHOOK, note_run_ended
 from evergold.scoring.errors import Problem
 from evergold.scoring.task import Score
 
@@ -173,10 +174,11 @@ def _row(run_id: int, score: Score) -> dict[str, Any]:
 
 
 class _Ended(NamedTuple):
-    """A run that was ended; wants_mail: True if the submitter wants result mails."""
+    """A run that was ended; wants_mail: True if the submitter wants result mails; has_webhooks: if there are any."""
 
     is_current: bool
     wants_mail: bool
+    has_webhooks: bool
     started_at: datetime
 
 
@@ -190,16 +192,19 @@ def _end(session: Session, claim: Claim, now: datetime, **values: Any) -> _Ended
     ended = _Ended(*row)
     if ended.is_current and ended.wants_mail:
         mail_result(session, claim.run_id, now)
+    if ended.has_webhooks:
+        note_run_ended(session, claim.run_id, now)
     if ended.is_current:
         delay_next_turn(session, claim.team_id, now - ended.started_at, now)
     return ended
 
 
 @lru_cache(maxsize=16)
-def _ending(names: tuple[str, ...]) -> ReturningUpdate[bool, bool, datetime]:
+def _ending(names: tuple[str, ...]) -> ReturningUpdate[bool, bool, bool, datetime]:
     """Build the statement once for each set of columns: building it takes longer than sending it."""
     values = {name: bindparam(f"new_{name}", type_=RUNS.c[name].type) for name in names}
-    return update(RUNS).where(IS_CLAIMED).values(values).returning(RUNS.c.is_current, WANTS_MAIL, RUNS.c.started_at)
+    told = RUNS.c.is_current, WANTS_MAIL, ANY_WEBHOOK, RUNS.c.started_at
+    return update(RUNS).where(IS_CLAIMED).values(values).returning(*told)
 
 
 _NOBODY_ELSE = "; no other file of this task was ever scored within this bound"

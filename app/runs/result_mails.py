@@ -24,6 +24,7 @@ from app.models import (
     Submission,
     User,
 )
+from app.people.digests import hold_back
 from app.people.mail import MailKind, send_mail, unsubscribe_address
 
 _MAIL = """\
@@ -86,6 +87,7 @@ def mail_result(session: Session, run_id: int, now: datetime) -> None:
         return
     settings = get_settings()
     address = unsubscribe_address(found.MailChoice, MailKind.RESULTS, settings)
+    page = public_address(settings, links.submission(found.id))
     body = _MAIL.format(
         username=found.User.username,
         filename=f"{found.filename} " if found.filename else "",
@@ -93,9 +95,12 @@ def mail_result(session: Session, run_id: int, now: datetime) -> None:
         phase=found.phase,
         competition=found.competition,
         what=_WHAT[RunStatus(found.status)],
-        page=public_address(settings, links.submission(found.id)),
+        page=page,
         unsubscribe=address,
     )
     subject = f"[{found.competition}] {_SUBJECTS[RunStatus(found.status)]}"
     about = found.competition_id
+    news = subject, " ".join(f"{found.filename} to {found.task}, {found.phase}".split()) + f"\n\n{page}"
+    if hold_back(session, found.MailChoice, MailKind.RESULTS, news, competition_id=about, now=now):
+        return
     send_mail(session, found.User, subject, body, now=now, competition_id=about, unsubscribe=address)

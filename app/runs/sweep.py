@@ -13,6 +13,7 @@ from app.runs.claims import BACK_IN_QUEUE, RESEND_SECONDS, with_task
 from app.runs.failures import note_failure
 from app.runs.holds import is_held
 from app.runs.result_mails import mail_result
+from app.webhooks.events import note_run_ended
 
 #: A queued run unclaimed for this long is announced again, since the message may be lost.
 UNCLAIMED_SECONDS = 10
@@ -55,6 +56,7 @@ def requeue_lost_runs(
     for run_id in failed:
         note_failure(session, run_id, now)
         mail_result(session, run_id, now)
+        note_run_ended(session, run_id, now)
     session.execute(update(ScoringRun).where(expired).values(**BACK_IN_QUEUE, sent_at=None))
     return unclaimed(session, now, unserved, forgotten, among=ScoringRun.is_current.expression, limit=ANNOUNCED_AT_ONCE)
 

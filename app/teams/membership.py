@@ -28,6 +28,7 @@ from app.people.audit import record
 from app.people.blocks import check_not_blocked
 from app.teams.find import captain_of, find_team, is_name_taken, lock_team, members_max, members_of, names_fixed_at
 from app.teams.registration import check_registered
+from app.webhooks.keeping import forget_webhooks_of_team
 from evergold.moments import deadline_words
 from evergold.scoring.characters import can_be_name
 
@@ -261,6 +262,7 @@ def forget_team(session: Session, team: Team) -> None:
     try:
         with session.begin_nested():
             session.execute(delete(TeamInvitation).where(TeamInvitation.team_id == team.id))
+            forget_webhooks_of_team(session, team)
             session.execute(
                 delete(MergeOffer).where(or_(MergeOffer.asking_id == team.id, MergeOffer.asked_id == team.id))
             )

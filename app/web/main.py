@@ -56,6 +56,7 @@ from app.web.reports import api as reports
 from app.web.rescoring import api as rescoring
 from app.web.submissions import api as submissions, organisers_api as all_submissions, validations
 from app.web.teams import api as teams, registration
+from app.web.webhooks import api as webhooks
 from evergold.scoring.tasks import unusable_plugins
 from evergold.version import VERSION
 
@@ -152,6 +153,7 @@ def create_app(settings: Settings | None = None, *, is_watched_over: bool = Fals
         all_people,
         messages,
         moderation,
+        webhooks,
         organiser_exports,
         docs,
         pages,

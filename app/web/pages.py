@@ -60,6 +60,7 @@ from app.web.teams import (
     public_page as public_team,
     registration_pages as registration,
 )
+from app.web.webhooks import pages as webhooks
 
 router = page_router()
 for part in (
@@ -73,6 +74,7 @@ for part in (
     registration,
     team,
     merging,
+    webhooks,
     public_team,
     board,
     rows,

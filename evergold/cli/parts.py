@@ -91,6 +91,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "invitations": ("invitations",),
     "judging": ("judge",),
     "announce": ("announce",),
+    "webhook": ("webhook",),
     "rescore": ("rescorings", "rescore"),
 }
 #: A distribution with an entry point of this group adds its commands: a Typer application each.

@@ -36,7 +36,9 @@ from app.messages.questions import QuestionForm, ask
 from app.models import (
     ApiToken,
     Board,
+    DeliveryStatus,
     GoldVersion,
+    NewsKind,
     PhaseTask,
     PublicFile,
     ReportReason,
@@ -47,6 +49,7 @@ from app.models import (
     Submission,
     TextKind,
     User,
+    WebhookDelivery,
 )
 from app.moderation.hiding import hide as hide_text
 from app.moderation.reports import report
@@ -60,6 +63,7 @@ from app.submissions.validations import FileToCheck, accept_validation
 from app.web.codabench.numbers import KeyOf, key_of, number_of
 from app.web.http.context import Server
 from app.web.http.rate_limits import RateLimits
+from app.webhooks.keeping import Holder, WebhookEntry, add_webhook, send_test
 from evergold.scoring.errors import Problem
 from evergold.scoring.resampling.pairs import Difference
 from evergold.scoring.task import NOT_ENTERED, Score
@@ -244,6 +248,7 @@ def build(site: Site) -> Place:
     rescore(engine, "practice")
     _say_something(engine, site.settings)
     _ask_to_merge(engine)
+    _add_webhook(engine, site.settings)
     place = Place(site, secrets, names_of(engine, submitted["alpha"][0], submitted["nobody"][1]), submitted)
     place.names["validation_id"] = _have_checked(engine)
     keep_declaration(engine, phases=(PHASE, "practice", "post"), metric="bertscore", split="macro")
@@ -394,6 +399,29 @@ def _say_something(engine: Engine, settings: Settings) -> None:
         hide_text(session, here, about[1], "Not here.", actor=olga, settings=settings, now=NOW)
         asked = QuestionForm("A question", "Why?")
         ask(session, here, asked, asker=_user(session, "alpha"), key=None, settings=settings, now=NOW)
+
+
+def _add_webhook(engine: Engine, settings: Settings) -> None:
+    """One of olga's, to which a test waits to be sent."""
+    with writing(engine) as session:
+        here, olga = find_competition(session, COMPETITION), _user(session, "olga")
+        entry = WebhookEntry("Ours", "https://chat.example.org/hook", kinds=(NewsKind.QUESTION_ASKED,))
+        added = add_webhook(session, Holder(here), entry, owner=olga, settings=settings, now=NOW)
+        send_test(session, added, NOW)
+        replayed = WebhookDelivery(
+            webhook_id=added.id,
+            message="msg_1",
+            kind=NewsKind.QUESTION_ASKED,
+            about={"competition": here.id, "question": 1},
+            happened_at=NOW,
+            status=DeliveryStatus.DELIVERED,
+            since=NOW,
+            next_attempt_at=NOW,
+            ended_at=NOW,
+            answered=200,
+            answer="ok",
+        )
+        session.add(replayed)
 
 
 def _ask_to_merge(engine: Engine) -> None:
@@ -571,6 +599,7 @@ def names_of(engine: Engine, submission_id: UUID | str, failed_run: int = 1) -> 
         "username": "nora",
         "role": "annotator",
         "announcement_id": "1",
+        "webhook_id": "1",
         "question_id": "1",
         "report_id": "1",
         "hidden_id": "1",

@@ -511,6 +511,31 @@ POST   /api/v1/me/invitations/{invitation_id}/accept                            
 POST   /api/v1/me/invitations/{invitation_id}/decline                                                     401 404 404 404 404 404 404
 GET    /wheels/                                                                                           200 200 200 200 200 200 200
 GET    /wheels/{filename}                                                                                 200 200 200 200 200 200 200
+GET    /api/v1/competitions/{competition}/team/webhooks                                                   401 200 200 404 404 404 404
+POST   /api/v1/competitions/{competition}/team/webhooks                                                   401 201 201 404 404 404 404
+GET    /api/v1/competitions/{competition}/webhooks                                                        401 403 403 403 403 200 200 200 200 200 200
+POST   /api/v1/competitions/{competition}/webhooks                                                        401 403 403 403 403 201 201 201 201 201 201
+GET    /api/v1/webhooks                                                                                   401 403 403 403 403 403 200 403 403 403 403
+POST   /api/v1/webhooks                                                                                   401 403 403 403 403 403 201 403 403 403 403
+DELETE /api/v1/webhooks/{webhook_id}                                                                      401 404 404 404 404 204 204 204 404 404 404
+GET    /api/v1/webhooks/{webhook_id}                                                                      401 404 404 404 404 200 200 200 404 404 404
+PUT    /api/v1/webhooks/{webhook_id}                                                                      401 404 404 404 404 200 200 200 404 404 404
+GET    /api/v1/webhooks/{webhook_id}/deliveries                                                           401 404 404 404 404 200 200 200 404 404 404
+POST   /api/v1/webhooks/{webhook_id}/replay                                                               401 404 404 404 404 202 202 202 404 404 404
+POST   /api/v1/webhooks/{webhook_id}/secret                                                               401 404 404 404 404 200 200 200 404 404 404
+POST   /api/v1/webhooks/{webhook_id}/test                                                                 401 404 404 404 404 202 202 202 404 404 404
+GET    /competitions/{competition}/team/webhooks                                                          303 200 200 404 404 404 404
+POST   /competitions/{competition}/team/webhooks                                                          303 303 303 404 404 404 404
+GET    /competitions/{competition}/webhooks                                                               303 403 403 403 403 200 200 200 200 200 200
+POST   /competitions/{competition}/webhooks                                                               303 403 403 403 403 303 303 303 303 303 303
+GET    /webhooks                                                                                          303 403 403 403 403 403 200 403 403 403 403
+POST   /webhooks                                                                                          303 403 403 403 403 403 303 403 403 403 403
+GET    /webhooks/{webhook_id}                                                                             303 404 404 404 404 200 200 200 404 404 404
+POST   /webhooks/{webhook_id}                                                                             303 404 404 404 404 303 303 303 404 404 404
+POST   /webhooks/{webhook_id}/remove                                                                      303 404 404 404 404 303 303 303 404 404 404
+POST   /webhooks/{webhook_id}/replay                                                                      303 404 404 404 404 303 303 303 404 404 404
+POST   /webhooks/{webhook_id}/secret                                                                      303 404 404 404 404 303 303 303 404 404 404
+POST   /webhooks/{webhook_id}/test                                                                        303 404 404 404 404 303 303 303 404 404 404
 """
 
 

@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import httpx
 import pytest
@@ -26,6 +27,7 @@ from tests import world
 from tests.canary import MARK
 from tests.competitions.embargo import add_phase
 from tests.leaks import place
+from tests.leaks.news import told_to
 from tests.leaks.place import OTHERS, ROLES, Place
 from tests.s3 import SECRET
 from tests.sealed import call_right, files_with, make_key
@@ -127,9 +129,15 @@ def test_no_word_of_gold_is_found_anywhere(
         ended["good, plain gold broken"] = submitted(planted, ada, GOOD, "practice")
     check_scenario(planted, ended)
     answers += crawl(planted, roles, {what: submission for what, (submission, _) in ended.items()})
+    planted.submitted = {team: (UUID(ended[what][0]), ended[what][1]) for team, what in _TOLD.items()}
+    messages = [(role, what, text) for role in roles for what, text in told_to(planted, role).items()]
     logs = capfd.readouterr()
 
     assert [where for where, answer in answers if MARK in everything(answer)] == []
+    assert [(role, what) for role, what, text in messages if MARK in text or SECRET in text] == []
+    assert {"submission.scored", "run.failed", "gold.checked"} <= {
+        what.split()[3] for _, what, text in messages if text
+    }
     told = [where for where, answer in answers if NAME in everything(answer)]
     assert [where for where in told if not where.startswith(("organiser ", "administrator ", "gold alone "))] == []
     assert told, "organisers are shown what their file was called"
@@ -142,6 +150,10 @@ def test_no_word_of_gold_is_found_anywhere(
     assert files_with(Path(planted.site.engine.url.database or "").parent, MARK.encode()) == []
     make_backup(get_settings(), tmp_path / "backup", now=NOW)
     assert files_with(tmp_path / "backup", MARK.encode()) == []
+
+
+#: Of whom news is told: one that is good, one that broke.
+_TOLD = {"alpha": "good", "gamma": CRASH}
 
 
 def stored_with(planted: bytes, without: Collection[str]) -> list[str]:

@@ -16,6 +16,7 @@ import pytest
 
 from tests.leaks import place
 from tests.leaks.answers import plain
+from tests.leaks.news import told_to
 from tests.leaks.paths import OUTSIDERS, paths_of
 from tests.leaks.place import EMBARGO, HIDDEN, REVEAL, TEAMS, Hidden, Place, give_all_but_submissions
 from tests.leaks.templates import Templates
@@ -151,6 +152,8 @@ def test_what_is_hidden_makes_no_difference(unscored: Place, pair: Pair, pytestc
     assert [f"{role} {path}" for role, path in different if role != "organiser"] == []
     asked = PRIVATE if pair.private else _report(unscored) if pair.ends_at and not pair.sure else BOARD
     assert ("organiser", asked) in different, "organisers see it: so it was there to be told"
+    told = [what for role, what in different if role == "organiser" and what.startswith("webhook for organisers")]
+    assert told or pair.private or pair.sure, "and so are their webhooks"
 
 
 @pytest.mark.soak
@@ -228,4 +231,5 @@ def _answers(unscored: Place, roles: Sequence[str], pictures: bool) -> dict[tupl
                 answer = visitor.send("GET", path)
                 assert answer.status_code != 500, (role, path)
                 found[role, path] = plain(answer)
+        found |= {(role, what): message for what, message in told_to(unscored, role).items()}
     return found

@@ -13,6 +13,7 @@ from itertools import combinations
 import pytest
 
 from tests.leaks import place
+from tests.leaks.news import told_to
 from tests.leaks.paths import OUTSIDERS, paths_of
 from tests.leaks.place import REVEAL, Hidden, Place, give_all_but_submissions
 from tests.leaks.templates import Templates
@@ -53,6 +54,8 @@ def test_declared_or_public_they_are_there(unscored: Place) -> None:
         assert any(path.endswith(board) for path in found)
         assert any(path.endswith(own) for path in found)
         assert any("/pictures" in path for path in found)
+        assert any(path.startswith("webhook for team: submission.scored") for path in found)
+        assert any(path.startswith("webhook for public: board.changed") for path in found)
 
 
 def test_no_answer_has_an_end_of_an_interval_while_the_phase_is_open(
@@ -86,6 +89,10 @@ def _leaks(unscored: Place, role: str, tells: Callable[[str], bool]) -> dict[str
             leak = next((number for number in _NUMBER.findall(text) if tells(number)), None)
             if leak is not None:
                 found[path] = leak
+    for what, message in told_to(unscored, role).items():
+        leak = next((number for number in _NUMBER.findall(message) if tells(number)), None)
+        if leak is not None:
+            found[what] = leak
     return found
 
 

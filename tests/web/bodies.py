@@ -25,6 +25,9 @@ def _file(content: str, **fields: str) -> dict[str, Any]:
     return {"files": {"file": ("file.csv", content.encode())}, "data": fields}
 
 
+_HOOK = {"name": "Ours", "address": "https://chat.example.org/hook", "kinds": ["board.changed"]}
+_PUBLIC_HOOK = {**_HOOK, "audience": "public"}
+
 #: Those that are not here need no body.
 BODIES: dict[str, dict[str, Any]] = {
     "GET /api/competitions/{competition_id}/results.csv": {"params": {"phase": "{phase_id}"}},
@@ -38,6 +41,15 @@ BODIES: dict[str, dict[str, Any]] = {
     "PUT /api/v1/me/mail": {"json": {"announcements": False, "results": True}},
     f"POST {_COMPETITION}/announcements": {"data": {**_SAID, "mail": "all"}},
     f"POST {_COMPETITION}/announcements/{{announcement_id}}": {"data": _SAID},
+    f"POST {_COMPETITION}/webhooks": {"data": _PUBLIC_HOOK},
+    f"POST {_COMPETITION}/team/webhooks": {"data": {**_HOOK, "audience": "team"}},
+    "POST /webhooks": {"data": _PUBLIC_HOOK},
+    "POST /webhooks/{webhook_id}": {"data": _PUBLIC_HOOK},
+    f"POST {_API_COMPETITION}/webhooks": {"json": _PUBLIC_HOOK},
+    f"POST {_API_COMPETITION}/team/webhooks": {"json": _HOOK},
+    "POST /api/v1/webhooks": {"json": _PUBLIC_HOOK},
+    "PUT /api/v1/webhooks/{webhook_id}": {"json": _PUBLIC_HOOK},
+    "POST /api/v1/webhooks/{webhook_id}/replay": {"json": {}},
     f"POST {_COMPETITION}/questions": {"data": _SAID},
     f"POST {_COMPETITION}/questions/{{question_id}}/answer": {"data": {"answer": "Some words."}},
     f"POST {_API_COMPETITION}/announcements": {"json": {**_SAID, "mail": "all"}},

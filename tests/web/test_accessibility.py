@@ -35,6 +35,7 @@ from app.models import (
     EntryRule,
     MailLink,
     MergeOffer,
+    NewsKind,
     OutgoingMail,
     PhaseTask,
     Role,
@@ -55,6 +56,7 @@ from app.teams.membership import invite
 from app.teams.registration import register, rules_of
 from app.web.competitions.pages import GUIDES
 from app.web.declarations.setup_pages import STEPS
+from app.webhooks.keeping import Holder, WebhookEntry, add_webhook, send_test
 from evergold.scoring.errors import Problem
 from evergold.scoring.task import ItemResult
 from tests import letters, world
@@ -184,6 +186,11 @@ IDIOMS = [
     Visit("/competitions/{competition}/people", f"{COMPETITION_PAGE}/people", OLGA),
     Visit("/competitions/{competition}/life", f"{COMPETITION_PAGE}/life", OLGA),
     Visit("/competitions/{competition}/allowances", f"{COMPETITION_PAGE}/allowances", OLGA),
+    Visit("/competitions/{competition}/webhooks", f"{COMPETITION_PAGE}/webhooks", OLGA),
+    Visit("/competitions/{competition}/webhooks", f"{COMPETITION_PAGE}/webhooks", OLGA, is_refused=True),
+    Visit("/competitions/{competition}/team/webhooks", f"{COMPETITION_PAGE}/team/webhooks", ADA),
+    Visit("/webhooks", "/webhooks", OLGA, status=403),
+    Visit("/webhooks/{webhook_id}", "/webhooks/1", OLGA),
     Visit("/competitions/{competition}/downloads", f"{COMPETITION_PAGE}/downloads", OLGA),
     Visit(
         "/competitions/{competition}/phases/{phase}/rankings/{ranking}",
@@ -443,6 +450,9 @@ def say_something(site: Site) -> dict[str, str]:
             question = ask_organisers(session, here, form, asker=ada, key=None, settings=settings, now=NOW)
         words = "You **may**."
         answer(session, here, question.id, words, is_public=True, organiser=olga, settings=settings, now=NOW)
+        entry = WebhookEntry("Ours", "https://chat.example.org/hook", kinds=(NewsKind.QUESTION_ASKED,))
+        webhook = add_webhook(session, Holder(here), entry, owner=olga, settings=settings, now=NOW)
+        send_test(session, webhook, NOW)
         mail = select(OutgoingMail.unsubscribe).where(OutgoingMail.recipient == ada.email)
         link = str(session.scalars(mail.where(OutgoingMail.unsubscribe.is_not(None))).one())
     return {

@@ -140,6 +140,7 @@ GUIDES = {
     "client": ("Python client", "For notebooks and scripts in Python."),
     "api": ("Web API", "For programs in any language."),
     "running": ("Running a server", "For administrators."),
+    "webhooks": ("Webhooks", "For organisers and teams: news to a chat or a program."),
     "logging-in": ("Logging in", "For administrators: providers, second factors, and no passwords."),
     "first-hour": ("The first hour", "For administrators: from an empty machine to three groups at work."),
     "scaling": ("Scaling", "For administrators: what many competitions at a deadline need."),

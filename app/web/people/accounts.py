@@ -10,6 +10,7 @@ from app.base.db import writing
 from app.base.errors import InvalidForm
 from app.models import User
 from app.people import auth
+from app.people.digests import settle_held_back
 from app.people.invitations import answer, own_invitations
 from app.people.mail import MailKind, choose, mail_choices
 from app.people.views import (
@@ -48,14 +49,16 @@ def read_mail_choices(visit: ApiUserVisit) -> MailChoices:
 @router.put(
     "/me/mail",
     operation_id="choose_mail",
-    summary="Switch mails on or off",
+    summary="Switch mails on or off, or gather them",
     description="Mails about the account itself, such as a new password, are sent whatever is chosen here.",
     responses=error_responses(401, 403, 422),
 )
 def put_mail_choices(server: ServerHere, user: ApiSubmitter, form: MailChoices) -> MailChoices:
     wanted = {MailKind.ANNOUNCEMENTS: form.announcements, MailKind.RESULTS: form.results}
+    paces = {MailKind.ANNOUNCEMENTS: form.announcements_pace, MailKind.RESULTS: form.results_pace}
     with writing(server.engine) as session:
-        choose(session, user, wanted)
+        choose(session, user, wanted, paces)
+        settle_held_back(session, user, server.clock())
         return mail_choices(session, user)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import quote
 
 from fastapi import Depends, Form, Query, Request, Response
@@ -12,8 +12,9 @@ from pydantic import Field
 from app.base import links
 from app.base.db import writing
 from app.base.errors import EvergoldError, InvalidForm, LimitReached, NameTaken, NotAuthenticated
-from app.models import TokenScope, User
+from app.models import Pace, TokenScope, User
 from app.people import audit, auth, email_confirmations, password_resets
+from app.people.digests import settle_held_back
 from app.people.invitations import answer, competition_of_link, join_as_guest, own_invitations, what_for
 from app.people.mail import MailKind, choose, find_link, mail_choices
 from app.web.html.guards import (
@@ -23,7 +24,6 @@ from app.web.html.guards import (
     PageUserVisit,
     SentFields,
     SentForm,
-    Ticked,
     form_again,
     form_guard,
     local_path,
@@ -56,7 +56,7 @@ DONE = {
     "password": "Your password was changed; you were logged out everywhere else.",
     "email": "Your address was changed; confirm it, as it says below.",
     "confirmation": "A link was written to your address.",
-    "mail": "Kept: you get the mails that are ticked below.",
+    "mail": "Kept: mails come as it says below.",
 }
 #: The user who sends a form of this page.
 Sender = Annotated[User, Depends(form_guard(ACCOUNT))]
@@ -134,7 +134,12 @@ def _account_page(
         scope_words=SCOPE_WORDS,
         proposed=token.scopes,
         days_allowed=auth.TOKEN_DAYS_ALLOWED,
-        mails=mails,
+        paces=PACES,
+        pace_titles={"": "", **PACES},
+        mail_paces={
+            MailKind.ANNOUNCEMENTS: str(mails.announcements_pace) if mails.announcements else NEVER,
+            MailKind.RESULTS: str(mails.results_pace) if mails.results else NEVER,
+        },
     )
 
 
@@ -350,14 +355,28 @@ ONE_CLICK = "One-Click"
 WORDS = {
     MailKind.ANNOUNCEMENTS: "with announcements of competitions",
     MailKind.RESULTS: "about results of submissions",
+    MailKind.DIGESTS: "that gather news",
+}
+#: How often mails come: not at all, or a pace.
+NEVER: Literal["none"] = "none"
+PACES = {
+    str(Pace.AT_ONCE): "At once",
+    str(Pace.DAILY): "Once a day, together",
+    str(Pace.WEEKLY): "Once a week, together",
+    NEVER: "Never",
 }
 
 
 class ChoicesForm(PageForm):
-    """The mail preferences of a user."""
+    """How often a user gets mails of each kind."""
 
-    announcements: Ticked = False
-    results: Ticked = False
+    announcements: Pace | Literal["none"] = NEVER
+    results: Pace | Literal["none"] = NEVER
+
+    def chosen(self) -> dict[MailKind, Pace | None]:
+        """Return the pace of each kind; None for never."""
+        said = {MailKind.ANNOUNCEMENTS: self.announcements, MailKind.RESULTS: self.results}
+        return {kind: None if one == NEVER else Pace(one) for kind, one in said.items()}
 
 
 class UnsubscribeForm(PageForm):
@@ -391,6 +410,7 @@ def send_unsubscribe(
     with writing(server.engine) as session:
         user, kind = find_link(session, form.link or link)
         choose(session, user, {kind: False})
+        settle_held_back(session, user, server.clock())
     return _mail_choices_page(request, user.username, kind, "", done=True)
 
 
@@ -400,9 +420,11 @@ def send_choices(
     user: Annotated[User, Depends(form_guard("/account"))],
     form: Annotated[ChoicesForm, Form()],
 ) -> Response:
-    wanted = {MailKind.ANNOUNCEMENTS: form.announcements, MailKind.RESULTS: form.results}
+    chosen = form.chosen()
+    wanted = {kind: pace is not None for kind, pace in chosen.items()}
     with writing(server.engine) as session:
-        choose(session, user, wanted)
+        choose(session, user, wanted, {kind: pace for kind, pace in chosen.items() if pace is not None})
+        settle_held_back(session, user, server.clock())
     return RedirectResponse("/account?done=mail", 303)
 
 

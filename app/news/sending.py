@@ -1,0 +1,222 @@
+"""The way of news to webhooks: claimed, built, sent, and written down, again and again until it is taken.
+
+At least once: a crash between the sending and its record sends it again, with the same id. A claim is a lease, so that
+several sweeps share the work, and none is lost with a sweep that is killed. In what order news arrives is not promised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import Engine, delete, func, select, update
+from sqlalchemy.orm import Session
+
+from app.base import links
+from app.base.addresses import public_address
+from app.base.config import Settings
+from app.base.db import reading, writing
+from app.base.logs import log
+from app.models import Competition, DeliveryStatus, NewsKind, User, Webhook, WebhookDelivery
+from app.news.forms import Message, message_of
+from app.news.payloads import News, NotSeen, is_of_audience, looking, news_for
+from app.news.transport import Answer, NotDelivered, send
+from app.people import audit
+from app.people.mail import send_mail
+from app.webhooks.addresses import AddressRefused, Resolver, find_target, rules_of
+
+#: Time for which a delivery is reserved for its sender.
+LEASE = timedelta(minutes=2)
+#: After each failed attempt, and the last of them again and again.
+PAUSES = tuple(timedelta(seconds=one) for one in (10, 60, 300, 1800, 7200, 18000, 36000))
+GIVE_UP_AFTER = timedelta(days=3)
+#: More than come in that time: of a delivery over which senders die.
+MOST_ATTEMPTS = 50
+#: A webhook to which nothing got through for this long is disabled, and its owner told.
+DISABLE_AFTER = timedelta(days=5)
+#: Deliveries of one round, each to another webhook, and how many are under way at a time.
+AT_ONCE, SENDERS = 40, 8
+_GONE = 410
+#: The actor in audit entries of the server itself.
+ACTOR = "webhooks"
+_MAIL = """\
+Hello {username},
+
+The webhook '{name}' of {where} is disabled, and nothing is sent to it any more: {why}
+
+Once its receiver works again, save it as one that is in use, and send again what it missed:
+
+{page}
+"""
+
+Clock = Callable[[], datetime]
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A claimed delivery that can be sent."""
+
+    delivery_id: int
+    webhook_id: int
+    address: str
+    message: Message
+
+
+def send_due(engine: Engine, settings: Settings, clock: Clock, resolve: Resolver | None = None) -> int:
+    """Send what is due, one to each webhook; return how many are done with: delivered, dropped or given up."""
+    due = _due(engine, clock())
+    if not due:
+        return 0
+    with ThreadPoolExecutor(SENDERS, thread_name_prefix="webhook") as senders:
+        return sum(senders.map(lambda one: _deliver(engine, one, settings, clock, resolve), due))
+
+
+def _due(engine: Engine, now: datetime) -> list[int]:
+    """Return the oldest due delivery of each webhook that is in use."""
+    is_due = (WebhookDelivery.status == DeliveryStatus.WAITING) & (WebhookDelivery.next_attempt_at <= now)
+    query = (
+        select(func.min(WebhookDelivery.id))
+        .join(Webhook, Webhook.id == WebhookDelivery.webhook_id)
+        .where(is_due, Webhook.disabled_at.is_(None))
+        .group_by(WebhookDelivery.webhook_id)
+        .limit(AT_ONCE)
+    )
+    with reading(engine) as session:
+        return list(session.scalars(query))
+
+
+def _deliver(engine: Engine, delivery_id: int, settings: Settings, clock: Clock, resolve: Resolver | None) -> bool:
+    """Deliver one; return True if it is done with, False if another has it or the attempt is to be repeated."""
+    if not _claim(engine, delivery_id, clock()):
+        return False
+    prepared = _prepare(engine, delivery_id, settings, clock())
+    if prepared is None:
+        return True
+    try:
+        answer = _attempt(prepared, settings, resolve)
+        error = None if answer.is_good else _refusal(answer)
+    except (AddressRefused, NotDelivered) as failure:
+        answer, error = None, str(failure)
+    except OSError:
+        answer, error = None, "The name of the host is unknown."
+    with writing(engine) as session:
+        return _record(session, prepared, answer, error, settings, clock())
+
+
+def _claim(engine: Engine, delivery_id: int, now: datetime) -> bool:
+    """Reserve a delivery for the time of the lease; False if another has it. One that no attempt ends is given up."""
+    with writing(engine) as session:
+        attempts = session.scalar(
+            update(WebhookDelivery)
+            .where(
+                WebhookDelivery.id == delivery_id,
+                WebhookDelivery.status == DeliveryStatus.WAITING,
+                WebhookDelivery.next_attempt_at <= now,
+            )
+            .values(next_attempt_at=now + LEASE, attempts=WebhookDelivery.attempts + 1)
+            .returning(WebhookDelivery.attempts)
+        )
+        is_hopeless = attempts is not None and attempts > MOST_ATTEMPTS
+        if is_hopeless:
+            _end(session, delivery_id, DeliveryStatus.GIVEN_UP, now)
+        return attempts is not None and not is_hopeless
+
+
+def _prepare(engine: Engine, delivery_id: int, settings: Settings, now: datetime) -> _Prepared | None:
+    """Build the message from what the audience sees now; None, and the delivery is dropped, if that is nothing."""
+    with reading(engine) as session:
+        delivery = session.get_one(WebhookDelivery, delivery_id)
+        webhook = session.get_one(Webhook, delivery.webhook_id)
+        belongs = is_of_audience(session, webhook, session.get_one(User, webhook.owner_id))
+        try:
+            news = _news(session, webhook, delivery, settings, now) if belongs else None
+        except NotSeen:
+            news = None
+        if news is not None:
+            message = message_of(webhook, news, delivery.message, now)
+            return _Prepared(delivery.id, webhook.id, webhook.address, message)
+    with writing(engine) as session:
+        _end(session, delivery_id, DeliveryStatus.DROPPED, now)
+        if not belongs:
+            webhook = session.get_one(Webhook, webhook.id)
+            _disable(session, webhook, "whoever set it up does not belong to its audience any more.", settings, now)
+    return None
+
+
+def _news(session: Session, webhook: Webhook, delivery: WebhookDelivery, settings: Settings, now: datetime) -> News:
+    kind, about = NewsKind(delivery.kind), delivery.about
+    look = None if kind is NewsKind.TEST else looking(session, webhook, about["competition"], settings, now)
+    return news_for(session, webhook, kind, about, delivery.happened_at, look)
+
+
+def _end(session: Session, delivery_id: int, status: DeliveryStatus, now: datetime) -> None:
+    ended = update(WebhookDelivery).where(WebhookDelivery.id == delivery_id)
+    session.execute(ended.values(status=status, ended_at=now))
+
+
+def _attempt(prepared: _Prepared, settings: Settings, resolve: Resolver | None) -> Answer:
+    message = prepared.message
+    target = find_target(prepared.address + message.path_suffix, rules_of(settings), resolve)
+    return send(target, message.body, message.headers, method=message.method)
+
+
+def _refusal(answer: Answer) -> str:
+    if 300 <= answer.status < 400:
+        return f"The receiver answered {answer.status}; redirects are not followed."
+    return f"The receiver answered {answer.status}."
+
+
+def _record(
+    session: Session, prepared: _Prepared, answer: Answer | None, error: str | None, settings: Settings, now: datetime
+) -> bool:
+    """Write down what came of an attempt, unless the webhook was removed meanwhile; return whether it was the last."""
+    query = select(WebhookDelivery).where(WebhookDelivery.id == prepared.delivery_id).with_for_update()
+    delivery = session.scalar(query)
+    webhook = session.get(Webhook, prepared.webhook_id)
+    if delivery is None or webhook is None:
+        return True
+    delivery.answered, delivery.answer = (answer.status, answer.text) if answer else (None, None)
+    delivery.error = error
+    if error is None:
+        delivery.status, delivery.ended_at, webhook.failing_since = DeliveryStatus.DELIVERED, now, None
+        return True
+    log.warning("webhook_failed", webhook_id=webhook.id, delivery_id=delivery.id, attempt=delivery.attempts)
+    is_test = delivery.kind == NewsKind.TEST
+    if is_test or now - delivery.since >= GIVE_UP_AFTER:
+        delivery.status, delivery.ended_at = DeliveryStatus.GIVEN_UP, now
+    else:
+        delivery.next_attempt_at = now + PAUSES[min(delivery.attempts, len(PAUSES)) - 1]
+    if is_test:
+        return True
+    webhook.failing_since = webhook.failing_since or now
+    if answer is not None and answer.status == _GONE:
+        delivery.status, delivery.ended_at = DeliveryStatus.GIVEN_UP, now
+        _disable(session, webhook, "its receiver answers that it is gone (410).", settings, now)
+    elif now - webhook.failing_since >= DISABLE_AFTER:
+        _disable(session, webhook, f"nothing got through for {DISABLE_AFTER.days} days.", settings, now)
+    return delivery.status != DeliveryStatus.WAITING
+
+
+def _disable(session: Session, webhook: Webhook, why: str, settings: Settings, now: datetime) -> None:
+    """Disable a webhook and tell its owner once; what waits is given up, and can be sent again later."""
+    if webhook.disabled_at is not None:
+        return
+    webhook.disabled_at, webhook.disabled_why = now, why
+    waiting = (WebhookDelivery.webhook_id == webhook.id) & (WebhookDelivery.status == DeliveryStatus.WAITING)
+    session.execute(update(WebhookDelivery).where(waiting).values(status=DeliveryStatus.GIVEN_UP, ended_at=now))
+    competition = session.get(Competition, webhook.competition_id) if webhook.competition_id else None
+    where = competition.title if competition else "this server"
+    owner = session.get_one(User, webhook.owner_id)
+    page = public_address(settings, links.webhook(webhook.id))
+    body = _MAIL.format(username=owner.username, name=webhook.name, where=where, why=why, page=page)
+    send_mail(session, owner, f"Webhook '{webhook.name}' is disabled", body, now=now)
+    subject = f"competition {competition.name}" if competition else "server"
+    audit.record(session, ACTOR, "webhook.disable", subject, {"webhook": webhook.id, "why": why}, now=now)
+
+
+def forget_deliveries(session: Session, settings: Settings, now: datetime) -> int:
+    """Delete deliveries that ended long ago; return how many."""
+    ended = WebhookDelivery.ended_at <= now - timedelta(days=settings.webhook_log_days)
+    return len(session.scalars(delete(WebhookDelivery).where(ended).returning(WebhookDelivery.id)).all())

@@ -1,0 +1,124 @@
+"""Digests: news that somebody wants together, once a day or a week, as one mail.
+
+What is held back is a row, written with its reason and deleted with the mail that has it, each in one transaction: it
+is neither lost nor sent twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, time, timedelta
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.orm import Session
+
+from app.base.addresses import public_address
+from app.base.config import Settings
+from app.base.text import one_line
+from app.models import DigestItem, MailChoice, Pace, Phase, User
+from app.people.mail import MailKind, choice_of, pace_of, send_mail, unsubscribe_address, wants
+
+#: When digests are written, of UTC; the weekly ones on Mondays.
+_HOUR = time(6)
+#: People whose digests one transaction writes.
+AT_ONCE = 50
+TITLE_CHARACTERS = 300
+#: News that a mail has in full; of more it has the titles.
+IN_FULL = 30
+_MAIL = """\
+Hello {username},
+
+{news}
+
+--
+How often mails come, you choose at {account}
+Stop these mails: {unsubscribe}
+"""
+
+
+def due_at(pace: Pace, now: datetime) -> datetime:
+    """Return when the next digest is written: at the next 06:00 UTC, or that of the next Monday."""
+    today = datetime.combine(now.date(), _HOUR, now.tzinfo)
+    day = today if now < today else today + timedelta(days=1)
+    return day + timedelta(days=-day.weekday() % 7) if pace is Pace.WEEKLY else day
+
+
+def hold_back(
+    session: Session,
+    choice: MailChoice | None,
+    kind: MailKind,
+    news: tuple[str, str],
+    *,
+    competition_id: int,
+    now: datetime,
+) -> bool:
+    """Keep the news for the person's next digest; False, and nothing is kept, if they want it at once.
+
+    It is wanted at once, too, if a phase of the competition closes before the digest would have been read for a day.
+    choice: whose; news: title and text.
+    """
+    pace = pace_of(choice, kind)
+    if choice is None or pace is Pace.AT_ONCE:
+        return False
+    due = due_at(pace, now)
+    soon = select(Phase.id).where(
+        Phase.competition_id == competition_id, Phase.ends_at > now, Phase.ends_at <= due + timedelta(days=1)
+    )
+    if session.scalar(soon.limit(1)) is not None:
+        return False
+    title, text = news
+    session.add(
+        DigestItem(
+            user_id=choice.user_id,
+            competition_id=competition_id,
+            kind=kind,
+            title=one_line(title)[:TITLE_CHARACTERS],
+            text=text,
+            written_at=now,
+            due_at=due,
+        )
+    )
+    return True
+
+
+def send_due_digests(session: Session, settings: Settings, now: datetime) -> int:
+    """Write the digests that are due into the outbox; return their number."""
+    due = select(DigestItem.user_id).where(DigestItem.due_at <= now).distinct().order_by(DigestItem.user_id)
+    return sum(_send_one(session, user_id, settings, now) for user_id in session.scalars(due.limit(AT_ONCE)).all())
+
+
+def _send_one(session: Session, user_id: int, settings: Settings, now: datetime) -> bool:
+    taken = delete(DigestItem).where(DigestItem.user_id == user_id, DigestItem.due_at <= now).returning(DigestItem)
+    items = sorted(session.scalars(taken), key=lambda item: item.id)
+    user, choice = session.get_one(User, user_id), session.get(MailChoice, user_id)
+    items = [item for item in items if wants(choice, MailKind(item.kind))]
+    if not items or choice is None:
+        return False
+    address = unsubscribe_address(choice, MailKind.DIGESTS, settings)
+    body = _MAIL.format(
+        username=user.username,
+        news=_news(items),
+        account=public_address(settings, "/account#mails"),
+        unsubscribe=address,
+    )
+    number = len(items)
+    subject = f"{number} piece{'' if number == 1 else 's'} of news"
+    return send_mail(session, user, subject, body, now=now, unsubscribe=address) is not None
+
+
+def _news(items: Sequence[DigestItem]) -> str:
+    whole = [f"{item.title}\n\n{item.text}" for item in items[:IN_FULL]]
+    return f"\n\n{'-' * 20}\n\n".join([*whole, *(item.title for item in items[IN_FULL:])])
+
+
+def settle_held_back(session: Session, user: User, now: datetime) -> None:
+    """Move what is held back for the person to when they want it by now: sent at once, later, or not at all."""
+    choice = choice_of(session, user)
+    for kind in (MailKind.ANNOUNCEMENTS, MailKind.RESULTS):
+        held = (DigestItem.user_id == user.id) & (DigestItem.kind == kind)
+        if not wants(choice, kind):
+            session.execute(delete(DigestItem).where(held))
+            continue
+        pace = pace_of(choice, kind)
+        due = now if pace is Pace.AT_ONCE else due_at(pace, now)
+        session.execute(update(DigestItem).where(held).values(due_at=due))

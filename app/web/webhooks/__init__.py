@@ -1,0 +1,1 @@
+"""HTTP of webhooks: of competitions, of teams, of the server."""

@@ -1,0 +1,56 @@
+"""Webhooks as they come in."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from app.base.answers import ApiModel, example
+from app.models import NewsKind, WebhookAudience, WebhookForm
+from app.models.columns import NAME_CHARACTERS
+from app.models.webhooks import ADDRESS_CHARACTERS
+from app.webhooks.keeping import WebhookEntry
+
+
+class WebhookIn(ApiModel):
+    """A webhook, whole."""
+
+    model_config = example(
+        {
+            "name": "Our chat",
+            "address": "https://hooks.slack.com/services/T000/B000/XXXX",
+            "form": "slack",
+            "audience": "organisers",
+            "kinds": ["question.asked", "run.failed"],
+        }
+    )
+
+    name: str = Field(max_length=2 * NAME_CHARACTERS)
+    address: str = Field(
+        "", max_length=2 * ADDRESS_CHARACTERS, description="https://…; empty, where there is one: it stays"
+    )
+    form: WebhookForm = WebhookForm.STANDARD
+    audience: WebhookAudience | None = Field(None, description="null: the team, or organisers")
+    kinds: list[NewsKind] = Field(max_length=len(NewsKind), description="the news that it asks for")
+    bearer: str = Field("", max_length=1000, description="the access token for Matrix; empty: it stays")
+    is_disabled: bool = Field(False, description="nothing is sent, and what happens meanwhile is not told later")
+
+    def entry(self, usual: WebhookAudience) -> WebhookEntry:
+        """Return it as the rules take it. usual: the audience where none is named."""
+        return WebhookEntry(
+            name=self.name,
+            address=self.address,
+            form=self.form,
+            audience=self.audience or usual,
+            kinds=tuple(self.kinds),
+            bearer=self.bearer,
+            is_disabled=self.is_disabled,
+        )
+
+
+class ReplayIn(ApiModel):
+    """Which deliveries to send again: from one to another; null: no bound."""
+
+    model_config = example({"first": 31, "last": None})
+
+    first: int | None = Field(None, ge=1, le=2**31 - 1)
+    last: int | None = Field(None, ge=1, le=2**31 - 1)

@@ -1,0 +1,396 @@
+"""Webhooks as their people keep them: set up, changed, given a new secret, tested, sent again, removed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import delete, func, select, update
+from sqlalchemy.orm import Session, joinedload
+
+from app.base.config import Settings
+from app.base.errors import EvergoldError, Forbidden, LimitReached, NotAuthenticated, NotFound
+from app.base.text import one_line, refuse, wrong_text
+from app.models import (
+    Competition,
+    DeliveryStatus,
+    NewsKind,
+    Right,
+    Team,
+    TeamMember,
+    User,
+    Webhook,
+    WebhookAudience,
+    WebhookBoard,
+    WebhookDelivery,
+    WebhookForm,
+)
+from app.models.columns import NAME_CHARACTERS
+from app.people.audit import record
+from app.people.rights import may_organise, rights_of
+from app.webhooks.addresses import AddressRefused, check_form, rules_of
+from app.webhooks.events import note_for
+from app.webhooks.signing import new_secret
+
+#: Webhooks of a competition, of a team, of the server.
+MOST = 20
+#: How long the secret before the last still signs.
+OVERLAP = timedelta(days=1)
+#: Deliveries that one request sends again.
+REPLAYED_AT_ONCE = 1000
+TESTS_PER_HOUR = 30
+LOG_LENGTH = 100
+
+#: The right by which an organiser sees news of a kind.
+RIGHT_FOR = {
+    NewsKind.SUBMISSION_SCORED: Right.SUBMISSIONS,
+    NewsKind.SUBMISSION_REJECTED: Right.SUBMISSIONS,
+    NewsKind.RUN_FAILED: Right.SUBMISSIONS,
+    NewsKind.QUESTION_ASKED: Right.MESSAGES,
+    NewsKind.GOLD_CHECKED: Right.GOLD,
+}
+#: What everybody can see of a competition.
+PUBLIC_KINDS = (NewsKind.BOARD_CHANGED, NewsKind.PHASE_OPENED, NewsKind.PHASE_CLOSED)
+_OF_TEAMS = (NewsKind.SUBMISSION_SCORED, NewsKind.SUBMISSION_REJECTED, NewsKind.RUN_FAILED, *PUBLIC_KINDS)
+#: The kinds that each audience may ask for.
+KINDS_FOR = {
+    WebhookAudience.ORGANISERS: tuple(kind for kind in NewsKind if kind is not NewsKind.TEST),
+    WebhookAudience.TEAM: _OF_TEAMS,
+    WebhookAudience.PUBLIC: PUBLIC_KINDS,
+}
+
+
+class TooManyWebhooks(EvergoldError):
+    """There are as many webhooks here as there may be."""
+
+    status = 409
+    code = "too_many_webhooks"
+
+
+class WebhookDisabled(EvergoldError):
+    """The webhook is disabled, so that nothing is sent."""
+
+    status = 409
+    code = "webhook_disabled"
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who has webhooks: a competition, a team in it, or (neither) the server."""
+
+    competition: Competition | None = None
+    team: Team | None = None
+
+    @property
+    def audiences(self) -> tuple[WebhookAudience, ...]:
+        """The audiences to choose from."""
+        if self.team is not None:
+            return (WebhookAudience.TEAM,)
+        return (WebhookAudience.ORGANISERS, WebhookAudience.PUBLIC)
+
+    @property
+    def subject(self) -> str:
+        """The object of its entries in the audit log."""
+        return f"competition {self.competition.name}" if self.competition else "server"
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookEntry:
+    """A webhook as its people write it. address, bearer: empty keeps what there is; is_disabled: sends nothing."""
+
+    name: str
+    address: str
+    form: WebhookForm = WebhookForm.STANDARD
+    audience: WebhookAudience = WebhookAudience.ORGANISERS
+    kinds: tuple[NewsKind, ...] = ()
+    bearer: str = ""
+    is_disabled: bool = False
+
+
+# ------------------------------------------------------------------------------------------------------------- access
+
+
+def holder_for(session: Session, competition: Competition | None, user: User | None, *, of_team: bool) -> Holder:
+    """Return the holder whose webhooks this user may keep. Raises NotAuthenticated, Forbidden, NotFound.
+
+    competition: None for the server's. Of a competition all its organisers keep their own.
+    """
+    if user is None:
+        raise NotAuthenticated("Log in first.")
+    if competition is None:
+        if not user.is_administrator:
+            raise Forbidden("This is for the administrators of this server only.")
+        return Holder()
+    if of_team:
+        return Holder(competition, _team_of(session, competition, user))
+    if not rights_of(session, user, competition):
+        raise Forbidden("This is for the organisers of the competition only.")
+    return Holder(competition)
+
+
+def _team_of(session: Session, competition: Competition, user: User) -> Team:
+    mine = TeamMember.competition_id == competition.id, TeamMember.user_id == user.id
+    found = session.scalar(select(Team).join(TeamMember, TeamMember.team_id == Team.id).where(*mine))
+    if found is None:
+        raise NotFound("You are in no team of this competition.")
+    return found
+
+
+def find_webhook(session: Session, webhook_id: int, user: User | None) -> tuple[Webhook, Holder]:
+    """Return a webhook that this user may keep, with its holder. Raises NotAuthenticated, NotFound."""
+    if user is None:
+        raise NotAuthenticated("Log in first.")
+    query = select(Webhook).where(Webhook.id == webhook_id).options(joinedload(Webhook.owner, innerjoin=True))
+    webhook = session.scalar(query)
+    holder = _holder_of(session, webhook) if webhook is not None else None
+    if webhook is None or holder is None or not may_keep(session, webhook, holder, user):
+        raise NotFound("There is no such webhook, or it is not yours.")
+    return webhook, holder
+
+
+def _holder_of(session: Session, webhook: Webhook) -> Holder:
+    competition = session.get(Competition, webhook.competition_id) if webhook.competition_id else None
+    team = session.get(Team, webhook.team_id) if webhook.team_id else None
+    return Holder(competition, team)
+
+
+def may_keep(session: Session, webhook: Webhook, holder: Holder, user: User) -> bool:
+    """True for members of the team; for its owner and those who edit the competition; or for administrators."""
+    if holder.competition is None:
+        return user.is_administrator
+    if holder.team is not None:
+        return session.get(TeamMember, (holder.team.id, user.id)) is not None
+    if webhook.owner_id == user.id:
+        return bool(rights_of(session, user, holder.competition))
+    return may_organise(session, user, holder.competition, Right.EDIT)
+
+
+def webhooks_of(session: Session, holder: Holder, user: User) -> list[Webhook]:
+    """List the holder's webhooks that this user may keep, the oldest first, with their owners."""
+    query = select(Webhook).where(*_held_by(holder)).options(joinedload(Webhook.owner, innerjoin=True))
+    found = session.scalars(query.order_by(Webhook.id)).all()
+    return [one for one in found if may_keep(session, one, holder, user)]
+
+
+def _held_by(holder: Holder) -> tuple[Any, ...]:
+    competition, team = holder.competition, holder.team
+    return (
+        Webhook.competition_id == competition.id if competition else Webhook.competition_id.is_(None),
+        Webhook.team_id == team.id if team else Webhook.team_id.is_(None),
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------ keeping
+
+
+def add_webhook(
+    session: Session, holder: Holder, entry: WebhookEntry, *, owner: User, settings: Settings, now: datetime
+) -> Webhook:
+    """Set up a webhook. Raises InvalidForm, LimitReached."""
+    name = _checked(session, holder, entry, owner, settings)
+    if session.scalars(select(func.count()).select_from(Webhook).where(*_held_by(holder))).one() >= MOST:
+        raise TooManyWebhooks(f"There are {MOST} webhooks here already; remove one first.")
+    webhook = Webhook(
+        competition_id=holder.competition.id if holder.competition else None,
+        team_id=holder.team.id if holder.team else None,
+        owner_id=owner.id,
+        name=name,
+        form=entry.form,
+        audience=entry.audience,
+        kinds=_kinds_text(entry.kinds),
+        address=entry.address.strip(),
+        bearer=entry.bearer.strip() or None,
+        secret=new_secret(),
+        created_at=now,
+        looked_at=now,
+        disabled_at=now if entry.is_disabled else None,
+    )
+    session.add(webhook)
+    session.flush()
+    _record(session, owner, "add", holder, webhook, now)
+    return webhook
+
+
+def change_webhook(
+    session: Session,
+    webhook: Webhook,
+    holder: Holder,
+    entry: WebhookEntry,
+    *,
+    by: User,
+    settings: Settings,
+    now: datetime,
+) -> None:
+    """Change a webhook, which then is that person's: what is sent is what they see. Raises InvalidForm.
+
+    A webhook that was disabled begins anew: what happened meanwhile is not told.
+    """
+    webhook.name = _checked(session, holder, entry, by, settings, webhook)
+    webhook.form, webhook.audience, webhook.kinds = entry.form, entry.audience, _kinds_text(entry.kinds)
+    is_elsewhere = bool(entry.address.strip())
+    webhook.address = entry.address.strip() or webhook.address
+    if is_elsewhere or entry.bearer.strip() or entry.form is not WebhookForm.MATRIX:
+        webhook.bearer = entry.bearer.strip() or None
+    if entry.is_disabled != (webhook.disabled_at is not None):
+        webhook.disabled_at = now if entry.is_disabled else None
+        webhook.looked_at = now
+        session.execute(delete(WebhookBoard).where(WebhookBoard.webhook_id == webhook.id))
+    webhook.disabled_why = ""
+    webhook.failing_since = None
+    webhook.owner_id = by.id
+    session.flush()
+    _record(session, by, "edit", holder, webhook, now)
+
+
+def renew_secret(session: Session, webhook: Webhook, holder: Holder, *, by: User, now: datetime) -> None:
+    """Give it a new secret; the former one signs as well for a day."""
+    webhook.former_secret, webhook.former_until = webhook.secret, now + OVERLAP
+    webhook.secret = new_secret()
+    session.flush()
+    _record(session, by, "renew_secret", holder, webhook, now)
+
+
+def remove_webhook(session: Session, webhook: Webhook, holder: Holder, *, by: User, now: datetime) -> None:
+    """Remove it with its deliveries."""
+    _record(session, by, "remove", holder, webhook, now)
+    _delete(session, [webhook.id])
+
+
+def forget_webhooks_of_team(session: Session, team: Team) -> None:
+    """Remove the webhooks of a team that ends."""
+    _delete(session, session.scalars(select(Webhook.id).where(Webhook.team_id == team.id)).all())
+
+
+def _delete(session: Session, webhook_ids: Collection[int]) -> None:
+    for table in (WebhookDelivery, WebhookBoard):
+        session.execute(delete(table).where(table.webhook_id.in_(webhook_ids)))
+    session.execute(delete(Webhook).where(Webhook.id.in_(webhook_ids)))
+
+
+def _checked(
+    session: Session,
+    holder: Holder,
+    entry: WebhookEntry,
+    user: User,
+    settings: Settings,
+    webhook: Webhook | None = None,
+) -> str:
+    """Return its tidy name. Raises InvalidForm with a sentence for each field. webhook: as it was; None: a new one."""
+    name, address = one_line(entry.name), entry.address.strip()
+    is_matrix = entry.form is WebhookForm.MATRIX
+    has_bearer = webhook is not None and webhook.bearer is not None and not address
+    refuse(
+        {
+            "name": wrong_text(name, NAME_CHARACTERS),
+            "address": _address_fault(address or (webhook.address if webhook else ""), entry.form, settings),
+            "audience": "" if entry.audience in holder.audiences else "Choose one of those offered.",
+            "kinds": _kinds_fault(session, holder, entry, user),
+            "bearer": _bearer_fault(entry.bearer.strip(), is_needed=is_matrix and not has_bearer, is_matrix=is_matrix),
+        }
+    )
+    return name
+
+
+_MATRIX_PATH = "/_matrix/client/v3/rooms/"
+
+
+def _address_fault(address: str, form: WebhookForm, settings: Settings) -> str:
+    try:
+        parts = check_form(address, rules_of(settings))
+    except AddressRefused as refused:
+        return refused.message
+    if form is WebhookForm.MATRIX and not (
+        parts.path.startswith(_MATRIX_PATH) and parts.path.endswith("/send/m.room.message") and not parts.query
+    ):
+        return f"For Matrix: https://SERVER{_MATRIX_PATH}ROOM/send/m.room.message"
+    return ""
+
+
+def _bearer_fault(bearer: str, *, is_needed: bool, is_matrix: bool) -> str:
+    if bearer and not is_matrix:
+        return "Only Matrix takes an access token."
+    if not bearer:
+        return "Matrix needs an access token of the account that writes." if is_needed else ""
+    is_plain = bearer.isascii() and bearer.isprintable() and " " not in bearer and len(bearer) <= 500
+    return "" if is_plain else "An access token has no spaces, and at most 500 characters."
+
+
+def _kinds_fault(session: Session, holder: Holder, entry: WebhookEntry, user: User) -> str:
+    if not entry.kinds:
+        return "Choose one at least."
+    if unseen := [kind for kind in entry.kinds if kind not in KINDS_FOR[entry.audience]]:
+        return f"Not for this audience: {', '.join(unseen)}."
+    if holder.competition is None or entry.audience is not WebhookAudience.ORGANISERS:
+        return ""
+    held = rights_of(session, user, holder.competition)
+    lacking = sorted({RIGHT_FOR[kind] for kind in entry.kinds if kind in RIGHT_FOR} - held)
+    return f"You see such news with the right {' and '.join(f'{one!s}' for one in lacking)} only." if lacking else ""
+
+
+def _kinds_text(kinds: Collection[NewsKind]) -> str:
+    return " ".join(kind for kind in NewsKind if kind in kinds)
+
+
+def _record(session: Session, actor: User, deed: str, holder: Holder, webhook: Webhook, now: datetime) -> None:
+    """Record the deed, without anything secret."""
+    details = {"webhook": webhook.id, "name": webhook.name, "form": webhook.form, "audience": webhook.audience}
+    details["kinds"] = webhook.kinds
+    if webhook.team_id is not None:
+        details["team_id"] = webhook.team_id
+    record(session, actor, f"webhook.{deed}", holder.subject, details, now=now)
+
+
+# ---------------------------------------------------------------------------------------------------------- deliveries
+
+
+def deliveries_of(session: Session, webhook: Webhook) -> list[WebhookDelivery]:
+    """List the last deliveries, the newest first."""
+    query = select(WebhookDelivery).where(WebhookDelivery.webhook_id == webhook.id)
+    return list(session.scalars(query.order_by(WebhookDelivery.id.desc()).limit(LOG_LENGTH)))
+
+
+def send_test(session: Session, webhook: Webhook, now: datetime) -> None:
+    """Send a message that says nothing but that it arrived. Raises WebhookDisabled, LimitReached."""
+    _check_enabled(webhook)
+    lately = select(func.count()).where(
+        WebhookDelivery.webhook_id == webhook.id,
+        WebhookDelivery.kind == NewsKind.TEST,
+        WebhookDelivery.happened_at > now - timedelta(hours=1),
+    )
+    used = session.scalars(lately).one()
+    if used >= TESTS_PER_HOUR:
+        retry_at = now + timedelta(hours=1)
+        sentence = f"At most {TESTS_PER_HOUR} tests an hour."
+        raise LimitReached(sentence, limit=TESTS_PER_HOUR, used=used, per="hour", retry_at=retry_at.isoformat())
+    note_for(session, [webhook.id], NewsKind.TEST, {}, now)
+
+
+def replay(session: Session, webhook: Webhook, now: datetime, first: int | None, last: int | None) -> int:
+    """Send ended deliveries again, from one number to another, as their audience sees them now; return how many.
+
+    first, last: of deliveries, included; None for no bound. At most REPLAYED_AT_ONCE, the oldest first. Raises
+    WebhookDisabled, NotFound if there is none.
+    """
+    _check_enabled(webhook)
+    query = select(WebhookDelivery.id).where(
+        WebhookDelivery.webhook_id == webhook.id,
+        WebhookDelivery.status != DeliveryStatus.WAITING,
+        WebhookDelivery.kind != NewsKind.TEST,
+    )
+    if first is not None:
+        query = query.where(WebhookDelivery.id >= first)
+    if last is not None:
+        query = query.where(WebhookDelivery.id <= last)
+    chosen = session.scalars(query.order_by(WebhookDelivery.id).limit(REPLAYED_AT_ONCE)).all()
+    if not chosen:
+        raise NotFound("There is no such delivery that has ended.")
+    again = {"status": DeliveryStatus.WAITING, "attempts": 0, "since": now, "next_attempt_at": now, "ended_at": None}
+    session.execute(update(WebhookDelivery).where(WebhookDelivery.id.in_(chosen)).values(**again))
+    return len(chosen)
+
+
+def _check_enabled(webhook: Webhook) -> None:
+    if webhook.disabled_at is not None:
+        raise WebhookDisabled("This webhook is disabled: save it as one that is in use first.")

@@ -1,0 +1,92 @@
+"""A receiver of webhooks of the test's own on loopback, over real HTTP; it answers as it is told to, also unwell."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+@dataclass(frozen=True)
+class Received:
+    """A request."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str]  # with lower-case names
+    body: bytes
+
+
+@dataclass
+class Receiver:
+    """status, headers, body: its answer to all; drips: the body comes byte by byte and never ends."""
+
+    port: int = 0
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    body: bytes = b"ok"
+    drips: bool = False
+    received: list[Received] = field(default_factory=list)
+    released: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}/hook"
+
+
+@contextmanager
+def receiver() -> Iterator[Receiver]:
+    """It listens while the block runs."""
+    found = Receiver()
+
+    class Handler(_Conversation):
+        told = found
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.daemon_threads = True
+        found.port = server.server_address[1]
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        try:
+            yield found
+        finally:
+            found.released.set()
+            server.shutdown()
+            thread.join()
+
+
+class _Conversation(BaseHTTPRequestHandler):
+    told: Receiver
+
+    def _answer(self) -> None:
+        body = self.rfile.read(int(self.headers["content-length"]))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        self.told.received.append(Received(self.command, self.path, headers, body))
+        self.send_response(self.told.status)
+        for name, value in self.told.headers.items():
+            self.send_header(name, value)
+        if self.told.drips:
+            self.end_headers()
+            self._drip()
+            return
+        self.send_header("content-length", str(len(self.told.body)))
+        self.end_headers()
+        try:
+            self.wfile.write(self.told.body)
+        except OSError:  # nobody reads the rest
+            self.close_connection = True
+
+    def _drip(self) -> None:
+        """A byte, again and again, until whoever reads has gone."""
+        try:
+            while not self.told.released.wait(0.02):
+                self.wfile.write(b".")
+        except OSError:
+            self.close_connection = True
+
+    do_POST = do_PUT = do_GET = _answer
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
+        """Say nothing."""

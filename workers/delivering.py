@@ -1,0 +1,57 @@
+"""Delivery of webhooks beside the sweep: in a thread of its own, since receivers may take their time."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+
+from sqlalchemy import Engine
+
+from app.base.config import Settings
+from app.base.db import writing
+from app.news.sending import forget_deliveries, send_due
+from workers.faults import log_and_continue
+from workers.tables import tables_fit
+
+#: Interval between looks for what is due.
+ROUND_SECONDS = 3.0
+#: Interval between deletions of old deliveries.
+FORGET_SECONDS = 3600.0
+#: Time for deliveries in progress when the server stops; otherwise they are sent again later.
+STOP_SECONDS = 2.0
+
+
+@contextmanager
+def delivering(engine: Engine, settings: Settings) -> Iterator[None]:
+    """Send news to webhooks while the block runs."""
+    stop = threading.Event()
+    thread = threading.Thread(target=_rounds, args=(engine, settings, stop), name="webhooks", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(STOP_SECONDS)
+
+
+def _rounds(engine: Engine, settings: Settings, stop: threading.Event) -> None:
+    forget_at = time.monotonic()
+    while not stop.is_set():
+        try:
+            if tables_fit(engine):
+                while send_due(engine, settings, _now) and not stop.is_set():
+                    pass  # more may wait for the same receivers
+            if time.monotonic() >= forget_at:
+                with writing(engine) as session:
+                    forget_deliveries(session, settings, _now())
+                forget_at = time.monotonic() + FORGET_SECONDS
+        except Exception as error:  # the next round does the same work
+            log_and_continue("webhooks_failed", error)
+        stop.wait(ROUND_SECONDS)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
