@@ -24,7 +24,12 @@ from app.base.storage import clear_interrupted_uploads, sealed_storage_of, stora
 from app.operations.database_revision import OtherRevision, Tables, check_revision
 from app.people.blocking import Blocked
 from app.web import docs, pages
-from app.web.administration import api as administration, looks_api, operations_api as operations, people_api as all_people
+from app.web.administration import (
+    api as administration,
+    looks_api,
+    operations_api as operations,
+    people_api as all_people,
+)
 from app.web.boards import api as boards, exports, feeds, pictures, rankings, rows
 from app.web.codabench import api as codabench
 from app.web.competitions import api as competitions, organising_api as organising
