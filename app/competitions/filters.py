@@ -45,7 +45,10 @@ class CompetitionFilter:
 
 @dataclass(frozen=True, slots=True)
 class FilterChoices:
-    """Values to choose from, each with its title, in the order of titles. tells_open: some are open, and some are not."""
+    """Values to choose from, each with its title, in the order of titles.
+
+    tells_open: some competitions are open, and some are not.
+    """
 
     task_types: tuple[tuple[str, str], ...]
     languages: tuple[tuple[str, str], ...]
