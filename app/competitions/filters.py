@@ -18,7 +18,7 @@ from evergold.split_titles import language_name
 
 @dataclass(frozen=True, slots=True)
 class CompetitionFilter:
-    """What is wanted; empty and false: anything."""
+    """A choice among competitions; empty and false: any."""
 
     task_type: str = ""
     language: str = ""
@@ -45,7 +45,10 @@ class CompetitionFilter:
 
 @dataclass(frozen=True, slots=True)
 class FilterChoices:
-    """What one can choose among these competitions, each with its title, in the order of titles."""
+    """Values to choose from, each with its title, in the order of titles.
+
+    tells_open: some competitions are open, and some are not.
+    """
 
     task_types: tuple[tuple[str, str], ...]
     languages: tuple[tuple[str, str], ...]

@@ -30,7 +30,7 @@ def _svg(content: bytes) -> Message:
 
 
 def _png(content: bytes) -> Message:
-    """Encode the pixels anew: no metadata, no colour profile, no trailing data."""
+    """Encode the pixels again: no metadata, no colour profile, no trailing data."""
     from PIL import Image
 
     Image.MAX_IMAGE_PIXELS = MOST_PIXELS

@@ -1,4 +1,4 @@
-"""Logos from uploaded files: SVG rebuilt from what may be shown, PNG encoded anew, both in the helper."""
+"""Logos from uploaded files: SVG rebuilt from what may be shown, PNG encoded again, both in the helper."""
 
 from __future__ import annotations
 

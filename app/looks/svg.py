@@ -180,7 +180,7 @@ class _Builder:
         return kept
 
     def _sized(self, kept: dict[str, str], given: dict[str, str]) -> dict[str, str]:
-        """Give the root its namespace and one way of saying its size."""
+        """Give the root its namespace and one form of its size."""
         kept.pop("id", None)  # a root that could be drawn again would contain itself
         width, height = (_length(given.get(name, "")) for name in ("width", "height"))
         box = _BOX.fullmatch(given.get("viewBox", ""))

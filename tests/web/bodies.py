@@ -87,6 +87,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "PUT /api/v1/admin/people/{username}/block": {"json": {"reason": "Spam."}},
     "PUT /api/v1/admin/people/{username}/organising": {"json": {"organising": "approved"}},
     "PUT /api/v1/admin/requests/{request_id}/answer": {"json": {"is_approved": True}},
+    "PATCH /api/v1/admin/looks": {"json": {"accent": "#00338d"}},
     "POST /admin/announcements": {"data": {"text": "Some words."}},
     "POST /admin/settings/{setting}": {"data": {"value": "closed"}},
     "POST /api/v1/admin/announcements": {"json": {"text": "Some words."}},

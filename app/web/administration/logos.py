@@ -1,4 +1,4 @@
-"""Receives a logo: small, held in memory, and made anew before anything of it is stored."""
+"""Receives a logo: small, held in memory, and rebuilt before anything of it is stored."""
 
 from __future__ import annotations
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from anyio.to_thread import run_sync
 from fastapi import Request
 
@@ -15,23 +13,10 @@ from app.web.administration.logos import SchemeHere, received_logo
 from app.web.administration.schemas import LooksChange
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
+from app.web.http.openapi import upload_body
 from app.web.http.routers import api_router
 
 router = api_router("administration")
-_FILE: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["file"],
-                    "properties": {"file": {"type": "string", "format": "binary", "description": "an SVG or a PNG"}},
-                }
-            }
-        },
-    }
-}
 
 
 @router.get(
@@ -62,7 +47,7 @@ def patch_looks(server: ServerHere, user: ApiAdmin, form: LooksChange) -> LooksO
     summary="Show a logo on light pages, or on dark ones",
     description="An SVG, of which only what draws is kept (`removed` lists the rest by line), or a PNG.",
     responses=error_responses(400, 401, 403, 408, 413, 415, 422),
-    openapi_extra=_FILE,
+    openapi_extra=upload_body("an SVG or a PNG", file="logo.svg"),
 )
 async def send_logo(request: Request, server: ServerHere, user: ApiAdmin, scheme: SchemeHere) -> LooksOut:
     made = await received_logo(request)

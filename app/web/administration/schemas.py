@@ -21,7 +21,15 @@ class SettingChange(ApiModel):
 class LooksChange(ApiModel):
     """New looks of the server; what is absent stays as it is."""
 
-    model_config = example({"name": "Scores of Example University", "accent": "#00338d", "featured": ["demo"]})
+    model_config = example(
+        {
+            "name": "Scores of Example University",
+            "accent": "#00338d",
+            "accent_dark": "",
+            "front": "Markdown.",
+            "featured": ["demo"],
+        }
+    )
 
     name: str | None = None
     accent: str | None = Field(None, description="six hexadecimal digits; empty: the house's")
