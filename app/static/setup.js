@@ -123,7 +123,15 @@ class SetupFiles {
     this.goldFile.addEventListener("change", () => this.goldChosen());
     this.form.addEventListener("submit", (event) => this.submitted(event));
     this.part("preview-items").addEventListener("click", () => this.showItems());
+    this.later = [this.part("columns"), this.part("items-section"), this.part("plain-gold")];
+    if (this.part("columns-table").hidden && !this.form.querySelector(".error:not([hidden])")) this.showLater(false);
     this.part("make-items").addEventListener("change", () => this.items.toggleAttribute("hidden", this.makesItems()));
+  }
+
+  /** Show what follows from the gold, or hide it until gold is chosen. */
+  showLater(isShown) {
+    for (const one of this.later) one.hidden = !isShown;
+    this.part("columns").open = true;
   }
 
   makesItems() { return this.table !== null && this.part("make-items").checked; }
@@ -153,6 +161,7 @@ class SetupFiles {
     this.mended = !this.table.isPlain;
     const { header, rows } = this.table;
     this.columns = header.map((name, place) => ({ name, values: counted(rows.map((row) => row[place])) }));
+    this.showLater(true);
     this.guess();
     this.draw();
     for (const name of ["plain-gold", "plain-items", "typed-answer", "typed-labels", "typed-facts"]) this.part(name)?.setAttribute("hidden", "");
