@@ -1,4 +1,4 @@
-"""A contact sheet of every kind of page, wide and on a phone, to be looked at before a release: `make screenshots`."""
+"""Contact sheets of every kind of page, at three sizes, light and dark, to be looked at before a release: `make screenshots`."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, Literal
 
 from PIL import Image, ImageDraw, ImageFont
 from playwright.sync_api import Browser, Page
 
+Json = dict[str, Any]
 EVALUATION = "/competitions/demo/phases/evaluation"
 #: Who looks at which pages; what is in braces is found on the page before.
 PAGES: dict[str, tuple[str, ...]] = {
@@ -22,6 +24,7 @@ PAGES: dict[str, tuple[str, ...]] = {
         f"{EVALUATION}/boards/paraphrasing",
         "/competitions/demo/phases/blind-test/boards/identification",
         f"{EVALUATION}/boards/one-shot/pictures",
+        f"{EVALUATION}/boards/one-shot/compare",
         "/competitions/demo/tasks/idiom-detection/results",
         "/competitions/demo/questions",
         "/competitions/demo/announcements",
@@ -63,25 +66,28 @@ PAGES: dict[str, tuple[str, ...]] = {
         "/competitions/demo/questions",
     ),
 }
-SIZES = {"wide": (1440, 900), "phone": (390, 844)}
-ACROSS = {"wide": 4, "phone": 10}
-WIDTH = {"wide": 480, "phone": 195}
+SIZES = {"wide": (1440, 900), "laptop": (1024, 768), "phone": (390, 844)}
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+ACROSS = {"wide": 4, "laptop": 5, "phone": 10}
+WIDTH = {"wide": 480, "laptop": 384, "phone": 195}
 
 
 def make_contact_sheets(browser: Browser, url: str, folder: Path) -> list[Path]:
-    """A picture for each size, under the folder."""
+    """Make a picture for each size, light and dark, under the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     made = []
     for name, (width, height) in SIZES.items():
-        shots = list(_shots(browser, url, width, height))
-        made.append(folder / f"contact-sheet-{name}.png")
-        _sheet(shots, WIDTH[name], ACROSS[name]).save(made[-1])
+        for scheme in SCHEMES:
+            options: Json = {"viewport": {"width": width, "height": height}, "color_scheme": scheme}
+            shots = list(_shots(browser, url, options))
+            made.append(folder / f"contact-sheet-{name}-{scheme}.png")
+            _sheet(shots, WIDTH[name], ACROSS[name]).save(made[-1])
     return made
 
 
-def _shots(browser: Browser, url: str, width: int, height: int) -> Iterator[tuple[str, Image.Image]]:
+def _shots(browser: Browser, url: str, options: Json) -> Iterator[tuple[str, Image.Image]]:
     for who, paths in PAGES.items():
-        context = browser.new_context(viewport={"width": width, "height": height})
+        context = browser.new_context(**options)
         page = context.new_page()
         if who:
             _log_in(page, url, who)

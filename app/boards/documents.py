@@ -11,6 +11,7 @@ import orjson
 from app.base import api_links, links
 from app.base.text import spreadsheet_safe
 from app.boards.rankings import RankingTable
+from app.boards.row_comparison import RowComparison
 from app.boards.rows import Cell, Leaderboard, LeaderboardRow, scored_with
 from app.boards.side_by_side import Results
 from app.boards.snapshots import Official, Successor
@@ -19,14 +20,19 @@ from app.boards.views import (
     CSV_FIELDS,
     BoardOut,
     BoardPlace,
+    CellOut,
+    ColumnOut,
     CommittedGoldOut,
+    DifferenceTestOut,
     OfficialOut,
     PublicTeamOut,
     RankedBoardOut,
     RankingOut,
     ResultColumnOut,
     ResultsOut,
+    RowComparisonOut,
     RowOut,
+    ScorePairOut,
     StatisticsOut,
     SuccessorOut,
     TeamRowOut,
@@ -172,6 +178,35 @@ def _said(row: LeaderboardRow, name: str) -> str:
     if answer is None:
         return ""
     return spreadsheet_safe(answer.text) if isinstance(answer.value, str) else answer.text
+
+
+def describe_row_comparison(
+    place: tuple[str, str, str], leaderboard: Leaderboard, compared: RowComparison
+) -> RowComparisonOut:
+    """Return two rows with what the board shows of both."""
+    rows = compared.first, compared.second
+    return RowComparisonOut(
+        competition=place[0],
+        phase=place[1],
+        board=place[2],
+        first=RowOut.model_validate(row_document(rows[0])),
+        second=RowOut.model_validate(row_document(rows[1])),
+        test=compared.test and DifferenceTestOut.model_validate(compared.test),
+        is_significant=compared.test and compared.test.is_significant,
+        statistics=leaderboard.statistics,
+        scores=[
+            ScorePairOut(
+                column=ColumnOut.model_validate(pair.column),
+                first=CellOut.model_validate(pair.first),
+                second=CellOut.model_validate(pair.second),
+                difference=pair.difference,
+                is_same_computation=pair.is_same_computation,
+                better=pair.better,
+            )
+            for pair in compared.scores
+        ],
+        page=links.board_compare(*place, *(one.page_id for one in rows if one.page_id is not None)),
+    )
 
 
 def describe_results(competition: Competition, task: CompetitionTask, results: Results) -> ResultsOut:

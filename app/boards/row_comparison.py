@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from app.base.errors import NotFound
 from app.boards.details import find_row, published_scores, scores_of_row
 from app.boards.pair_tests import PairTest
 from app.boards.query import difference, is_better
 from app.boards.rows import Cell, Leaderboard, LeaderboardRow, with_decimals
 from app.competitions.columns import BoardColumn, further_columns
 from app.models import Board, Phase
+from evergold.value_words import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,7 @@ class ScorePair:
     is_same_computation: bool
 
     @property
-    def better(self) -> str:
+    def better(self) -> Literal["first", "second", "equal", ""]:
         """Return `first`, `second` or `equal`, or "" without a difference."""
         if self.difference is None:
             return ""
@@ -74,6 +77,20 @@ def choose_rows(
         return None, None
     first, second = sorted(found, key=offered.index)
     return first, second
+
+
+def find_rows(leaderboard: Leaderboard, teams: Sequence[str]) -> list[UUID]:
+    """Return the first row that can be opened of each team, by its name on the board; raises NotFound."""
+    found: list[UUID] = []
+    by_name: dict[str, UUID] = {}
+    for row in leaderboard.rows:
+        if row.page_id is not None:
+            by_name.setdefault(row.team, row.page_id)
+    for team in teams:
+        if team not in by_name:
+            raise NotFound(f"This board shows no scores of '{team[:60]}'{did_you_mean(team, by_name)}.")
+        found.append(by_name[team])
+    return found
 
 
 def compare_rows(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import itemgetter
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from pydantic import Field
@@ -388,6 +388,49 @@ class BoardPlace(ApiModel):
 
     phase: str
     board: str
+
+
+class ScorePairOut(ApiModel):
+    """One score of two rows."""
+
+    column: ColumnOut
+    first: CellOut
+    second: CellOut
+    difference: float | None = Field(
+        description="first minus second; null: one is undefined, or they were computed differently"
+    )
+    is_same_computation: bool = Field(description="false: their signatures differ")
+    better: Literal["first", "second", "equal", ""] = Field(description="empty: there is no difference to tell")
+
+
+class RowComparisonOut(BoardPlace):
+    """Two rows of a board side by side, as the board shows them to you."""
+
+    competition: str
+    first: RowOut = Field(description="the one further up")
+    second: RowOut
+    test: DifferenceTestOut | None = Field(
+        description="of first minus second in the ranking score; null: not computed (yet), or not shown"
+    )
+    is_significant: bool | None = Field(description="whether the ranking score differs significantly; null: no test")
+    statistics: StatisticsState = Field(description="of the board: `pending` while its tests are being computed")
+    scores: list[ScorePairOut] = Field(description="the ranking score first, then every other score of either row")
+    page: str
+
+    model_config = example(
+        {
+            "competition": "idioms",
+            "phase": "evaluation",
+            "board": "zero-shot",
+            "first": EXAMPLE_ROW,
+            "second": EXAMPLE_ROW | {"rank": 2, "team": "Bob"},
+            "test": None,
+            "is_significant": None,
+            "statistics": "pending",
+            "scores": [],
+            "page": "/competitions/idioms/phases/evaluation/boards/zero-shot/compare",
+        }
+    )
 
 
 class TeamRowOut(BoardPlace):

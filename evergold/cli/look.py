@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from evergold.cli.compare import p_text
 from evergold.cli.connection import ServerOption, chosen, connected, parse_place
 from evergold.cli.output import (
     READING,
@@ -23,6 +24,7 @@ from evergold.cli.output import (
 )
 from evergold.cli.submissions import outcome_code, show_submission
 from evergold.moments import moment_words
+from evergold.split_titles import split_title
 
 if TYPE_CHECKING:
     from evergold.client.results import Json
@@ -79,10 +81,17 @@ def board(
     ] = None,
     decimals: Annotated[int | None, typer.Option(min=0, max=6, help="Decimals of the table's scores.")] = None,
     official: Annotated[bool, typer.Option("--official", help="The table as it was when the phase closed.")] = False,
+    compare: Annotated[
+        list[str] | None, typer.Option(metavar="TEAM", help="Compare the rows of two teams: give it twice.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show a leaderboard."""
+    """Show a leaderboard, or two of its rows side by side."""
     wanted = parse_place(place, "BOARD")
+    if compare and (table or csv):
+        raise CommandError("--compare goes without --table and --csv.", Code.USAGE)
+    if compare and len(compare) != len({*compare[:2]}):
+        raise CommandError("--compare names two different teams, one each.", Code.USAGE)
     if not table and (column or official or decimals is not None):
         raise CommandError("--column, --decimals and --official belong to --table.", Code.USAGE)
     address, token = chosen(server)
@@ -94,9 +103,11 @@ def board(
         if csv:
             say(client.board_csv(wanted).rstrip("\r\n"))
             return
-        document = client.board(wanted).document
+        document = client.compare_rows(wanted, *compare) if compare else client.board(wanted).document
     if as_json:
         print_json(document)
+    elif compare:
+        _show_comparison(document)
     else:
         _show_board(document)
 
@@ -246,6 +257,40 @@ def _show_board(document: Json) -> None:
         remark("In brackets: 95 % intervals.")
     if with_ranges:
         remark("Range: the ranks that agree with the data.")
+
+
+def _show_comparison(document: Json) -> None:
+    first, second, test = document["first"], document["second"], document["test"]
+    names = [_team(first), _team(second)]
+    ranks = " and ".join(str(row["rank"] or "no rank") for row in (first, second))
+    say(f"{document['competition']}/{document['phase']}/{document['board']}: {names[0]} and {names[1]}, ranks {ranks}")
+    rows = [
+        [
+            pair["column"]["metric_title"] or pair["column"]["metric"],
+            split_title(pair["column"]["split"]),
+            _cell(pair["first"], pair["column"]),
+            _cell(pair["second"], pair["column"]),
+            _difference(pair),
+        ]
+        for pair in document["scores"]
+    ]
+    print_table(["Metric", "Split", *names, "Difference"], rows, numbers=[*names, "Difference"])
+    if test:
+        alone, corrected = p_text(test["p"]), p_text(test["p"] if test["corrected"] is None else test["corrected"])
+        ends = "" if test["low"] is None else f", 95 % interval {test['low']:+.4f} to {test['high']:+.4f}"
+        verdict = "Significant" if document["is_significant"] else "No significant"
+        remark(f"{verdict} difference in the first score (p of this pair {alone}, corrected {corrected}{ends}).")
+    elif document["statistics"] == "pending":
+        remark("A row is new: the test is being computed.")
+    say(document["page"])
+
+
+def _difference(pair: Json) -> str:
+    if pair["difference"] is None:
+        return "" if pair["is_same_computation"] else "computed differently"
+    column = pair["column"]
+    factor = 100 if column["percent"] else 1
+    return f"{factor * pair['difference']:+.{column['decimals']}f}"
 
 
 def _full_title(column: Json) -> str:

@@ -179,6 +179,11 @@ class Client:
         """Return a board as CSV."""
         return self.csv(_place(place).path("boards"), headers={"Accept": "text/csv"})
 
+    def compare_rows(self, place: str | Place, *teams: str) -> Json:
+        """Return two rows of a board side by side, by their teams' names on it; default: one's own, then the top."""
+        answer: Json = self.get(f"{_place(place).path('boards')}/compare", params={"team": list(teams)}).json()
+        return answer
+
     def ranking(self, place: str | Place) -> Json:
         """Return a ranking across tasks, `COMPETITION/PHASE/RANKING`."""
         answer: Json = self.get(_place(place).path("rankings")).json()

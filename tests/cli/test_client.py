@@ -382,6 +382,17 @@ def test_board_ranks_teams_and_not_baselines(server: Server, evergold: Evergold)
     assert values == sorted(values, reverse=True)
 
 
+def test_two_rows_of_a_board_are_compared(server: Server, evergold: Evergold) -> None:
+    board = ("board", "demo/evaluation/zero-shot", "--server", server.address)
+    answer = evergold(*board, "--compare", "Magpie", "--compare", "Saudade Lab")
+    assert "Magpie" in answer.out, answer.err
+    [first] = [line.split("\t") for line in answer.out.splitlines() if line.startswith("Macro F1\tzero-shot · all")]
+    assert float(first[4]) == pytest.approx(float(first[2].split()[0]) - float(first[3].split()[0]), abs=2e-4)
+    assert evergold(*board, "--compare", "Magpie", "--csv").code == Code.USAGE
+    assert evergold(*board, "--compare", "Magpie", "--compare", "Magpie").code == Code.USAGE
+    assert "no scores of 'Nobody'" in evergold(*board, "--compare", "Nobody").err
+
+
 def test_board_as_csv_has_full_precision(server: Server, evergold: Evergold) -> None:
     document = evergold("board", "demo/evaluation/zero-shot", "--server", server.address, "--json").json
     answer = evergold("board", "demo/evaluation/zero-shot", "--server", server.address, "--csv")

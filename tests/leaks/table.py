@@ -186,6 +186,7 @@ GET    /api/v1/competitions/{competition}/phases/{phase}                        
 GET    /api/v1/competitions/{competition}/phases/{phase}/boards/{board}                                   200 200 200 200 200 200 200
 GET    /api/v1/competitions/{competition}/phases/{phase}/boards/{board}.csv                               200 200 200 200 200 200 200
 GET    /api/v1/competitions/{competition}/phases/{phase}/boards/{board}/citation                          404 404 404 404 404 200 200 404 200 404 404
+GET    /api/v1/competitions/{competition}/phases/{phase}/boards/{board}/compare                           404 404 404 404 404 200 200 404 200 404 404
 GET    /api/v1/competitions/{competition}/phases/{phase}/boards/{board}/feed.atom                         200 200 200 200 200 200 200
 GET    /api/v1/competitions/{competition}/phases/{phase}/boards/{board}/official                          404 404 404 404 404 200 200 404 200 404 404
 GET    /api/v1/competitions/{competition}/phases/{phase}/boards/{board}/official/{number}                 404 404 404 404 404 200 200 404 200 404 404

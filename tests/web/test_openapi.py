@@ -101,6 +101,7 @@ OPERATIONS = {
     "get_competition": f"GET {API}/competitions/{{competition}}",
     "get_declaration": f"GET {API}/competitions/{{competition}}/declaration",
     "get_judging_round": f"GET {API}/competitions/{{competition}}/judging/{{round_name}}",
+    "compare_rows": f"GET {API}/competitions/{{competition}}/phases/{{phase}}/boards/{{board}}/compare",
     "get_official_board": f"GET {API}/competitions/{{competition}}/phases/{{phase}}/boards/{{board}}/official",
     "get_official_board_by_number": (
         f"GET {API}/competitions/{{competition}}/phases/{{phase}}/boards/{{board}}/official/{{number}}"

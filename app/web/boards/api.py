@@ -12,13 +12,22 @@ from fastapi import Depends, Path, Query, Response
 from sqlalchemy.orm import Session
 
 from app.base import api_links
-from app.boards.documents import board_csv, board_json, describe_results, describe_team, results_csv
+from app.base.errors import NotFound
+from app.boards.documents import (
+    board_csv,
+    board_json,
+    describe_results,
+    describe_row_comparison,
+    describe_team,
+    results_csv,
+)
 from app.boards.leaderboard import board_version, build_leaderboard
 from app.boards.query import BoardQuery
+from app.boards.row_comparison import choose_rows, compare_rows, find_rows
 from app.boards.side_by_side import Results, build_results, find_task, results_version
 from app.boards.snapshots import Official, find_official, list_official, official_board, official_version
 from app.boards.team_rows import team_rows
-from app.boards.views import BoardOut, PublicTeamOut, ResultsOut
+from app.boards.views import BoardOut, PublicTeamOut, ResultsOut, RowComparisonOut
 from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import Viewer
 from app.models import Competition, CompetitionTask, User
@@ -130,6 +139,36 @@ def read_board(
     wanted: BoardRequestHere,
 ) -> Response:
     return _answer(wanted, names)
+
+
+TeamsToCompare = Annotated[
+    list[str], Query(max_length=2, description="names on the board; missing ones are your own row, then the top ones")
+]
+
+
+@router.get(
+    "/competitions/{competition}/phases/{phase}/boards/{board}/compare",
+    operation_id="compare_rows",
+    summary="Two rows of a leaderboard side by side",
+    description="Every score that the board shows of both, and the test of the ranking score: its p of this pair, and "
+    "the one corrected over all pairs of the board, which decides. `team=North Wind&team=Attic Window` names the rows; "
+    "404 where the board shows no scores of one of them, or of fewer than two rows.",
+    responses=error_responses(401, 404, 422),
+)
+def compare_rows_of_board(
+    visit: ApiVisit,
+    names: BoardNamesHere,
+    team: TeamsToCompare = [],  # noqa: B006 - FastAPI copies it
+    half: HalfAsked = None,
+) -> RowComparisonOut:
+    session, viewer = visit.session, visit.viewer
+    phase, board = find_board(find_competition(session, names.competition), names.phase, names.board)
+    leaderboard = build_leaderboard(session, phase, board, viewer, half=half)
+    first, second = choose_rows(leaderboard, find_rows(leaderboard, team))
+    if first is None or second is None:
+        raise NotFound("This board shows scores of fewer than two rows.")
+    compared = compare_rows(session, phase, board, leaderboard, (first, second))
+    return describe_row_comparison(names, leaderboard, compared)
 
 
 @router.get(

@@ -56,6 +56,26 @@ def test_any_two_rows_are_compared_in_board_order(eve: Person, rows: dict[str, U
     assert "Two different rows are compared" not in found
 
 
+def test_the_api_compares_rows_by_the_names_of_their_teams(eve: Person, rows: dict[str, UUID]) -> None:
+    found = eve.client.get(f"{BOARD}/compare", params={"team": ["Majority", "Ada"]}).json()
+    assert (found["first"]["team"], found["second"]["team"]) == ("Ada", "Majority")
+    assert found["page"] == f"{PAGE}/compare?row={rows['ada']}&row={rows['bot']}"
+    ranking = found["scores"][0]
+    assert (ranking["first"]["value"], ranking["second"]["value"], ranking["better"]) == (0.9, 0.4, "first")
+    assert ranking["difference"] == pytest.approx(0.5)
+    own = eve.client.get(f"{BOARD}/compare").json()
+    assert [own[one]["team"] for one in ("first", "second")] == ["Ada", "Eve"], "one's own row, and the first"
+    unknown = eve.client.get(f"{BOARD}/compare", params={"team": "Majorty"})
+    assert unknown.status_code == 404
+    assert "This board shows no scores of 'Majorty'; did you mean 'Majority'?" in unknown.json()["error"]["message"]
+
+
+def test_the_api_compares_no_rows_of_a_hidden_board(site: Site, eve: Person, rows: dict[str, UUID]) -> None:
+    hide(site.engine, board="hidden")
+    assert eve.client.get(f"{BOARD}/compare", params={"team": "Ada"}).status_code == 404
+    assert eve.client.get(f"{BOARD}/compare").status_code == 404
+
+
 def test_what_was_not_ticked_is_ones_own_row_then_the_first(eve: Person, rows: dict[str, UUID]) -> None:
     assert "Ada and Eve" in text_of(page(eve))
     assert "Eve and Majority" in text_of(page(eve, rows["bot"]))
