@@ -54,7 +54,7 @@ chaos: venv-dev  ## kill servers and workers under N submissions, and compare wi
 	@$(VENV)/python -m bench.chaos --submissions $(N)
 
 mutants: venv-dev  ## put N faults into the decisive modules one at a time: do the tests notice 95 % of them? (SEED=2: others; SEMANTIC=1: careless moves, in all rooms)
-	@$(VENV)/python -m bench.mutants --sample $(N) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only $(ONLY)) $(if $(SEMANTIC),--semantic)
+	@$(VENV)/python -m bench.mutants --sample $(N) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only $(ONLY)) $(if $(SEMANTIC),--semantic) $(if $(FOLDER),--folder $(FOLDER))
 
 attacks: venv-dev  ## attack started servers: scores that tell gold, heavy files, texts, statistics (ONLY=heavy_file)
 	@$(VENV)/python -m tests.attacks $(ONLY)

@@ -211,6 +211,11 @@ def _has_other_threads() -> bool:
     return any(thread.name == SERVER_THREAD for thread in ours) or not every <= known
 
 
+def _tear_down(session: pytest.Session) -> None:
+    """End what modules have, such as servers; what lasts a session stays."""
+    session._setupstate.teardown_exact(_Only(session))  # type: ignore[arg-type]
+
+
 def fail_here(
     session: pytest.Session, tests: Sequence[pytest.Item], change: Change, lengths: Mapping[str, Length]
 ) -> int | None:
@@ -218,12 +223,13 @@ def fail_here(
     undo = change()
     try:
         for place, item in enumerate(tests):
-            run(item, _Only(session))
+            run(item, tests[place + 1] if place + 1 < len(tests) else _Only(session))
             if session.testsfailed:
                 return place
         return None
     finally:
         undo()
+        _tear_down(session)
         session.testsfailed = 0
         session.shouldfail = session.shouldstop = False
 
@@ -289,7 +295,7 @@ def _fails(session: pytest.Session, tests: Sequence[pytest.Item], clock: _Clock)
         clock.start(place)
         run(item, tests[place + 1] if place + 1 < len(tests) else _Only(session))
         if session.testsfailed:
-            session._setupstate.teardown_exact(_Only(session))  # type: ignore[arg-type]  # ends a module's servers
+            _tear_down(session)
             return True
     return False
 

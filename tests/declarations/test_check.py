@@ -444,3 +444,14 @@ def test_sealed_gold_of_this_server_counts_as_gold(demo: Competition) -> None:
     sealed = {("demo", "evaluation", "detection")}
     found = check_phases(demo.phases, now=NOW, sealed=sealed)
     assert [finding.message for finding in found if "no gold" in finding.message] == []
+
+
+def test_gold_that_is_sealed_for_another_competition_is_not_this_ones(demo: Competition) -> None:
+    """Names of phases and tasks are the same in both."""
+    demo.change("            gold: demo/evaluation.csv\n", "")
+
+    def told(*sealed: tuple[str, str, str]) -> list[str]:
+        return [found.message for found in check_phases(demo.phases, now=NOW, sealed=set(sealed))]
+
+    assert told(("other", "evaluation", "detection")) == told()
+    assert told(("demo", "evaluation", "detection")) != told()
