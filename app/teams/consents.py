@@ -45,7 +45,7 @@ def set_consent(session: Session, competition: Competition, user: User, is_given
         gone = delete(PublicationConsent).filter_by(**key).returning(PublicationConsent.user_id)
         changed = session.execute(gone).first() is not None
     if changed:
-        deed = "consent.give" if is_given else "consent.take_back"
+        deed = "consent.give" if is_given else "consent.revoke"
         audit.record(session, user, deed, f"competition {competition.name}", now=now)
     return changed
 

@@ -75,12 +75,12 @@ def consent(
     competition: Annotated[str, typer.Argument(metavar="COMPETITION")],
     is_given: Annotated[
         bool | None,
-        typer.Option("--give/--take-back", help="Without either, show what holds.", show_default=False),
+        typer.Option("--give/--revoke", help="Without either, show what holds.", show_default=False),
     ] = None,
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let organisers publish your predictions, or take that back; they need the consent of your whole team."""
+    """Let organisers publish your predictions, or revoke it; they need the consent of your whole team."""
     path = f"/competitions/{quoted(competition)}/publication-consent"
     with logged_in(server) as (client, _):
         if is_given is None:

@@ -57,7 +57,7 @@ def test_nothing_is_published_without_and_it_can_be_taken_back(engine: Engine, a
     assert may_publish(engine, sent) == [False]
     with reading(engine) as session:
         deeds = select(AuditEntry.action).where(AuditEntry.actor_id == ada.id).order_by(AuditEntry.id)
-        assert list(session.scalars(deeds)) == ["consent.give", "consent.take_back"]
+        assert list(session.scalars(deeds)) == ["consent.give", "consent.revoke"]
 
 
 def test_a_team_consents_when_all_of_its_members_do(engine: Engine, ada: User, bob: User) -> None:

@@ -156,7 +156,7 @@ def read_consent(visit: ApiUserVisit, competition: CompetitionName) -> ConsentOu
 @router.put(
     CONSENT,
     operation_id="set_publication_consent",
-    summary="Consent to the publication of my predictions, or take it back",
+    summary="Consent to the publication of my predictions, or revoke it",
     description="Where the organisers ask for it. They may publish what a team sent only while all of its members "
     "consent.",
     responses=error_responses(401, 403, 404, 422),

@@ -281,7 +281,7 @@ def test_commands_fetch_the_archive_once_it_is_ready(
 
 def test_commands_consent(site: Site, asked: None, shell: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = []
-    for more in ([], ["--give"], ["--take-back"]):
+    for more in ([], ["--give"], ["--revoke"]):
         assert run(["consent", COMPETITION, *more]) == Code.OK
         said.append(capsys.readouterr().out.splitlines()[-1])
     no = "You do not consent: nothing of your team is published."
