@@ -33,12 +33,15 @@ from app.models import (
     BundleUpload,
     CardVersion,
     Competition,
+    CompetitionBlock,
     CompetitionRole,
     CompetitionTask,
+    DigestItem,
     EntryChoice,
     FileDownload,
     FormerMember,
     HeldUpload,
+    HiddenText,
     Identity,
     JudgedText,
     Judgement,
@@ -60,8 +63,10 @@ from app.models import (
     System,
     Team,
     TeamMember,
+    TextReport,
     User,
     Validation,
+    Webhook,
 )
 from app.runs.stages import stage_of
 from app.submissions.find import current_run, load_submissions
@@ -72,11 +77,11 @@ _AT_ONCE = 200
 _README = """\
 Everything that this server stores about {username}, as of {now}.
 
-account.json        the account, how you log in, tokens, second factors, roles, mail preferences
+account.json        the account, how you log in, tokens, second factors, roles, mail preferences, webhooks
 competitions.json   where you take part: registrations, answers, accepted terms, teams, consents
 submissions.json    what you submitted, with the scores that you see now; files are below submissions/
 cards.json          versions of method cards that you wrote
-messages.json       questions, announcements, requests, and mails that are still stored
+messages.json       questions, announcements, requests, reports, hidden texts, and mails that are still stored
 judgements.json     your marks as an annotator
 activity.json       downloads, checked files, and what the audit log has under your name
 drafts.json         unfinished declarations; their files are below drafts/
@@ -132,8 +137,9 @@ def _account(session: Session, user: User, now: datetime) -> dict[str, Any]:
         return _rows(session, select(*columns).where(column == user.id).order_by(columns[0]))
 
     account = ("username", "email", "email_confirmed_at", "display_name", "is_administrator", "orcid", "created_at")
+    block = ("blocked_at", "blocked_reason")
     return {
-        "account": {name: getattr(user, name) for name in account} | {"has_password": user.has_password},
+        "account": {name: getattr(user, name) for name in (*account, *block)} | {"has_password": user.has_password},
         "log_ins": own(
             LoginSession.user_id,
             LoginSession.created_at,
@@ -165,7 +171,22 @@ def _account(session: Session, user: User, now: datetime) -> dict[str, Any]:
         "authenticator": own(Authenticator.user_id, Authenticator.created_at, Authenticator.confirmed_at),
         "passkeys": own(Passkey.user_id, Passkey.created_at, Passkey.name, Passkey.last_used_at),
         "recovery_codes": own(RecoveryCode.user_id, RecoveryCode.id, RecoveryCode.used_at),
-        "mail_choices": own(MailChoice.user_id, MailChoice.announcements, MailChoice.results),
+        "mail_choices": own(
+            MailChoice.user_id,
+            MailChoice.announcements,
+            MailChoice.announcements_pace,
+            MailChoice.results,
+            MailChoice.results_pace,
+        ),
+        "webhooks": own(
+            Webhook.owner_id,
+            Webhook.created_at,
+            Webhook.name,
+            Webhook.form,
+            Webhook.audience,
+            Webhook.kinds,
+            Webhook.address,
+        ),
         "roles": _rows(
             session,
             select(
@@ -292,6 +313,20 @@ def _messages(session: Session, user: User, now: datetime) -> dict[str, Any]:
     )
     request = OrganisingRequest
     requests = select(request.text, request.asked_at, request.is_approved, request.answer, request.answered_at)
+    report = TextReport
+    reports = select(name, report.kind, report.shown, report.reason, report.words, report.reported_at).join(
+        report, report.competition_id == Competition.id
+    )
+    hidden = select(name, HiddenText.kind, HiddenText.reason, HiddenText.hidden_at, HiddenText.shown_at).join(
+        HiddenText, HiddenText.competition_id == Competition.id
+    )
+    blocks = select(name, CompetitionBlock.reason, CompetitionBlock.blocked_at).join(
+        CompetitionBlock, CompetitionBlock.competition_id == Competition.id
+    )
+    item = DigestItem
+    digest = select(name, item.title, item.text, item.written_at, item.due_at).join(
+        item, item.competition_id == Competition.id
+    )
     mail = OutgoingMail
     mails = select(mail.recipient, mail.subject, mail.body, mail.status, mail.created_at, mail.ended_at)
     return {
@@ -300,6 +335,10 @@ def _messages(session: Session, user: User, now: datetime) -> dict[str, Any]:
             session, announcements.where(Announcement.author_id == user.id).order_by(Announcement.id)
         ),
         "requests_to_organise": _rows(session, requests.where(request.user_id == user.id).order_by(request.id)),
+        "reports": _rows(session, reports.where(report.reporter_id == user.id).order_by(report.id)),
+        "hidden_texts": _rows(session, hidden.where(HiddenText.author_id == user.id).order_by(HiddenText.id)),
+        "blocks": _rows(session, blocks.where(CompetitionBlock.user_id == user.id).order_by(name)),
+        "next_digest": _rows(session, digest.where(item.user_id == user.id).order_by(item.id)),
         "mails": _rows(session, mails.where(mail.user_id == user.id).order_by(mail.id)),
     }
 

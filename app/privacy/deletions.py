@@ -123,7 +123,7 @@ def _organised_alone(user: User) -> Select[Competition]:
 
 def _has_other_administrator(session: Session, user: User) -> bool:
     """Return whether another administrator can log in."""
-    others = User.id != user.id, User.is_administrator, User.password_hash.is_not(None)
+    others = User.id != user.id, User.is_administrator, User.password_hash.is_not(None), User.blocked_at.is_(None)
     return session.scalar(select(User.id).where(*others).limit(1)) is not None
 
 

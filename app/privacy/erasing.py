@@ -7,12 +7,12 @@ and addresses go. `GOES` and `STAYS` decide it for each reference to an account;
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
-from sqlalchemy import Table, delete, exists, or_, select, update
+from sqlalchemy import Table, and_, delete, exists, or_, select, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from app.base.addresses import public_address
@@ -28,12 +28,15 @@ from app.models import (
     Blueprint,
     BundleUpload,
     Competition,
+    CompetitionBlock,
     CompetitionRole,
     DataArchive,
+    DigestItem,
     EmailConfirmation,
     FileDownload,
     FormerMember,
     HeldUpload,
+    HiddenText,
     Identity,
     JudgingAnnotator,
     KnownDevice,
@@ -47,18 +50,26 @@ from app.models import (
     PublicationConsent,
     Question,
     RecoveryCode,
+    RefusedRequests,
     Registration,
     Revision,
     RoleInvitation,
     RunStatus,
+    ScoringHold,
     ScoringRun,
     SecondStep,
+    ServerAnnouncement,
+    ServerSetting,
     Submission,
+    System,
     Team,
     TeamKind,
     TeamMember,
+    TextKind,
+    TextReport,
     User,
     Validation,
+    Webhook,
 )
 from app.models.accounts import NO_ADDRESS
 from app.people import audit
@@ -81,10 +92,13 @@ GOES: tuple[InstrumentedAttribute[Any], ...] = (
     Authenticator.user_id,
     Blueprint.owner_id,
     BundleUpload.user_id,
+    CompetitionBlock.user_id,
     CompetitionRole.user_id,
+    DigestItem.user_id,
     EmailConfirmation.user_id,
     FileDownload.user_id,
     HeldUpload.user_id,
+    HiddenText.author_id,
     Identity.user_id,
     KnownDevice.user_id,
     LoginSession.user_id,
@@ -100,7 +114,21 @@ GOES: tuple[InstrumentedAttribute[Any], ...] = (
     Registration.user_id,
     SecondStep.user_id,
     TeamMember.user_id,
+    TextReport.reporter_id,
     Validation.user_id,
+    Webhook.owner_id,  # it sends what its owner sees, to an address of theirs
+)
+#: Columns with the user name of whoever decided something for others; it is replaced.
+BY_NAME: tuple[InstrumentedAttribute[Any], ...] = (
+    CompetitionBlock.blocked_by,
+    HiddenText.hidden_by,
+    HiddenText.shown_by,
+    OrganisingRequest.answered_by,
+    Registration.decided_by,
+    ScoringHold.held_by,
+    ServerAnnouncement.created_by,
+    ServerSetting.changed_by,
+    TextReport.closed_by,
 )
 #: References that stay, to an account without a name, and why.
 STAYS: Mapping[str, str] = {
@@ -144,6 +172,7 @@ def erase(session: Session, user: User, settings: Settings, now: datetime) -> No
         _write_farewell(session, person.email, settings, now)
     _make_nobody(session, user)
     renamed = _settle_teams(session, teams, now)
+    _erase_moderation(session, questions, renamed)
     names = Erased(person.id, person.username, person.email, neutral_username(person.id), renamed, questions)
     erase_names(session, names)
     audit.record(session, ACTOR, "account.deleted", f"user {neutral_username(person.id)}", now=now)
@@ -296,6 +325,15 @@ def _erase_questions(session: Session, user: User) -> frozenset[int]:
     return frozenset(question.id for question in asked)
 
 
+def _erase_moderation(session: Session, questions: Collection[int], teams: Collection[int]) -> None:
+    """Delete what was reported or hidden of the person's questions and of teams of theirs alone, with its words."""
+    systems = session.scalars(select(System.id).where(System.team_id.in_(teams))).all()
+    subjects = {TextKind.QUESTION: questions, TextKind.TEAM: teams, TextKind.SYSTEM: systems}
+    for model in (TextReport, HiddenText):
+        theirs = or_(*(and_(model.kind == kind, model.subject_id.in_(ids)) for kind, ids in subjects.items()))
+        session.execute(delete(model).where(theirs).execution_options(synchronize_session=False))
+
+
 # ---------------------------------------------------------------------------------------------------------------- rows
 
 
@@ -306,12 +344,9 @@ def _delete_rows(session: Session, person: _Person, now: datetime) -> None:
     session.execute(delete(RoleInvitation).where(RoleInvitation.address == person.email))
     session.execute(delete(OutgoingMail).where(OutgoingMail.recipient == person.email))
     neutral = neutral_username(person.id)
-    by_name = (
-        (Registration, Registration.decided_by, Registration.decided_by.key),
-        (OrganisingRequest, OrganisingRequest.answered_by, OrganisingRequest.answered_by.key),
-    )
-    for model, column, name in by_name:
-        session.execute(update(model).where(column == person.username).values({name: neutral}))
+    for column in BY_NAME:
+        session.execute(update(column.class_).where(column == person.username).values({column.key: neutral}))
+    session.execute(delete(RefusedRequests).where(RefusedRequests.who == f"user {person.id}"))
     judging = update(JudgingAnnotator).where(JudgingAnnotator.user_id == person.id)
     session.execute(judging.values(name=neutral, user_id=None))
     waiting = DataArchive.user_id == person.id, DataArchive.ready_at.is_(None), DataArchive.ended_at.is_(None)
@@ -323,5 +358,6 @@ def _make_nobody(session: Session, user: User) -> None:
     user.username, user.display_name = neutral_username(user.id), NEUTRAL_NAME
     user.email, user.email_confirmed_at = f"{secrets.token_hex(12)}@{NO_ADDRESS}", None
     user.password_hash, user.orcid = None, None
-    user.is_administrator = user.is_approved_organiser = False
+    user.is_administrator = user.is_approved_organiser = user.is_barred_organiser = False
+    user.blocked_at, user.blocked_reason = None, ""
     session.flush()
