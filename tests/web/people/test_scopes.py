@@ -42,7 +42,8 @@ PARTICIPATING = {
     "withdraw_submission",
     "put_submission_back",
 }
-#: What only organisers and administrators see, besides what is tagged `organising`.
+OF_ORGANISERS = {"organising", "administration"}
+#: What only organisers and administrators see, besides what is tagged so.
 ORGANISERS_VIEW = {"read_audit_log"}
 #: Tagged so, and yet read by others, too: annotators.
 READ_BY_OTHERS = {"get_judging_round"}
@@ -60,7 +61,7 @@ def needed(address: Address) -> TokenScope | None:
     if address.operation in PARTICIPATING:
         return SUBMIT_SCOPE
     is_for_organisers = address.operation in ORGANISERS_VIEW or (
-        "organising" in described["tags"] and address.operation not in READ_BY_OTHERS
+        not OF_ORGANISERS.isdisjoint(described["tags"]) and address.operation not in READ_BY_OTHERS
     )
     return READ if address.method == "GET" and not is_for_organisers else ORGANISE
 
