@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 
-from sqlalchemy import BindParameter, ColumnElement, SQLColumnExpression, String, bindparam, or_, select, update
+from sqlalchemy import BindParameter, ColumnElement, Select, SQLColumnExpression, String, bindparam, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -98,11 +99,17 @@ def hold_of(session: Session, phase_task: PhaseTask, competition_id: int) -> Sco
 
 def hold_of_run(session: Session, run: ScoringRun) -> ScoringHold | None:
     """Return the hold that keeps this run waiting, the narrowest one; in one query."""
+    return session.scalar(_hold_statement(), {"submission": run.submission_id})
+
+
+@cache
+def _hold_statement() -> Select[ScoringHold]:
+    """Build the statement once, since every upload needs it."""
     place = (
         select(PhaseTask.task_id, Phase.competition_id)
         .join(Phase, Phase.id == PhaseTask.phase_id)
         .join(Submission, Submission.phase_task_id == PhaseTask.id)
-        .where(Submission.id == run.submission_id)
+        .where(Submission.id == bindparam("submission", type_=Submission.id.type))
         .subquery()
     )
     here = or_(
@@ -111,7 +118,7 @@ def hold_of_run(session: Session, run: ScoringRun) -> ScoringHold | None:
         ScoringHold.task_id == place.c.task_id,
     )
     narrowest = (ScoringHold.task_id.is_(None), ScoringHold.competition_id.is_(None))
-    return session.scalar(select(ScoringHold).join(place, here).order_by(*narrowest).limit(1))
+    return select(ScoringHold).join(place, here).order_by(*narrowest).limit(1)
 
 
 def paused_words(hold: ScoringHold) -> str:
