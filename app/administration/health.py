@@ -55,7 +55,7 @@ def _space(session: Session, settings: Settings) -> list[PartOut]:
 def _backup(session: Session, now: datetime) -> PartOut:
     last = last_beat(session, BACKUP)
     if last is None:
-        return _part("backup", False, "was never made by `evergold backup`")
+        return _part("backup", False, "was never made by evergold backup")
     return _part("backup", now - last <= BACKUP_AGE, f"was made {moment_words(last)}")
 
 

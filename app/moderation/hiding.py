@@ -15,6 +15,7 @@ from sqlalchemy import select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, joinedload
 
+from app.base import links
 from app.base.addresses import public_address
 from app.base.config import Settings
 from app.base.errors import EvergoldError, NotFound
@@ -226,7 +227,7 @@ def _notify(
         username=author.username,
         competition=competition.title,
         kind=found.kind,
-        page=public_address(settings, f"/competitions/{competition.name}"),
+        page=public_address(settings, links.competition(competition.name)),
         reason=reason,
     )
     subject = f"[{competition.title}] A text of yours was hidden"

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 
-from sqlalchemy import BindParameter, ColumnElement, SQLColumnExpression, String, bindparam, or_, select, update
+from sqlalchemy import BindParameter, ColumnElement, Select, SQLColumnExpression, String, bindparam, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -23,6 +24,7 @@ from app.models import (
     RunStatus,
     ScoringHold,
     ScoringRun,
+    Submission,
     User,
     Validation,
     ValidationStatus,
@@ -93,6 +95,30 @@ def hold_of(session: Session, phase_task: PhaseTask, competition_id: int) -> Sco
     targets = (f"task {phase_task.task_id}", f"competition {competition_id}", SERVER)
     found = {one.target: one for one in session.scalars(select(ScoringHold).where(ScoringHold.target.in_(targets)))}
     return next((found[target] for target in targets if target in found), None)
+
+
+def hold_of_run(session: Session, run: ScoringRun) -> ScoringHold | None:
+    """Return the hold that keeps this run waiting, the narrowest one; in one query."""
+    return session.scalar(_hold_statement(), {"submission": run.submission_id})
+
+
+@cache
+def _hold_statement() -> Select[ScoringHold]:
+    """Build the statement once, since every upload needs it."""
+    place = (
+        select(PhaseTask.task_id, Phase.competition_id)
+        .join(Phase, Phase.id == PhaseTask.phase_id)
+        .join(Submission, Submission.phase_task_id == PhaseTask.id)
+        .where(Submission.id == bindparam("submission", type_=Submission.id.type))
+        .subquery()
+    )
+    here = or_(
+        ScoringHold.target == SERVER,
+        ScoringHold.competition_id == place.c.competition_id,
+        ScoringHold.task_id == place.c.task_id,
+    )
+    narrowest = (ScoringHold.task_id.is_(None), ScoringHold.competition_id.is_(None))
+    return select(ScoringHold).join(place, here).order_by(*narrowest).limit(1)
 
 
 def paused_words(hold: ScoringHold) -> str:

@@ -15,9 +15,9 @@ from sqlalchemy.orm import Session
 
 from app.base.db import UtcDateTime
 from app.base.queue import GPU_QUEUE
-from app.models import Phase, PhaseTask, RunStatus, ScoringHold, ScoringRun, SelfCheck, Submission, Team, Worker
+from app.models import Phase, PhaseTask, RunStatus, ScoringRun, SelfCheck, Submission, Team, Worker
 from app.runs.claims import in_queue
-from app.runs.holds import hold_of, paused_words
+from app.runs.holds import hold_of, hold_of_run, paused_words
 from evergold.moments import moment_words
 from evergold.scoring.tasks import TASKS, gpu_types, needs_gpu
 
@@ -132,7 +132,7 @@ def waiting_for_worker(session: Session, run: ScoringRun, task_type: str, now: d
     """Return why this run waits, if it lacks a worker rather than just waiting for its turn."""
     if run.status != RunStatus.QUEUED:
         return None
-    paused = _hold_of_run(session, run)
+    paused = hold_of_run(session, run)
     if paused is not None:
         return Waiting(paused.held_at, (f"Paused: {paused.reason}",), "scoring to be resumed", "paused")
     if runs_program(task_type):
@@ -163,17 +163,6 @@ def _waiting_for_sandbox(run: ScoringRun) -> Waiting | None:
     if NOT_FOR_PROGRAM in run.failure:
         return Waiting(run.queued_at, (run.failure,), "gold sealed for this program", "gold")
     return Waiting(run.queued_at, (run.failure,), "a worker with a sandbox", "sandbox")
-
-
-def _hold_of_run(session: Session, run: ScoringRun) -> ScoringHold | None:
-    place = (
-        select(PhaseTask, Phase.competition_id)
-        .join(Phase, Phase.id == PhaseTask.phase_id)
-        .join(Submission, Submission.phase_task_id == PhaseTask.id)
-        .where(Submission.id == run.submission_id)
-    )
-    phase_task, competition_id = session.execute(place).one()
-    return hold_of(session, phase_task, competition_id)
 
 
 def waiting_notice(session: Session, phase_task: PhaseTask, task_type: str, now: datetime) -> str:

@@ -252,6 +252,8 @@ IDIOMS = [
     Visit("/admin/settings", who=ROOT),
     Visit("/admin/announcements", who=ROOT),
     Visit("/admin/announcements", who=ROOT, is_refused=True),
+    *(Visit(f"/admin/{section}", who=ROOT) for section in ("queue", "storage", "mails", "limits", "health")),
+    Visit("/admin/moderation", who=ROOT),
     Visit("/account", who=ADA),
     Visit("/account/data", who=ADA),
     Visit("/account/logins", who=ADA),

@@ -100,7 +100,7 @@ def send_again(server: ServerHere, user: FromQueue, form: Annotated[RunsForm, Fo
 
 @router.get(STORAGE)
 def read_storage(visit: AdminVisit, unowned: Ticked = False) -> Response:
-    """Files that nobody owns are counted when somebody asks for it: that reads all names in the storage."""
+    """Show stored files; those that nobody owns are counted on request, as that reads all names in the storage."""
     settings = visit.server.settings
     found = storage_now(visit.session, settings)
     counted = count_unowned(visit.server.engine, settings) if unowned else None

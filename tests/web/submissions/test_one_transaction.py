@@ -74,7 +74,7 @@ def test_what_it_rests_on_is_asked_before_the_file_is_stored_and_under_the_lock(
     ada.submitted(b"one")
     asked = statements_of_an_upload(site, ada, b"two")
     times = sum("FROM former_members" in statement for statement in asked)
-    assert (times, len(asked)) == (2, 8 + locks_of(site)), asked
+    assert (times, len(asked)) == (2, 9 + locks_of(site)), asked  # the last: whether scoring is paused
 
 
 def locks_of(site: Site) -> int:
@@ -85,4 +85,4 @@ def locks_of(site: Site) -> int:
 def test_a_first_upload_asks_beside_that_for_names_and_writes_three_rows_more(site: Site, ada: Person) -> None:
     """Whose names of teams there are, under a lock; a team, its member, their registration."""
     asked = statements_of_an_upload(site, ada, b"one")
-    assert len(asked) == 8 + locks_of(site) + 2 + 3 + 1, asked  # and when the token was used
+    assert len(asked) == 9 + locks_of(site) + 2 + 3 + 1, asked  # and when the token was used
