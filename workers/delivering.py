@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from sqlalchemy import Engine
 
 from app.base.config import Settings
-from app.base.db import writing
-from app.news.sending import forget_deliveries, send_due
+from app.base.db import reading, writing
+from app.webhooks.due import forget_deliveries, is_any_due
 from workers.faults import log_and_continue
 from workers.tables import tables_fit
 
@@ -42,8 +42,7 @@ def _rounds(engine: Engine, settings: Settings, stop: threading.Event) -> None:
     while not stop.is_set():
         try:
             if tables_fit(engine):
-                while send_due(engine, settings, _now) and not stop.is_set():
-                    pass  # more may wait for the same receivers
+                _send(engine, settings, stop)
             if time.monotonic() >= forget_at:
                 with writing(engine) as session:
                     forget_deliveries(session, settings, _now())
@@ -51,6 +50,18 @@ def _rounds(engine: Engine, settings: Settings, stop: threading.Event) -> None:
         except Exception as error:  # the next round does the same work
             log_and_continue("webhooks_failed", error)
         stop.wait(ROUND_SECONDS)
+
+
+def _send(engine: Engine, settings: Settings, stop: threading.Event) -> None:
+    """Send all that is due; each round of the sender takes one for each webhook."""
+    while not stop.is_set():
+        with reading(engine) as session:
+            if not is_any_due(session, _now()):
+                return
+        from app.news.sending import send_due  # loads boards and all else that there can be news of
+
+        if not send_due(engine, settings, _now):
+            return
 
 
 def _now() -> datetime:

@@ -44,7 +44,6 @@ from app.declarations.blueprints.abandoned import Abandoned, clear_abandoned
 from app.declarations.bundle_uploads import forget_bundles
 from app.gold.checks import unanswered_checks
 from app.models import RunStatus, ScoringRun
-from app.news.watching import note_watched
 from app.operations.election import Election
 from app.operations.health import SWEEP, beat
 from app.operations.metrics import keep_totals
@@ -64,6 +63,7 @@ from app.standings.check import START, check_slice
 from app.submissions.held_uploads import forget_held_uploads
 from app.submissions.rejected import clear_rejected_files
 from app.submissions.validations import clear_check_files, forget_validations
+from app.webhooks.due import are_watched
 from evergold.scoring.tasks import TASKS, needs_gpu
 from workers.climbing import watch_climbing
 from workers.delivering import delivering
@@ -221,7 +221,7 @@ def sweep(engine: Engine, now: datetime) -> int:
     _delete(engine, now)
     keep_totals(engine, now)
     watch_climbing(engine, now)
-    note_watched(engine, get_settings(), now)
+    _look_for_news(engine, now)
     look_after_validations(engine, now)
     sweep_gold_checks(engine, now)
     sweep_accounts(engine, get_settings(), now)
@@ -243,6 +243,16 @@ def _delete(engine: Engine, now: datetime) -> None:
         deleted = delete_due(session, now)
     if deleted:
         log.info("competitions_deleted", names=deleted)
+
+
+def _look_for_news(engine: Engine, now: datetime) -> None:
+    """Note news for webhooks that follow boards and phases, if there are any."""
+    with reading(engine) as session:
+        is_needed = are_watched(session)
+    if is_needed:
+        from app.news.watching import note_watched  # loads boards
+
+        note_watched(engine, get_settings(), now)
 
 
 def _lost(session: Session, now: datetime) -> dict[str, int]:

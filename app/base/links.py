@@ -350,7 +350,7 @@ def team(competition_name: str, deed: str = "") -> str:
 
 
 def webhook(webhook_id: int) -> str:
-    """Link to a webhook, whoever has it."""
+    """Link to one webhook."""
     return f"/webhooks/{webhook_id}"
 
 

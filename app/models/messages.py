@@ -79,7 +79,7 @@ class Question(Base):
 
 
 class Pace(StrEnum):
-    """How often mails of a kind come."""
+    """Frequency of the mails of a kind."""
 
     AT_ONCE = "at_once"
     DAILY = "daily"  # one mail a day with all of them

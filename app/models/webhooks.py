@@ -32,7 +32,7 @@ class WebhookForm(StrEnum):
 
 
 class WebhookAudience(StrEnum):
-    """Whose view of the news is sent, and nothing that they do not see."""
+    """Readers of what is sent: their view of the news decides what it contains."""
 
     ORGANISERS = "organisers"  # with the rights of the one who set it up; of the server: administrators
     TEAM = "team"
@@ -94,7 +94,7 @@ class Webhook(Base):
 
     @property
     def news(self) -> frozenset[NewsKind]:
-        """The kinds of news that it asks for."""
+        """The kinds of news that it receives."""
         return frozenset(NewsKind(kind) for kind in self.kinds.split())
 
 
@@ -128,7 +128,7 @@ class WebhookDelivery(Base):
 
 
 class WebhookBoard(Base):
-    """A board as a webhook's audience saw it last: whoever sees the same again gets no news."""
+    """A board as a webhook's audience saw it last; the same view again is no news."""
 
     __tablename__ = "webhook_boards"
 

@@ -1,7 +1,7 @@
-"""What a webhook is told: built when it is sent, from what its audience sees at that moment, by the rules of the API.
+"""Content of the messages to webhooks: built when sent, from the audience's view at that moment, by the API's rules.
 
-Nothing is kept between the event and the sending but ids. So an embargo that began meanwhile holds, and one that was
-lifted is over; whoever lost a right gets nothing more by it.
+Only ids are kept between the event and the sending. So an embargo that began meanwhile holds, one that was lifted is
+over, and a right that was lost gives nothing more.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class News:
 
 @dataclass(frozen=True, slots=True)
 class Looking:
-    """Who looks, for whom: the viewer of a webhook's audience. place: its titles, for people."""
+    """A look at a competition with the eyes of a webhook's audience."""
 
     session: Session
     webhook: Webhook

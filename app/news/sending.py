@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import Engine, delete, func, select, update
+from sqlalchemy import Engine, func, select, update
 from sqlalchemy.orm import Session
 
 from app.base import links
@@ -26,6 +26,7 @@ from app.news.transport import Answer, NotDelivered, send
 from app.people import audit
 from app.people.mail import send_mail
 from app.webhooks.addresses import AddressRefused, Resolver, find_target, rules_of
+from app.webhooks.due import due_deliveries
 
 #: Time for which a delivery is reserved for its sender.
 LEASE = timedelta(minutes=2)
@@ -75,14 +76,7 @@ def send_due(engine: Engine, settings: Settings, clock: Clock, resolve: Resolver
 
 def _due(engine: Engine, now: datetime) -> list[int]:
     """Return the oldest due delivery of each webhook that is in use."""
-    is_due = (WebhookDelivery.status == DeliveryStatus.WAITING) & (WebhookDelivery.next_attempt_at <= now)
-    query = (
-        select(func.min(WebhookDelivery.id))
-        .join(Webhook, Webhook.id == WebhookDelivery.webhook_id)
-        .where(is_due, Webhook.disabled_at.is_(None))
-        .group_by(WebhookDelivery.webhook_id)
-        .limit(AT_ONCE)
-    )
+    query = due_deliveries(func.min(WebhookDelivery.id), now).group_by(WebhookDelivery.webhook_id).limit(AT_ONCE)
     with reading(engine) as session:
         return list(session.scalars(query))
 
@@ -200,7 +194,7 @@ def _record(
 
 
 def _disable(session: Session, webhook: Webhook, why: str, settings: Settings, now: datetime) -> None:
-    """Disable a webhook and tell its owner once; what waits is given up, and can be sent again later."""
+    """Disable a webhook and mail its owner once; what waits is given up, and can be sent again later."""
     if webhook.disabled_at is not None:
         return
     webhook.disabled_at, webhook.disabled_why = now, why
@@ -214,9 +208,3 @@ def _disable(session: Session, webhook: Webhook, why: str, settings: Settings, n
     send_mail(session, owner, f"Webhook '{webhook.name}' is disabled", body, now=now)
     subject = f"competition {competition.name}" if competition else "server"
     audit.record(session, ACTOR, "webhook.disable", subject, {"webhook": webhook.id, "why": why}, now=now)
-
-
-def forget_deliveries(session: Session, settings: Settings, now: datetime) -> int:
-    """Delete deliveries that ended long ago; return how many."""
-    ended = WebhookDelivery.ended_at <= now - timedelta(days=settings.webhook_log_days)
-    return len(session.scalars(delete(WebhookDelivery).where(ended).returning(WebhookDelivery.id)).all())

@@ -22,12 +22,12 @@ ANSWER_BYTES = 1024
 
 
 class NotDelivered(Exception):
-    """The request failed; the message is for whoever set the webhook up."""
+    """The request failed; the message is for the owner of the webhook."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back. text: its beginning."""
+    """The answer of a receiver. text: its beginning."""
 
     status: int
     text: str
@@ -116,7 +116,7 @@ class _ToOneAddress(httpcore.NetworkBackend):
 
 
 class _Timely(httpcore.NetworkStream):
-    """Ends with the attempt's time, however slowly bytes come: each of them would begin a timeout anew."""
+    """Ends with the attempt's time, however slowly bytes come: each of them would restart a timeout."""
 
     def __init__(self, stream: httpcore.NetworkStream, until: float) -> None:
         self._stream, self._until = stream, until

@@ -1,7 +1,7 @@
 """News that nobody causes: a phase opens or closes as time passes, a board looks different to its audience.
 
 The sweep looks. What it saw last is kept with each webhook in the transaction that notes the news, so that nothing is
-told twice, and nothing is lost while no sweep runs. A board is compared as its audience sees it: what is hidden makes
+noted twice, and nothing is lost while no sweep runs. A board is compared as its audience sees it: what is hidden makes
 no news, and the moment that lifts an embargo does.
 """
 
@@ -32,18 +32,15 @@ from app.models import (
     WebhookDelivery,
 )
 from app.news.payloads import Looking, NotSeen, looking
+from app.webhooks.due import watching_webhooks
 from app.webhooks.events import note_for
 
 
 def note_watched(engine: Engine, settings: Settings, now: datetime) -> int:
     """Note all news that there is to see now; return their number."""
     with reading(engine) as session:
-        enabled = session.scalars(select(Webhook).where(Webhook.disabled_at.is_(None)).order_by(Webhook.id)).all()
-        watching = [one.id for one in enabled if one.news & _WATCHED]
+        watching = watching_webhooks(session)
     return sum(_note_of_one(engine, webhook_id, settings, now) for webhook_id in watching)
-
-
-_WATCHED = frozenset({NewsKind.PHASE_OPENED, NewsKind.PHASE_CLOSED, NewsKind.BOARD_CHANGED})
 
 
 def _note_of_one(engine: Engine, webhook_id: int, settings: Settings, now: datetime) -> int:

@@ -75,7 +75,7 @@ def choose(
 ) -> None:
     """Store the user's choice for these kinds; that of digests is for all kinds that come so.
 
-    Whoever lets the user choose calls `app.people.digests.settle_held_back`, too.
+    The caller calls `app.people.digests.settle_held_back`, too.
     """
     [row] = rows_of(session, [user.id]).values()
     for kind, is_wanted in wanted.items():

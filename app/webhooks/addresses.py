@@ -1,4 +1,4 @@
-"""Where webhooks may lead: to addresses of the public internet, unless the operator names ranges of their own.
+"""Rules for the addresses of webhooks: those of the public internet, and ranges that the operator names.
 
 A name is resolved once for each attempt, all that it resolves to is checked, and the connection is made to the very
 address that was checked. So no name can lead elsewhere between the check and the connection.
@@ -44,7 +44,7 @@ Resolver = Callable[[str, int], list[str]]
 
 
 class AddressRefused(EvergoldError):
-    """The server does not connect to this address; the message says why, for whoever set the webhook up."""
+    """The server does not connect to this address; the message explains it to the owner of the webhook."""
 
     status = 422
     code = "address_refused"
@@ -52,7 +52,7 @@ class AddressRefused(EvergoldError):
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What the operator allows besides HTTPS to the public internet. ranges: connected to at any port."""
+    """Addresses allowed by the operator besides HTTPS to the public internet. ranges: at any port."""
 
     ranges: tuple[Network, ...] = ()
     allows_http: bool = False
@@ -60,7 +60,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An address that may be connected to. ip: of the connection; host: whose certificate is asked for."""
+    """An address that may be connected to. ip: of the connection; host: the name in its certificate."""
 
     scheme: str
     host: str

@@ -1,4 +1,4 @@
-"""Notes of what happened: a row for each webhook that asks for it, in the transaction that makes it happen.
+"""Notes of what happened: a row for each webhook that wants it, in the transaction that makes it happen.
 
 A note has ids only. What is sent is made by `app.news`, from what the webhook's audience sees at that moment.
 """
@@ -44,9 +44,9 @@ def note_news(
     competition_id: int,
     team_id: int | None = None,
 ) -> int:
-    """Note the news for every webhook that asks for it; return their number.
+    """Note the news for every webhook that wants it; return their number.
 
-    about: ids of what it is about. team_id: whose news it is; None: no team's, so that no team is told.
+    about: ids of what it is about. team_id: whose news it is; None: no team's, so that no team gets it.
     """
     own = Webhook.team_id.is_(None) if team_id is None else or_(Webhook.team_id.is_(None), Webhook.team_id == team_id)
     here = or_(Webhook.competition_id.is_(None), Webhook.competition_id == competition_id)
@@ -58,7 +58,7 @@ def note_news(
 
 
 def note_for(session: Session, webhook_ids: list[int], kind: NewsKind, about: dict[str, Any], now: datetime) -> None:
-    """Note the news for these webhooks, whatever they ask for."""
+    """Note the news for these webhooks, whatever kinds they want."""
     if webhook_ids:
         session.execute(insert(WebhookDelivery), [_row(one, kind, about, now) for one in webhook_ids])
 
@@ -78,7 +78,7 @@ def _row(webhook_id: int, kind: NewsKind, about: dict[str, Any], now: datetime) 
 
 
 def note_run_ended(session: Session, run_id: int, now: datetime) -> None:
-    """Note that a run was scored, rejected, or failed for good; only failures are told of runs of a rescoring set."""
+    """Note that a run was scored, rejected, or failed for good; of runs of a rescoring set only failures."""
     found = session.execute(
         select(
             ScoringRun.status,

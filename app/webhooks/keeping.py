@@ -78,7 +78,7 @@ class WebhookDisabled(EvergoldError):
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who has webhooks: a competition, a team in it, or (neither) the server."""
+    """The holder of webhooks: a competition, a team in it, or (neither) the server."""
 
     competition: Competition | None = None
     team: Team | None = None
@@ -225,7 +225,7 @@ def change_webhook(
 ) -> None:
     """Change a webhook, which then is that person's: what is sent is what they see. Raises InvalidForm.
 
-    A webhook that was disabled begins anew: what happened meanwhile is not told.
+    A webhook that was disabled starts afresh: what happened meanwhile is not sent.
     """
     webhook.name = _checked(session, holder, entry, by, settings, webhook)
     webhook.form, webhook.audience, webhook.kinds = entry.form, entry.audience, _kinds_text(entry.kinds)
@@ -352,7 +352,7 @@ def deliveries_of(session: Session, webhook: Webhook) -> list[WebhookDelivery]:
 
 
 def send_test(session: Session, webhook: Webhook, now: datetime) -> None:
-    """Send a message that says nothing but that it arrived. Raises WebhookDisabled, LimitReached."""
+    """Send a message without any news. Raises WebhookDisabled, LimitReached."""
     _check_enabled(webhook)
     lately = select(func.count()).where(
         WebhookDelivery.webhook_id == webhook.id,

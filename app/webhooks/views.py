@@ -136,7 +136,7 @@ class DeliveryList(ApiModel):
 
 
 class ReplayedOut(ApiModel):
-    """How many deliveries are sent again."""
+    """The number of deliveries that are sent again."""
 
     model_config = example({"again": 12})
 

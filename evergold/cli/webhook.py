@@ -55,7 +55,7 @@ def show(
 def add(
     name: Annotated[str, typer.Option(help="For the list.")],
     address: Annotated[str, typer.Option(metavar="URL", help="Where it leads; - for the standard input.")],
-    news: Annotated[list[str], typer.Option(metavar="KIND", help="Such as question.asked; again for more.")],
+    news: Annotated[list[str], typer.Option(metavar="KIND", help="Such as board.changed; again for more.")],
     competition: CompetitionOption = None,
     team: TeamOption = False,
     form: Annotated[str, typer.Option(help="standard, slack, discord, mattermost, matrix.")] = "standard",
@@ -87,7 +87,7 @@ def add(
 
 @webhook.command("test")
 def send_test(number: NumberArgument, server: ServerOption = None, as_json: JsonOption = False) -> None:
-    """Send a test; `evergold webhook log` says what came of it."""
+    """Send a test; `evergold webhook log` shows what came of it."""
     with logged_in(server) as (client, _):
         sent = client.send("POST", f"{_one(number)}/test").json()
     if as_json:

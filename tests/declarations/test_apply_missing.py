@@ -5,14 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine
+from sqlalchemy import Engine, select
 
 from app.base.db import reading, writing
 from app.declarations.apply.apply import ImpossibleChange
-from app.models import Board, CompetitionTask, ScoreRow
+from app.models import Board, CompetitionTask, NewsKind, ScoreRow, WebhookBoard
+from app.news.watching import note_watched
 from tests.declarations.applying import WHAT, apply, counts, made, noted, submit
 from tests.declarations.competition_folder import Competition as Folder, make_competition
+from tests.news.hooked import LOOPBACK, hook
+from tests.receiver import Receiver
 from tests.rich_world import fresh
+from tests.world import NOW, add_user
 
 
 @pytest.fixture
@@ -26,8 +30,18 @@ def without_practice(demo: Folder) -> None:
     demo.write("phases.yaml", text[:at] + text[until:])
 
 
+def follow(engine: Engine) -> None:
+    """A webhook of the competition follows its boards, and has seen them."""
+    root = add_user(engine, "root", is_administrator=True)
+    hook(engine, root, Receiver(port=443), NewsKind.BOARD_CHANGED, competition="demo")
+    note_watched(engine, LOOPBACK, NOW)
+    with reading(engine) as session:
+        assert session.scalars(select(WebhookBoard)).all(), "else nothing could be in the way"
+
+
 def test_phase_without_submissions_goes_with_its_declaration(engine: Engine, demo: Folder) -> None:
     apply(engine, demo)
+    follow(engine)
     without_practice(demo)
     assert [message for message in made(apply(engine, demo)) if "place" not in message] == [
         "removed task 'detection' in phase 'practice' of 'demo': nothing was ever submitted to it",
@@ -55,6 +69,7 @@ def test_phase_with_submissions_is_left_alone(engine: Engine, demo: Folder) -> N
 
 def test_board_goes_with_its_declaration_and_its_task_stays(engine: Engine, demo: Folder) -> None:
     apply(engine, demo)
+    follow(engine)
     submit(engine)
     text = demo.phases.read_text(encoding="utf-8")
     demo.write("phases.yaml", text.replace("name: zero-shot", "name: zero"))

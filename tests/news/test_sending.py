@@ -15,8 +15,9 @@ from app.competitions.find import find_competition
 from app.messages.questions import QuestionForm, ask
 from app.models import AuditEntry, NewsKind, OutgoingMail, Role, User
 from app.news import sending
-from app.news.sending import DISABLE_AFTER, GIVE_UP_AFTER, LEASE, PAUSES, forget_deliveries, send_due
+from app.news.sending import DISABLE_AFTER, GIVE_UP_AFTER, LEASE, PAUSES, send_due
 from app.people.rights import revoke_role
+from app.webhooks.due import forget_deliveries
 from app.webhooks.keeping import Holder, renew_secret, replay, send_test
 from tests.news.hooked import (
     LOOPBACK,

@@ -22,6 +22,19 @@ from tests.web.site import Site
 
 #: Programs are generated from these names: they never change.
 OPERATIONS = {
+    "add_server_webhook": f"POST {API}/webhooks",
+    "add_team_webhook": f"POST {API}/competitions/{{competition}}/team/webhooks",
+    "add_webhook": f"POST {API}/competitions/{{competition}}/webhooks",
+    "change_webhook": f"PUT {API}/webhooks/{{webhook_id}}",
+    "get_webhook": f"GET {API}/webhooks/{{webhook_id}}",
+    "list_server_webhooks": f"GET {API}/webhooks",
+    "list_team_webhooks": f"GET {API}/competitions/{{competition}}/team/webhooks",
+    "list_webhook_deliveries": f"GET {API}/webhooks/{{webhook_id}}/deliveries",
+    "list_webhooks": f"GET {API}/competitions/{{competition}}/webhooks",
+    "remove_webhook": f"DELETE {API}/webhooks/{{webhook_id}}",
+    "renew_webhook_secret": f"POST {API}/webhooks/{{webhook_id}}/secret",
+    "replay_webhook": f"POST {API}/webhooks/{{webhook_id}}/replay",
+    "test_webhook": f"POST {API}/webhooks/{{webhook_id}}/test",
     "answer_question": f"PUT {API}/competitions/{{competition}}/questions/{{question_id}}/answer",
     "hold_scoring": f"PUT {API}/admin/holds",
     "list_all_reports": f"GET {API}/admin/reports",

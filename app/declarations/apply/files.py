@@ -38,6 +38,7 @@ from app.models import (
     StatisticsWork,
     Submission,
     Tally,
+    WebhookBoard,
 )
 from app.standings.renew import forget_board
 from evergold.scoring.errors import ScoringError
@@ -140,7 +141,7 @@ def _settle_phases(work: Work, competition: Competition, declared: set[str]) -> 
         if phase.id in used_ids:
             work.changes.note(f"left alone: {what} {_USED}")
             continue
-        for table in (HistoricRow, Allowance):
+        for table in (HistoricRow, Allowance, WebhookBoard):
             work.session.execute(delete(table).where(table.phase_id == phase.id))
         work.session.delete(phase)
         work.changes.add(f"removed {what}: {_UNUSED}")
@@ -171,7 +172,8 @@ def _settle_boards(work: Work, competition: Competition, declared: set[str], tas
         if work.session.scalar(select(Snapshot.id).where(Snapshot.board_id == board.id).limit(1)):
             work.changes.note(f"left alone: {what} is no longer declared but has official results")
             continue
-        work.session.execute(delete(EntryChoice).where(EntryChoice.board_id == board.id))
+        for table in (EntryChoice, WebhookBoard):
+            work.session.execute(delete(table).where(table.board_id == board.id))
         forget_board(work.session, board.id)
         forget_statistics(work.session, board.id)
         work.session.execute(delete(HistoricRow).where(HistoricRow.board_id == board.id))

@@ -368,7 +368,7 @@ PACES = {
 
 
 class ChoicesForm(PageForm):
-    """How often a user gets mails of each kind."""
+    """The frequency of mails of each kind, as a user wants it."""
 
     announcements: Pace | Literal["none"] = NEVER
     results: Pace | Literal["none"] = NEVER

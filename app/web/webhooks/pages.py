@@ -107,7 +107,7 @@ class WebhookPageForm(PageForm):
 
 
 class ReplayForm(PageForm):
-    """Which deliveries to send again; first, last: numbers as they are typed, empty for no bound."""
+    """A range of deliveries to send again; first, last: numbers as they are typed, empty for no bound."""
 
     first: RowId | None = None
     last: RowId | None = None

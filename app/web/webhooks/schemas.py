@@ -21,6 +21,8 @@ class WebhookIn(ApiModel):
             "form": "slack",
             "audience": "organisers",
             "kinds": ["question.asked", "run.failed"],
+            "bearer": "",
+            "is_disabled": False,
         }
     )
 
@@ -48,7 +50,7 @@ class WebhookIn(ApiModel):
 
 
 class ReplayIn(ApiModel):
-    """Which deliveries to send again: from one to another; null: no bound."""
+    """A range of deliveries to send again; null: no bound."""
 
     model_config = example({"first": 31, "last": None})
 

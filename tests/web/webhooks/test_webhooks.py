@@ -105,8 +105,8 @@ def test_organisers_ask_for_news_of_their_rights_and_keep_their_own(site: Site) 
     assert fields_of(mel.client.post(HERE, json={**FORM, "kinds": ["submission.scored"]})) == {"kinds"}
     assert [one["owner"] for one in mel.client.get(HERE).json()["webhooks"]] == ["mel"]
     for method, path in (("GET", ""), ("PUT", ""), ("DELETE", ""), ("POST", "/test"), ("POST", "/secret")):
-        body = {"json": FORM} if method == "PUT" else {}
-        assert mel.client.request(method, f"{theirs}{path}", **body).status_code == 404
+        body = FORM if method == "PUT" else None
+        assert mel.client.request(method, f"{theirs}{path}", json=body).status_code == 404
     assert [one["owner"] for one in olga.client.get(HERE).json()["webhooks"]] == ["olga", "mel"]
 
 
