@@ -77,7 +77,8 @@ def _conditions(search: Search) -> list[ColumnElement[bool]]:
             .where(func.lower(Team.name).contains(text, autoescape=True))
         )
         texts = (User.username, User.email, func.lower(User.display_name))
-        found.append(or_(User.id.in_(in_team), *(one.contains(text, autoescape=True) for one in texts)))
+        as_typed = User.display_name.contains(search.text.strip(), autoescape=True)  # SQLite lowers ASCII alone
+        found.append(or_(User.id.in_(in_team), as_typed, *(one.contains(text, autoescape=True) for one in texts)))
     elif text:
         found.append(User.id.is_(None))
     if search.after:

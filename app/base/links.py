@@ -12,6 +12,11 @@ def competition(name: str) -> str:
     return f"/competitions/{quoted(name)}"
 
 
+def organising_requests() -> str:
+    """Link to the page on which administrators answer requests to organise."""
+    return "/admin/requests"
+
+
 def tab(competition_name: str, name: str) -> str:
     """Link to a tab of a competition's workspace: `data`, `submit`, `runs`, `leaderboard`, `pictures`, `cite`."""
     return f"{competition(competition_name)}/{name}"

@@ -48,7 +48,7 @@ _ASKED = """\
 
 {text}
 
-Answer where the server runs:
+Answer on {page}, or where the server runs:
 
 evergold account answer {number} --approve
 evergold account answer {number} --refuse --text "Why not"
@@ -160,6 +160,7 @@ def _mail_administrators(
         server=public_address(settings, "/"),
         text=asked.text,
         number=asked.id,
+        page=public_address(settings, links.organising_requests()),
     )
     for administrator in session.scalars(select(User).where(User.is_administrator).order_by(User.id)):
         send_mail(session, administrator, f"{user.username} asks to organise", body, now=now)

@@ -28,6 +28,14 @@ if TYPE_CHECKING:
     from evergold.client.results import Json
 
 commands = typer.Typer()
+_SEVERITIES = {"info": "Note", "warning": "Warning", "urgent": "Urgent"}
+
+
+def show_announcements(announced: list[Json]) -> None:
+    """Print the server's announcements to stderr, where they are no part of a table."""
+    for one in announced:
+        until = f" Until {event_words(one['ends_at'])}." if one["ends_at"] else ""
+        remark(f"{_SEVERITIES.get(one['severity'], 'Note')}: {one['text']}{until}")
 
 
 @commands.command(rich_help_panel=READING)
@@ -42,9 +50,11 @@ def competitions(
     address, token = chosen(server)
     with connected(address, token) as client:
         listed = client.competitions(task_type=task_type, language=language, is_open=is_open)
+        announced = [] if as_json else client.server_announcements()
     if as_json:
         print_json({"competitions": listed})
         return
+    show_announcements(announced)
     rows = [
         (
             f"{competition['name']}/{phase['name']}",
@@ -167,9 +177,11 @@ def submissions(
     address, token = chosen(server)
     with connected(address, token) as client:
         listed = [submission.document for submission in client.submissions(limit, ranks_then=True)]
+        announced = [] if as_json else client.server_announcements()
     if as_json:
         print_json({"submissions": listed})
         return
+    show_announcements(announced)
     rows = [
         (s["id"], event_words(s["submitted_at"]), _where(s), _status(s), _standings(s), s["method"]) for s in listed
     ]

@@ -171,6 +171,16 @@ class Client:
         listed: list[Json] = self.document("/competitions", params=params)["competitions"]
         return listed
 
+    def server_announcements(self) -> list[Json]:
+        """List what the server announces to everybody now; an older server announces nothing."""
+        try:
+            listed: list[Json] = self.document("/announcements")["announcements"]
+        except Refused as error:
+            if error.status == 404:
+                return []
+            raise
+        return listed
+
     def board(self, place: str | Place) -> Board:
         """Return a leaderboard."""
         return Board.of(self.document(_place(place).path("boards")))

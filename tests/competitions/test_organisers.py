@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import SimpleNamespace
 from typing import cast
 
@@ -10,11 +11,11 @@ from sqlalchemy import Engine, func, select
 
 from app.base.db import reading, writing
 from app.base.errors import Forbidden
+from app.base.live_settings import Rule
 from app.base.storage import StoredFile
 from app.competitions.organisers import (
     OrganiserLimits,
     QuotaReached,
-    Rule,
     check_competitions_left,
     check_may_create,
     used_bytes,
@@ -47,6 +48,20 @@ def test_nobody_owns_more_by_making_several_at_once(engine: Engine) -> None:
     with reading(engine) as session:
         owned = select(func.count()).select_from(Competition).where(Competition.owner_id == ada.id)
         assert session.scalar(owned) == 2
+
+
+@pytest.mark.both
+def test_limits_of_their_own_are_those_of_the_moment(engine: Engine) -> None:
+    """An administrator lowers and raises them while several are made: the person was loaded before."""
+    ada = add_user(engine, "ada")
+
+    def one_more(limit: int, number: int) -> bool:
+        return own(engine, ada, f"made-{limit}-{number}")
+
+    for limit, made in ((1, 1), (4, 3), (2, 0)):
+        with writing(engine) as session:
+            session.get_one(User, ada.id).competitions_limit = limit
+        assert sum(in_threads(6, partial(one_more, limit))) == made
 
 
 @pytest.mark.both

@@ -70,7 +70,7 @@ def approved(engine: Engine, user: User) -> bool:
 def test_administrators_get_the_sentence_and_who_asked_gets_the_answer(engine: Engine, ada: User, root: User) -> None:
     number = ask(engine, ada, f"  {WHAT}\n")
     (mail,) = mails(engine, root.email)
-    for part in (WHAT, "ada@example.org", f"evergold account answer {number} --approve"):
+    for part in (WHAT, "ada@example.org", "/admin/requests", f"evergold account answer {number} --approve"):
         assert part in mail.body
     with reading(engine) as session:
         assert [(one.id, one.user.username, one.text) for one in list_requests(session)] == [(number, "ada", WHAT)]

@@ -19,6 +19,9 @@ import pytest
 from playwright.sync_api import Browser
 from sqlalchemy import select, update
 
+from app.administration.announcements import Wanted, announce
+from app.administration.people import block
+from app.administration.settings import change_setting
 from app.base.db import reading, writing
 from app.base.storage import storage_of
 from app.competitions.find import find_competition, find_phase_task
@@ -40,11 +43,13 @@ from app.models import (
     Role,
     RowStatus,
     ScoringRun,
+    Severity,
     TeamKind,
     User,
 )
 from app.people.email_confirmations import send_link
 from app.people.invitations import make_link
+from app.people.organising_requests import ask_to_organise
 from app.people.rights import grant_role
 from app.runs.report import packed_results
 from app.runs.validations import claim_validation, record_invalid
@@ -82,7 +87,7 @@ SPOIL = """() => document.querySelector("main").insertAdjacentHTML("beforeend", 
   <p class="faint">Faint</p><p class="nowrap">${"wide ".repeat(200)}</p><table><tr><th>Bare</th></tr></table>`) ||
   Object.assign(document.querySelector(".faint").style, {color: "#bbb", backgroundColor: "#fff"})"""
 #: Who looks.
-NOBODY, ADA, OLGA = RIGHTS = "nobody", "ada", "olga"
+NOBODY, ADA, OLGA, ROOT = RIGHTS = "nobody", "ada", "olga", "root"
 ROUND = f"{COMPETITION_PAGE}/judging/human"
 #: No pages, though people meet them: where they lead, what they are part of, or for whom they are.
 NO_PAGES = {
@@ -231,6 +236,16 @@ IDIOMS = [
     Visit("/submissions/{submission_id}/card", "{writable}/card", ADA),
     Visit("/submissions/{submission_id}/card", "{scored}/card", ADA),
     Visit("/submissions/{submission_id}/card", "{scored}/card", OLGA),
+    Visit("/admin", who=ROOT),
+    Visit("/admin/people", who=ROOT),
+    Visit("/admin/people/{username}", "/admin/people/ada", ROOT),
+    Visit("/admin/people/{username}", "/admin/people/zed", ROOT),
+    Visit("/admin/requests", who=ROOT),
+    Visit("/admin/competitions", who=ROOT),
+    Visit("/admin/settings", who=ROOT),
+    Visit("/admin/looks", who=ROOT),
+    Visit("/admin/announcements", who=ROOT),
+    Visit("/admin/announcements", who=ROOT, is_refused=True),
     Visit("/account", who=ADA),
     Visit("/account/logins", who=ADA),
     Visit("/account/organise", who=ADA),
@@ -328,6 +343,23 @@ def ada_and_olga(site: Site) -> Iterator[dict[str, httpx.Client]]:
 
 
 @contextmanager
+def an_administrator(site: Site) -> Iterator[httpx.Client]:
+    """Somebody who has changed a setting, blocked a person and announced something; a request waits for an answer."""
+    zed, zoe = (world.add_user(site.engine, name) for name in ("zed", "zoe"))
+    with log_in(site, "root") as browser:
+        with writing(site.engine) as session:
+            root = session.merge(user(site, "root"))
+            root.is_administrator = True
+            block(session, session.merge(zed), "Spam.", by=root, now=NOW)
+            ask_to_organise(session, zoe, "A task on riddles.", site.settings, NOW)
+            change_setting(session, "organise", "approved", by=root, environment=site.settings, now=NOW)
+            for severity in Severity:
+                announce(session, Wanted(f"The server moves: {severity}.", severity), by=root, now=NOW)
+        site.app.state.server.live.look(site.engine)
+        yield browser
+
+
+@contextmanager
 def idioms(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     """Submissions in every state, a baseline, a published row, an official board, a second phase."""
     world.add_competition(site.engine, starts_at=NOW - DAY, ends_at=NOW + HOUR)
@@ -336,7 +368,8 @@ def idioms(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
     add_phase(site.engine, "later", starts_at=NOW + 9 * DAY, position=2)
     site.add_file("template.csv", "ID,Language,Setting,Label\n1,HE,zero_shot,נשבר הלב\n".encode(), "Template")
     with_texts_of_its_own(site, tmp_path / "text.md")
-    with ada_and_olga(site) as people:
+    with ada_and_olga(site) as people, an_administrator(site) as root:
+        people = {**people, ROOT: root}
         ada = user(site, "ada")
         world.add_team(site.engine, world.add_user(site.engine, "bot"), name="Majority", kind=TeamKind.BASELINE)
         enter(site.engine, user(site, "bot"), 0.4)

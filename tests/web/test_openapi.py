@@ -177,6 +177,25 @@ OPERATIONS = {
     "put_submission_back": f"DELETE {API}/submissions/{{submission_id}}/withdrawal",
     "withdraw_submission": f"PUT {API}/submissions/{{submission_id}}/withdrawal",
     "withdraw_judging_round": f"DELETE {API}/competitions/{{competition}}/judging/{{round_name}}/publication",
+    "read_server_announcements": f"GET {API}/announcements",
+    "list_server_announcements": f"GET {API}/admin/announcements",
+    "announce_to_server": f"POST {API}/admin/announcements",
+    "end_server_announcement": f"DELETE {API}/admin/announcements/{{announcement_id}}",
+    "list_settings": f"GET {API}/admin/settings",
+    "change_setting": f"PUT {API}/admin/settings/{{setting}}",
+    "reset_setting": f"DELETE {API}/admin/settings/{{setting}}",
+    "search_people": f"GET {API}/admin/people",
+    "read_person": f"GET {API}/admin/people/{{username}}",
+    "block_account": f"PUT {API}/admin/people/{{username}}/block",
+    "unblock_account": f"DELETE {API}/admin/people/{{username}}/block",
+    "confirm_address_of": f"PUT {API}/admin/people/{{username}}/confirmation",
+    "reset_second_factor_of": f"DELETE {API}/admin/people/{{username}}/second-factor",
+    "set_organiser_rules": f"PUT {API}/admin/people/{{username}}/organising",
+    "ban_domain": f"PUT {API}/admin/banned-domains/{{domain}}",
+    "list_organising_requests": f"GET {API}/admin/requests",
+    "answer_organising_request": f"PUT {API}/admin/requests/{{request_id}}/answer",
+    "list_competition_sizes": f"GET {API}/admin/competitions",
+    "transfer_competition": f"PUT {API}/admin/competitions/{{competition}}/owner",
 }
 ERROR = {"$ref": "#/components/schemas/ErrorBody"}
 #: Answered without asking who asks.
@@ -191,6 +210,7 @@ OPEN = {
     "get_calendar",
     "get_board_feed",
     "list_announcements",
+    "read_server_announcements",
     "get_announcement_feed",
 }
 

@@ -31,17 +31,19 @@ from app.web.http.schemas import RowId
 router = api_router("administration")
 
 PERSON = "/admin/people/{username}"
-Text = Annotated[str, Query(max_length=200)]
+Text = Annotated[str, Query(max_length=200, description="in a user name, a name, an address, or the name of a team")]
+After = Annotated[str, Query(max_length=200, description="as `next_after` of the page before")]
+GroupHere = Annotated[Group, Query(description="only these")]
 
 
 @router.get(
     "/admin/people",
     operation_id="search_people",
     summary="People of the server",
-    description="Fifty at a time, by user name. `q`: in a user name, a name, an address, or the name of a team.",
+    description="Fifty at a time, by user name.",
     responses=error_responses(401, 403, 422),
 )
-def search_people(visit: ApiAdminVisit, q: Text = "", group: Group = "all", after: Text = "") -> AccountList:
+def search_people(visit: ApiAdminVisit, q: Text = "", group: GroupHere = "all", after: After = "") -> AccountList:
     return people.search_people(visit.session, Search(q, group, after))
 
 

@@ -45,6 +45,7 @@ class NewServerAnnouncement(ApiModel):
         {
             "text": "The server moves on Friday from 18:00 to 20:00 UTC; nothing can be submitted then.",
             "severity": "warning",
+            "starts_at": "2026-01-10T12:00:00Z",
             "ends_at": "2026-01-16T20:00:00Z",
         }
     )

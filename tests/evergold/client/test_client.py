@@ -330,3 +330,12 @@ def test_the_environment_goes_before_what_is_stored_and_nobody_has_a_token_witho
 def test_an_address_without_scheme_is_refused() -> None:
     with pytest.raises(BadAddress):
         Client("scores.example.org")
+
+
+def test_announcements_of_the_server_are_listed_and_an_older_server_has_none() -> None:
+    told = {"id": 1, "text": "We move.", "severity": "urgent", "starts_at": "2026-01-10T12:00:00Z", "ends_at": None}
+    with client_of(always({"announcements": [told]})) as client:
+        assert client.server_announcements() == [told]
+    nothing = {"error": {"code": "not_found", "message": "There is nothing at this address.", "details": {}}}
+    with client_of(always(nothing, 404)) as client:
+        assert client.server_announcements() == []
