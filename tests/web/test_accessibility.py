@@ -250,6 +250,7 @@ IDIOMS = [
     Visit("/admin/requests", who=ROOT),
     Visit("/admin/competitions", who=ROOT),
     Visit("/admin/settings", who=ROOT),
+    Visit("/admin/looks", who=ROOT),
     Visit("/admin/announcements", who=ROOT),
     Visit("/admin/announcements", who=ROOT, is_refused=True),
     *(Visit(f"/admin/{section}", who=ROOT) for section in ("queue", "storage", "mails", "limits", "health")),

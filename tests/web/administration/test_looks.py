@@ -18,6 +18,7 @@ from app.base.db import reading, writing
 from app.models import AuditEntry, Competition, OutgoingMail, Stage, User
 from app.people.email_confirmations import send_link
 from app.people.second_factor import begin_authenticator
+from app.web.html.rendering import APP
 from tests import world
 from tests.looks.test_logos import SVG, png
 from tests.web import markup
@@ -26,6 +27,7 @@ from tests.web.site import BROWSER, Person, Site, csrf_of
 from tests.world import NOW
 
 API = "/api/v1/admin/looks"
+TEMPLATES = APP / "templates"
 NAME = "Scores of <Example> & Sons"
 WRITTEN = "Scores of &lt;Example&gt; &amp; Sons"
 
@@ -211,3 +213,9 @@ def test_a_change_and_its_undoing_from_the_command_line(quick_site: Site) -> Non
             change_looks(session, {"name": name}, by=None, environment=quick_site.settings, now=NOW)
         state.look(quick_site.engine)
         assert state.looks.name == name
+
+
+def test_no_page_names_the_program_where_the_server_has_a_name() -> None:
+    """The footer alone says what the server runs; titles end with the server's name by themselves (`base.html`)."""
+    named = {str(path.relative_to(TEMPLATES)) for path in TEMPLATES.rglob("*.html") if "Evergold" in path.read_text()}
+    assert named == {"base.html"}
