@@ -53,7 +53,7 @@ class Binding:
     reader: the public key (X25519, hexadecimal) of the uploader's browser, to which a worker seals what is wrong with
         which values; None without one.
     is_described: whether a worker may report its columns, how many different values each has, and those that repeat, to
-        the organisers: asked for by an uploader whose browser has no script that could read them.
+        the organisers: requested by an uploader whose browser has no script that could read them.
 
     Options may change, but problems of gold are reported by line only under these; otherwise somebody with the database
     could query the lines of one label after the other.

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from app.base.db import reading, writing
+from app.base.db import writing
 from app.base.queue import send_gold_check
 from app.base.storage import sealed_storage_of
 from app.competitions.find import find_competition, find_phase_task, organised
+from app.gold.checks import ask_for_check
 from app.gold.versions import list_gold, use_gold_put_ahead
 from app.models import GoldCheck, Right, User
 from app.people.rights import may_organise
-from app.web.gold.receiving import check_version_again
 from app.web.http.context import Server
-from app.web.http.paths import TaskNames
 
 
 def use_gold_of_new_phase(server: Server, user: User, competition: str, phase: str) -> None:
-    """Use gold that was sealed for this phase before it was added, so that nobody is asked for it again."""
+    """Use gold that was sealed for this phase before it was added, so that it need not be uploaded again."""
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.EDIT)
         if not may_organise(session, user, found, Right.GOLD):
@@ -35,16 +34,16 @@ def use_gold_of_new_phase(server: Server, user: User, competition: str, phase: s
 
 def check_described_again(server: Server, user: User, competition: str) -> None:
     """Have workers check gold again that they read before anybody had chosen what its columns are."""
-    with reading(server.engine) as session:
+    with writing(server.engine) as session:
         found = organised(session, user, competition, Right.EDIT)
         if not may_organise(session, user, found, Right.GOLD):
             return
-        again = [
-            (TaskNames(competition, phase.name, one.task.name), version.number)
-            for phase in found.phases
-            for one in phase.phase_tasks
-            for version in list_gold(session, one)[-1:]
-            if version.description and version.check_state == GoldCheck.INVALID
-        ]
-    for names, number in again:
-        check_version_again(server, user, names, number)
+        again = []
+        for phase in find_competition(session, competition).phases:
+            for one in phase.phase_tasks:
+                phase_task = find_phase_task(session, competition, phase.name, one.task.name)
+                for version in list_gold(session, phase_task)[-1:]:
+                    if version.description and version.check_state == GoldCheck.INVALID:
+                        again.append(ask_for_check(session, phase_task, version.number, user, server.clock()).id)
+    for version_id in again:
+        send_gold_check(version_id)
