@@ -1,6 +1,6 @@
 """Columns of sealed gold, reported to organisers whose browser has no script to read them: names, counts, few values.
 
-Only gold whose binding asks for it is described: the binding is fixed when the file is sealed, by the uploader, so that
+Only gold whose binding allows it is described: the binding is fixed when the file is sealed, by the uploader, so that
 nobody who writes to the database can have any other gold counted.
 """
 
@@ -13,7 +13,7 @@ from workers.gold import open_sealed_gold, private_folder, sealed_path
 
 
 def described(sealed: SealedGold) -> str | None:
-    """Return the columns of a version as JSON; None if its uploader did not ask for it, or it is no table.
+    """Return the columns of a version as JSON; None if its binding does not allow it, or it is no table.
 
     Raises as opening gold does.
     """

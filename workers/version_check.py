@@ -138,7 +138,7 @@ def _find(version: GoldVersion, sealed: SealedGold) -> Found | Failed:
 
 
 def _description(sealed: SealedGold) -> str | None:
-    """Return the columns, if the uploader asked for them; gold that does not open has none."""
+    """Return the columns, if the binding allows it; gold that does not open has none."""
     try:
         return described(sealed)
     except SealBroken:

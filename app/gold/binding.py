@@ -9,8 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from evergold.scoring.errors import InvalidOptions
@@ -53,7 +53,7 @@ class Binding:
     reader: the public key (X25519, hexadecimal) of the uploader's browser, to which a worker seals what is wrong with
         which values; None without one.
     is_described: whether a worker may report its columns, how many different values each has, and those that repeat, to
-        the organisers: asked for by an uploader whose browser has no script that could read them.
+        the organisers: requested by an uploader whose browser has no script that could read them.
 
     Options may change, but problems of gold are reported by line only under these; otherwise somebody with the database
     could query the lines of one label after the other.
@@ -85,6 +85,13 @@ class Binding:
     def has_options_of(self, place: GoldPlace) -> bool:
         """Return whether the options are those with which it was sealed."""
         return self.options.get(place.phase) == place.options
+
+    def ahead(self, like: str, names: Iterable[str]) -> Binding:
+        """Return the binding for further phases that do not exist yet, as their first version. like: a bound phase."""
+        new = [name for name in names if name not in self.versions]
+        options = {**self.options, **{name: self.options[like] for name in new if like in self.options}}
+        programs = {**self.programs, **{name: self.programs[like] for name in new if like in self.programs}}
+        return replace(self, versions={**self.versions, **dict.fromkeys(new, 1)}, options=options, programs=programs)
 
     def __str__(self) -> str:
         phases = ", ".join(f"{phase} (version {number})" for phase, number in self.versions.items())

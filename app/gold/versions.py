@@ -14,11 +14,11 @@ from sqlalchemy.orm import Session, joinedload
 
 from app.base.db import writing
 from app.base.errors import EvergoldError, NotFound
-from app.base.storage import Storage
+from app.base.storage import Storage, local_file
 from app.competitions.changed import boards_changed
-from app.competitions.find import find_phase_task
+from app.competitions.find import find_competition, find_phase_task
 from app.competitions.organisers import OrganiserLimits, check_owner_bytes_left
-from app.gold.binding import Binding, GoldPlace, options_digest, program_digest
+from app.gold.binding import LINE_BYTES, Binding, GoldPlace, options_digest, program_digest, read_binding
 from app.gold.recorded import record_sealed
 from app.gold.sealing import Sealed, forget_sealed
 from app.models import (
@@ -30,6 +30,7 @@ from app.models import (
     Phase,
     PhaseTask,
     Right,
+    SealedFile,
     User,
 )
 from app.people import audit
@@ -154,8 +155,50 @@ def keep_gold(
 
 
 def _bound_to(session: Session, sealed: Sealed) -> list[PhaseTask]:
+    """Return the phase tasks of the binding; phases that it names ahead may not be there yet."""
     bound = sealed.binding
-    return [find_phase_task(session, bound.competition, phase, bound.task) for phase in bound.versions] if bound else []
+    if bound is None:
+        return []
+    there = {phase.name for phase in find_competition(session, bound.competition).phases}
+    return [find_phase_task(session, bound.competition, name, bound.task) for name in bound.versions if name in there]
+
+
+def use_gold_put_ahead(
+    session: Session, storage: Storage, phase_task: PhaseTask, *, user: User, now: datetime
+) -> GoldVersion | None:
+    """Record gold of another phase as the first version of a new one, if it was sealed for that phase as well.
+
+    phase_task: from `find_phase_task`. The caller commits, then notifies workers (`send_gold_check`).
+    """
+    if list_gold(session, phase_task):
+        return None
+    phases = find_competition(session, phase_task.phase.competition.name).phases
+    place = gold_place(phase_task, 1)
+    for other in phases_with_same_task(phase_task, phases):
+        for version in list_gold(session, other)[-1:]:
+            sealed = session.get_one(SealedFile, version.sealed_file_id)
+            with local_file(storage, sealed.sha256).open("rb") as file:
+                bound = read_binding(file.readline(LINE_BYTES))
+            if bound is None or not bound.covers(place):
+                continue
+            new = GoldVersion(
+                phase_task_id=phase_task.id,
+                number=1,
+                commitment=version.commitment,
+                filename=version.filename,
+                content_bytes=version.content_bytes,
+                sealed_file_id=version.sealed_file_id,
+                created_by_id=user.id,
+                created_at=now,
+                is_public=bound.is_public,
+                publish_when_valid=True,
+                check_sent_at=now,
+            )
+            session.add(new)
+            session.flush()
+            _audit(session, user, "gold.put", phase_task, new, now, {})
+            return new
+    return None
 
 
 def gold_place(phase_task: PhaseTask, number: int) -> GoldPlace:

@@ -160,6 +160,16 @@ def test_the_reader_of_an_upload_is_part_of_its_binding() -> None:
         assert read_binding(replace(BOUND, reader=wrong).line()) is None
 
 
+def test_gold_put_ahead_is_bound_to_the_first_version_of_a_new_phase_alone() -> None:
+    bound = replace(BOUND, programs={"evaluation": "digest"}).ahead("evaluation", ["later", "post"])
+    assert read_binding(bound.line()) == bound
+    later = replace(PLACE, phase="later", version=1, program="digest")
+    assert bound.covers(later)
+    assert bound.has_options_of(replace(later, options="digest"))
+    assert not bound.covers(replace(later, version=2))
+    assert bound.versions["post"] == BOUND.versions["post"], "a phase that is there keeps its number"
+
+
 def test_whether_gold_may_be_described_is_part_of_its_binding() -> None:
     bound = replace(BOUND, is_described=True)
     assert read_binding(bound.line()) == bound

@@ -117,7 +117,7 @@ def columns_read(head: dict[str, Any], _: bytes) -> Message:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What a worker reported of sealed gold. is_plain: whether a scorer reads the file as it is."""
+    """Columns of sealed gold as a worker reported them. is_plain: whether a scorer reads the file as it is."""
 
     columns: tuple[ColumnRead, ...]
     is_plain: bool
@@ -126,8 +126,8 @@ class Description:
 def description_of(data: bytes) -> str | None:
     """Return the columns of a table as JSON, for `read_description`; None if it is no table.
 
-    Values are listed with their counts only where they are few and repeat, as labels and groups do: nothing says which
-    row has which.
+    Values are listed with their counts only where they are few and repeat, as labels and groups do; never which row has
+    which.
     """
     try:
         header, rows = table_of(data)

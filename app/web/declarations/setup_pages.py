@@ -39,18 +39,17 @@ from app.declarations.setup.kinds import kind_of, metrics_offered, rewards
 from app.declarations.setup.rehearsal import TEST_TEAM, check_as_upload, rehearsed
 from app.gold.recorded import recipients
 from app.gold.versions import UPLOAD_LIMIT_BYTES, list_gold
-from app.models import Competition, GoldCheck, GoldVersion, Phase, PhaseTask, Revision, Right, Stage, User
+from app.models import Competition, GoldVersion, Phase, PhaseTask, Revision, Right, Stage, User
 from app.people.rights import may_organise
 from app.web.declarations.blueprint_pages import calendar_aid
 from app.web.declarations.editing_turns import EDITING, editing
-from app.web.gold.receiving import check_version_again
+from app.web.declarations.setup_gold import check_described_again, use_gold_of_new_phase
 from app.web.html.guards import PageUserVisit, SentFields, SentForm, SentUpload, form_again, upload_guard
 from app.web.html.rendering import render_page
 from app.web.html.workspace import desk_of
 from app.web.http import csrf
 from app.web.http.context import Server, ServerHere
 from app.web.http.multipart import Policy, receive
-from app.web.http.paths import TaskNames
 from app.web.http.room import room_left, within
 from app.web.http.routers import page_router
 from app.web.http.visit import UserVisit
@@ -380,27 +379,12 @@ def send_step(
         raise NotFound("There is no such step.")
     _save(server, user, competition, lambda document, files: _CHANGES[step](document, form, files, server), form)
     if step == "files":
-        _check_described_again(server, user, competition)
+        check_described_again(server, user, competition)
+    if step == "phases" and "add" in form:
+        use_gold_of_new_phase(server, user, competition, form["add"])
     if form.get("stay") or "add" in form or "remove" in form:
         return RedirectResponse(links.setup(competition, step), 303)
     return RedirectResponse(links.setup(competition, _next(step)), 303)
-
-
-def _check_described_again(server: Server, user: User, competition: str) -> None:
-    """Have workers check gold again that they read before anybody had chosen what its columns are."""
-    with reading(server.engine) as session:
-        found = organised(session, user, competition, Right.EDIT)
-        if not may_organise(session, user, found, Right.GOLD):
-            return
-        again = [
-            (TaskNames(competition, phase.name, one.task.name), version.number)
-            for phase in found.phases
-            for one in phase.phase_tasks
-            for version in list_gold(session, one)[-1:]
-            if version.description and version.check_state == GoldCheck.INVALID
-        ]
-    for names, number in again:
-        check_version_again(server, user, names, number)
 
 
 def _next(step: str) -> str:

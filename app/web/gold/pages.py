@@ -14,7 +14,7 @@ from app.competitions.find import find_competition, organised_task
 from app.gold.recorded import recipients
 from app.gold.versions import UPLOAD_LIMIT_BYTES, is_for_another_program, list_gold, phases_with_same_task
 from app.models import PhaseTask, Right, User
-from app.web.gold.receiving import DESCRIBE, check_version_again, receive_gold, use_version
+from app.web.gold.receiving import AHEAD, DESCRIBE, check_version_again, receive_gold, use_version
 from app.web.html.guards import PageUserVisit, SentUpload, UploadHere, form_again, form_guard
 from app.web.html.rendering import render_page
 from app.web.html.workspace import desk_of
@@ -93,7 +93,7 @@ async def send_gold(request: Request, server: ServerHere, upload: UploadHere, na
         request,
         names,
         authenticate=lambda: upload.user,
-        extra_fields=frozenset({csrf.FORM_FIELD, DESCRIBE}),
+        extra_fields=frozenset({csrf.FORM_FIELD, DESCRIBE, AHEAD}),
         on_fields=upload.check,
     )
     await receive_gold(sent)

@@ -18,6 +18,7 @@ from app.base.storage import Storage, StoredFile, sealed_storage_of
 from app.competitions.find import find_competition, find_phase_task, organised_task
 from app.competitions.organisers import Room, limits_of, owner_of
 from app.declarations.apply.baselines import submit_waiting_baselines
+from app.declarations.setup.dates import NEW_PHASES
 from app.gold.binding import Binding, is_reader
 from app.gold.checks import ask_for_check
 from app.gold.recorded import recipients
@@ -60,6 +61,9 @@ def check_version_again(server: Server, user: User, target: TaskNames, number: i
 FIELDS = frozenset({"also", "publish", "public", "reader"})
 #: Field of the page alone: whether a worker may report the columns, see decision 107.
 DESCRIBE = "describe"
+#: Field of the page alone: phases of a draft that may be added later, for which the same gold will do.
+AHEAD = "ahead"
+PHASES_AHEAD = frozenset(one.name for one in NEW_PHASES if one.after)
 _YES = frozenset({"true", "yes", "on", "1"})
 _NO = frozenset({"", "false", "no", "off", "0"})
 
@@ -111,7 +115,7 @@ class _Sealing:
         """Raise InvalidForm if a field after the file would change the sealed binding."""
         _is_yes("publish", fields.get("publish", ""))
         if self._writer is not None and self._writer.binding != self._bound(fields):
-            name = next((one for one in ("also", "reader", DESCRIBE) if fields.get(one)), "public")
+            name = next((one for one in ("also", "reader", DESCRIBE, AHEAD) if fields.get(one)), "public")
             refuse_field(name, f"Send the field '{name}' before the file: the file is sealed for it as it comes in.")
 
     def write(self, chunk: bytes, /) -> object:
@@ -146,9 +150,11 @@ class _Sealing:
         if reader and not is_reader(reader):
             refuse_field("reader", "This is a public key: 64 hexadecimal digits, in lower case.")
         is_described = _is_yes(DESCRIBE, fields.get(DESCRIBE, ""))
-        return replace(
+        bound = replace(
             self.binding, versions=versions, is_public=is_public, reader=reader or None, is_described=is_described
         )
+        ahead = [name for name in _names_in(fields.get(AHEAD, "")) if name in PHASES_AHEAD and name not in known]
+        return bound.ahead(self.phase, ahead)
 
 
 def _check(server: Server, user: User, target: TaskNames) -> _Sealing:

@@ -16,6 +16,7 @@ from app.base.storage import local_file, storage_of
 from app.boards.leaderboard import is_same_question
 from app.competitions.find import find_competition
 from app.declarations.revisions.kept import present_revision
+from app.gold.versions import list_gold
 from app.models import Stage, User
 from tests.web.declarations.linguist import Linguist
 from tests.web.reading import text_of
@@ -215,11 +216,21 @@ def test_without_scripts_a_worker_reads_the_columns_of_gold(
         metrics = text_of(ada.browser.get(f"{place}/metrics").text)
         assert "on the half of the items that the live board shows" in metrics
 
+        dates = {"phase.0.start": "2027-03-27T12:00", "phase.0.end": "2027-03-28T12:00", "phase.0.zone": "UTC"}
+        assert ada.send(f"{place}/phases", **dates, add="post-evaluation").status_code == 200
+        work(site)
+        with reading(site.engine) as session:
+            first, later = (phase.phase_tasks[0] for phase in find_competition(session, "praise-or-insulte").phases)
+            (version,) = list_gold(session, later)
+            assert version.check_state == "valid", "the same gold, asked for once"
+            assert version.commitment == list_gold(session, first)[-1].commitment
+
 
 def send_gold_described(ada: Linguist, place: str, content: bytes) -> httpx.Response:
     files: list[tuple[str, tuple[str | None, bytes]]] = [
         ("csrf_token", (None, ada.token.encode())),
         ("describe", (None, b"yes")),
+        ("ahead", (None, b"post-evaluation")),
         ("publish", (None, b"true")),
         ("file", ("gold.csv", content)),
     ]
