@@ -1,4 +1,4 @@
-"""Contact sheets of every kind of page, at three sizes, light and dark, to be looked at before a release: `make screenshots`."""
+"""Contact sheets of every kind of page, at three sizes, light and dark, to be looked at before a release."""
 
 from __future__ import annotations
 

@@ -19,20 +19,20 @@ class Asked:
 
 CORRECTION = (
     "Nine labels of the evaluation were wrong, three teams told us: names of places that had been taken for idioms. "
-    "All submissions were scored anew."
+    "All submissions were rescored."
 )
 #: Days before the first start, title, text, whether it stays on top.
 ANNOUNCEMENTS = (
     (
         37.5,
         "The evaluation is open",
-        "The items are under **Data**, for all four tasks. Ten submissions a day and task; your last one counts. Try "
-        "your files on *Practice* first: there the gold is public.",
+        "The items are under **Data**, for all four tasks. Ten submissions per task per day; your latest one counts. "
+        "Try your files on *Practice* first: there the gold is public.",
         False,
     ),
     (
         9.2,
-        "Nine labels corrected, all runs scored anew",
+        "Nine labels corrected, all submissions rescored",
         "Three teams told us about labels of *Idiom detection* that were wrong. The gold is corrected, every "
         "submission was scored against it, and the ranks moved a little. Thank you for looking closely!",
         True,

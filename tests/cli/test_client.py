@@ -380,17 +380,20 @@ def test_board_ranks_teams_and_not_baselines(server: Server, evergold: Evergold)
     assert [row[1] for row in rows[1:] if not row[0]] == ["Majority class (baseline)"]
     values = [float(row[2]) for row in ranked]
     assert values == sorted(values, reverse=True)
+    names = [row[1] for row in ranked[:2]]
+    both = evergold(*comparison_of(server, names)).out.splitlines()
+    assert both[0] == f"demo/evaluation/zero-shot: {names[0]} and {names[1]}, ranks 1 and 2"
+    shown = next(line.split("\t") for line in both if line.startswith("Macro F1\tzero-shot · all"))
+    assert float(shown[4]) == pytest.approx(values[0] - values[1], abs=2e-4)
+    assert evergold(*comparison_of(server, names), "--csv").code == Code.USAGE
+    assert evergold(*comparison_of(server, names[:1] * 2)).code == Code.USAGE
+    assert "no scores of 'Nobody'" in evergold(*comparison_of(server, ["Nobody"])).err
 
 
-def test_two_rows_of_a_board_are_compared(server: Server, evergold: Evergold) -> None:
-    board = ("board", "demo/evaluation/zero-shot", "--server", server.address)
-    answer = evergold(*board, "--compare", "Magpie", "--compare", "Saudade Lab")
-    assert "Magpie" in answer.out, answer.err
-    [first] = [line.split("\t") for line in answer.out.splitlines() if line.startswith("Macro F1\tzero-shot · all")]
-    assert float(first[4]) == pytest.approx(float(first[2].split()[0]) - float(first[3].split()[0]), abs=2e-4)
-    assert evergold(*board, "--compare", "Magpie", "--csv").code == Code.USAGE
-    assert evergold(*board, "--compare", "Magpie", "--compare", "Magpie").code == Code.USAGE
-    assert "no scores of 'Nobody'" in evergold(*board, "--compare", "Nobody").err
+def comparison_of(server: Server, teams: list[str]) -> list[str]:
+    """Return the command that compares these two."""
+    asked = [part for one in teams for part in ("--compare", one)]
+    return ["board", "demo/evaluation/zero-shot", "--server", server.address, *asked]
 
 
 def test_board_as_csv_has_full_precision(server: Server, evergold: Evergold) -> None:

@@ -10,7 +10,7 @@ from sqlalchemy import Engine, update
 from app.base.db import reading, writing
 from app.competitions.visibility import Viewer
 from app.feedback.neighbours import Neighbours
-from app.feedback.standings import standings_of_one
+from app.feedback.standings import RunStanding, standings_of_one
 from app.models import BoardShown, EntryRule, Phase, User
 from app.submissions.find import get_submission
 from tests import world
@@ -29,11 +29,15 @@ def own(engine: Engine, people: list[User]) -> UUID:
     return submission
 
 
-def around(engine: Engine, viewer: User, submission: UUID) -> Neighbours | None:
+def standing(engine: Engine, viewer: User, submission: UUID) -> RunStanding:
     looker = Viewer(viewer, NOW + HOUR)
     with reading(engine) as session:
         found = get_submission(session, submission, viewer)
-        return standings_of_one(session, found, looker)[0].neighbours
+        return standings_of_one(session, found, looker)[0]
+
+
+def around(engine: Engine, viewer: User, submission: UUID) -> Neighbours | None:
+    return standing(engine, viewer, submission).neighbours
 
 
 def test_two_above_and_two_below_with_the_difference_to_oneself(engine: Engine, people: list[User], own: UUID) -> None:
@@ -70,6 +74,8 @@ def test_where_all_count_they_are_those_of_this_submission(engine: Engine, peopl
         (7, 0.4, False, False),
     ]
     assert [one.delta for one in found.rows] == [pytest.approx(0.15), pytest.approx(0.05), None, pytest.approx(-0.05)]
+    ranks = standing(engine, people[0], lower).ranks
+    assert (ranks.then, ranks.now, ranks.of) == (6, 6, 7), "the team's better row is above it, as on the board"
 
 
 @pytest.mark.parametrize("board", [BoardShown.HIDDEN, BoardShown.RANKS_ONLY])
