@@ -15,7 +15,12 @@ LEAKS = ("tests/leaks/",)
 _ELSEWHERE = {
     "app/exports": ("tests/boards/test_exports.py", "tests/web/exports/"),
     "app/importers": ("tests/importers/", "tests/web/declarations/test_bundles.py", "tests/web/codabench/"),
-    "app/standings": ("tests/standings/", "tests/web/submissions/", "tests/boards/"),
+    "app/standings": (
+        "tests/standings/",
+        "tests/web/submissions/",
+        "tests/boards/",
+        "tests/competitions/test_tracks.py",
+    ),
     "app/feedback": ("tests/feedback/", "tests/web/submissions/"),
     "app/charts": ("tests/charts/", "tests/boards/"),
     "app/gold": (

@@ -11,12 +11,14 @@ from sqlalchemy import Engine, select
 from app.base.db import reading, writing
 from app.base.errors import InvalidForm, NotFound
 from app.cards.edits import CardFrozen, edit_card
-from app.cards.systems import systems_of_team
-from app.competitions.find import find_board, find_competition
+from app.cards.systems import add_system, systems_of_team
+from app.competitions.find import find_board, find_competition, find_phase_task
 from app.models import Submission, System, User
 from app.submissions.find import get_submission
+from tests.beside import add_other_task
 from tests.cards.writing import ask, card, history, required, write
 from tests.competitions.embargo import add_phase, enter, freeze, look
+from tests.rich_world import OTHER_TASK
 from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, board_version_number
 
 CODE, PAPER = "https://example.org/code", "https://example.org/paper"
@@ -68,6 +70,16 @@ def test_a_card_without_a_name_is_of_a_new_system_whatever_others_are_called(
     nameless = enter(engine, ada, 0.5, minute=1, card={"paper": PAPER})
     assert (system(engine, named), system(engine, nameless)) == ("System 2", "System 3")
     assert [card(engine, one, ada).code for one in (named, nameless)] == [CODE, ""]
+
+
+def test_systems_without_a_name_are_counted_for_each_task(engine: Engine, people: list[User]) -> None:
+    sent = enter(engine, people[0], 0.5, card={"code": CODE})
+    assert system(engine, sent) == "System 1"
+    add_other_task(engine)
+    with writing(engine) as session:
+        team_id = session.get_one(Submission, sent).team_id
+        other = find_phase_task(session, COMPETITION, PHASE, OTHER_TASK).task_id
+        assert add_system(session, team_id, other, "", NOW).name == "System 1"
 
 
 @pytest.mark.parametrize("part", ["summary", "data", "code"])

@@ -433,6 +433,10 @@ def test_a_dropped_set_changes_nothing_and_forgets_what_waits(engine: Engine, sc
     assert not finish(engine, late, scores_of("zero_shot/all", 0.9)), "a worker that comes late records nothing"
     assert look(engine) == before
     assert runs_of(engine, number).keys() == {scored["a"]}, "what was scored stays on record"
+    again = start(engine)
+    with reading(engine) as session:
+        listed = list_rescorings(session, find_competition(session, COMPETITION))
+        assert [one.id for one in listed] == [again, number], "the latest first"
     with pytest.raises(RescoringEnded):
         publish(engine, number)
 

@@ -73,7 +73,9 @@ def test_a_bundle_becomes_a_draft_whose_baselines_are_scored(site: Site, olga: L
     with reading(site.engine) as session:
         assert [one.stage for one in session.scalars(fresh(Competition))] == [Stage.DRAFT]
         assert session.scalars(fresh(Blueprint)).all() == []
-        versions = [one.id for one in session.scalars(fresh(GoldVersion))]
+        golds = session.scalars(fresh(GoldVersion)).all()
+        assert {one.is_public for one in golds} == {False}
+        versions = [one.id for one in golds]
     for version in versions:
         check_gold_version(version)
     with reading(site.engine) as session:

@@ -350,6 +350,7 @@ def test_history_leads_to_a_revision_and_back(browser: httpx.Client, olga: Perso
     assert "A better name" in browser.get(HISTORY).text
     page = browser.get(f"{HISTORY}/1").text
     assert "version: 1" in page
+    assert "<td>&#39;Demo&#39;</td><td>&#39;Two&#39;</td>" in page, "then, and now"
     preview = send(browser, f"{HISTORY}/1", fields_of(page))
     assert "What would change" in preview.text
     done = send(browser, f"{HISTORY}/1", fields_of(preview.text), "apply")
