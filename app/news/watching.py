@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from sqlalchemy import Engine, select
@@ -43,22 +44,55 @@ def note_watched(engine: Engine, settings: Settings, now: datetime) -> int:
     return sum(_note_of_one(engine, webhook_id, settings, now) for webhook_id in watching)
 
 
+@dataclass(frozen=True, slots=True)
+class _Board:
+    """A board that looks different from the last time, or that was never looked at."""
+
+    competition_id: int
+    phase_id: int
+    board_id: int
+    version: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a webhook has to be told. phases: kind, competition and phase. looked_at: its last look before."""
+
+    looked_at: datetime
+    phases: list[tuple[NewsKind, int, int]] = field(default_factory=list)
+    boards: list[_Board] = field(default_factory=list)
+
+
 def _note_of_one(engine: Engine, webhook_id: int, settings: Settings, now: datetime) -> int:
+    """Look first, and write what was found in a short transaction: uploads do not wait while boards are made."""
+    with reading(engine) as session:
+        webhook = session.get(Webhook, webhook_id)
+        if webhook is None:
+            return 0
+        found = _look(session, webhook, settings, now)
     with writing(engine) as session:
         webhook = session.scalar(select(Webhook).where(Webhook.id == webhook_id).with_for_update())
-        if webhook is None or webhook.disabled_at is not None:
-            return 0
-        noted = 0
-        for competition_id in _competitions(session, webhook):
-            try:
-                look = looking(session, webhook, competition_id, settings, now)
-            except NotSeen:
-                continue
-            noted += _note_phases(look)
-            if NewsKind.BOARD_CHANGED in webhook.news:
-                noted += _note_boards(look)
+        if webhook is None or webhook.disabled_at is not None or webhook.looked_at != found.looked_at:
+            return 0  # another sweep has looked meanwhile
+        for kind, competition_id, phase_id in found.phases:
+            note_for(session, [webhook.id], kind, {"competition": competition_id, "phase": phase_id}, now)
+        changed = sum(_note_board(session, webhook, one, now) for one in found.boards)
         webhook.looked_at = max(now, webhook.looked_at)
-    return noted
+    return len(found.phases) + changed
+
+
+def _look(session: Session, webhook: Webhook, settings: Settings, now: datetime) -> _Found:
+    found = _Found(webhook.looked_at)
+    for competition_id in _competitions(session, webhook):
+        try:
+            look = looking(session, webhook, competition_id, settings, now)
+        except NotSeen:
+            continue
+        found.phases.extend(_phases(look))
+        if NewsKind.BOARD_CHANGED in webhook.news:
+            found.boards.extend(_changed_boards(look))
+    return found
 
 
 def _competitions(session: Session, webhook: Webhook) -> Sequence[int]:
@@ -69,43 +103,45 @@ def _competitions(session: Session, webhook: Webhook) -> Sequence[int]:
     ).all()
 
 
-def _note_phases(look: Looking) -> int:
-    """Note the phases that opened or closed since the last look."""
-    noted = 0
+def _phases(look: Looking) -> Iterator[tuple[NewsKind, int, int]]:
+    """Yield the phases that opened or closed since the last look."""
     for phase in look.competition.phases:
         for kind, moment in ((NewsKind.PHASE_OPENED, phase.starts_at), (NewsKind.PHASE_CLOSED, phase.ends_at)):
             is_new = moment is not None and look.webhook.looked_at < moment <= look.now
             if is_new and kind in look.webhook.news:
-                _note(look, kind, {"phase": phase.id})
-                noted += 1
-    return noted
+                yield kind, look.competition.id, phase.id
 
 
-def _note_boards(look: Looking) -> int:
-    """Note the boards whose rows are others than at the last look; the first look only takes them down."""
-    session, webhook = look.session, look.webhook
-    rows = session.scalars(select(WebhookBoard).where(WebhookBoard.webhook_id == webhook.id))
-    known = {(one.phase_id, one.board_id): one for one in rows}
-    noted = 0
+def _changed_boards(look: Looking) -> Iterator[_Board]:
+    """Yield the boards that are of another version than at the last look."""
+    session = look.session
+    rows = session.scalars(select(WebhookBoard).where(WebhookBoard.webhook_id == look.webhook.id))
+    known = {(one.phase_id, one.board_id): one.version for one in rows}
     for phase, board in _boards(look.competition):
-        before = known.get((phase.id, board.id))
         try:
             version = board_version(session, phase, board, look.viewer)
-            if before is not None and before.version == version:
+            if known.get((phase.id, board.id)) == version:
                 continue
             digest = _digest(build_leaderboard(session, phase, board, look.viewer))
         except NotFound:
             continue
-        if before is None:
-            place = {"webhook_id": webhook.id, "phase_id": phase.id, "board_id": board.id}
-            session.add(WebhookBoard(**place, version=version, digest=digest))
-            continue
-        is_news = before.digest != digest
-        before.version, before.digest = version, digest
-        if is_news and not _is_waiting(session, webhook, phase, board):
-            _note(look, NewsKind.BOARD_CHANGED, {"phase": phase.id, "board": board.id})
-            noted += 1
-    return noted
+        yield _Board(look.competition.id, phase.id, board.id, version, digest)
+
+
+def _note_board(session: Session, webhook: Webhook, seen: _Board, now: datetime) -> int:
+    """Keep what was seen; note it if the rows are others than before. The first look only takes them down."""
+    before = session.get(WebhookBoard, (webhook.id, seen.phase_id, seen.board_id))
+    if before is None:
+        place = {"webhook_id": webhook.id, "phase_id": seen.phase_id, "board_id": seen.board_id}
+        session.add(WebhookBoard(**place, version=seen.version, digest=seen.digest))
+        return 0
+    is_news = before.digest != seen.digest
+    before.version, before.digest = seen.version, seen.digest
+    if not is_news or _is_waiting(session, webhook, seen):
+        return 0
+    about = {"competition": seen.competition_id, "phase": seen.phase_id, "board": seen.board_id}
+    note_for(session, [webhook.id], NewsKind.BOARD_CHANGED, about, now)
+    return 1
 
 
 def _boards(competition: Competition) -> Iterator[tuple[Phase, Board]]:
@@ -120,7 +156,7 @@ def _digest(shown: Leaderboard) -> str:
     return hashlib.sha256(repr(rows).encode()).hexdigest()[:40]
 
 
-def _is_waiting(session: Session, webhook: Webhook, phase: Phase, board: Board) -> bool:
+def _is_waiting(session: Session, webhook: Webhook, seen: _Board) -> bool:
     """True if news of this board still waits to be sent: it will have what the board shows then."""
     query = select(WebhookDelivery.about).where(
         WebhookDelivery.webhook_id == webhook.id,
@@ -128,9 +164,5 @@ def _is_waiting(session: Session, webhook: Webhook, phase: Phase, board: Board) 
         WebhookDelivery.kind == NewsKind.BOARD_CHANGED,
         WebhookDelivery.attempts == 0,
     )
-    here = (phase.id, board.id)
+    here = (seen.phase_id, seen.board_id)
     return any((about["phase"], about["board"]) == here for about in session.scalars(query))
-
-
-def _note(look: Looking, kind: NewsKind, about: dict[str, int]) -> None:
-    note_for(look.session, [look.webhook.id], kind, {"competition": look.competition.id, **about}, look.now)

@@ -11,6 +11,7 @@ from typing import cast
 from sqlalchemy import Table, delete, or_
 from sqlalchemy.orm import Session
 
+from app.administration.refusals import BY_ACCOUNT_KEPT
 from app.base.config import Settings
 from app.declarations.bundle_uploads import KEPT as BUNDLE_KEPT
 from app.models import (
@@ -48,6 +49,9 @@ def retention_rules(settings: Settings) -> list[RetentionOut]:
         rule("mails", "Mails that were sent, without their text", settings.mail_days),
         rule("downloads", "Who downloaded which file for participants", settings.download_days),
         rule("logins", "Log-ins, API tokens and mailed links", settings.login_days, "after their end"),
+        rule("refusals", "Requests that a limit refused, by account", BY_ACCOUNT_KEPT.days, "then as numbers"),
+        rule("webhooks", "What was sent to webhooks, and what they answered", settings.webhook_log_days),
+        rule("reports", "Reports of texts, and texts that organisers hid", None, "until their author's account goes"),
         rule("devices", "Browsers that you logged in with", KNOWN_DAYS, "after the last log-in"),
         rule("archives", "Archives of your own data", settings.archive_days),
         rule("deletion", "Accounts to be deleted, which can be kept until then", settings.deletion_days),

@@ -230,6 +230,8 @@ OPERATIONS = {
     "search_people": f"GET {API}/admin/people",
     "read_person": f"GET {API}/admin/people/{{username}}",
     "block_account": f"PUT {API}/admin/people/{{username}}/block",
+    "delete_account_of": f"PUT {API}/admin/people/{{username}}/deletion",
+    "keep_account_of": f"DELETE {API}/admin/people/{{username}}/deletion",
     "unblock_account": f"DELETE {API}/admin/people/{{username}}/block",
     "confirm_address_of": f"PUT {API}/admin/people/{{username}}/confirmation",
     "reset_second_factor_of": f"DELETE {API}/admin/people/{{username}}/second-factor",

@@ -21,6 +21,8 @@ from app.base.db import writing
 from app.competitions.find import find_competition
 from app.competitions.organisers import limits_of
 from app.people.organising_requests import answer_request, list_requests
+from app.privacy.deletions import describe_deletion, plan_account_deletion, undo_account_deletion
+from app.privacy.views import DeletionOut
 from app.web.administration.access import ApiAdmin, ApiAdminVisit
 from app.web.administration.schemas import BlockReason, NewOwner, OrganiserRulesIn, RequestAnswer
 from app.web.http.context import ServerHere
@@ -108,6 +110,35 @@ def delete_second_factor(server: ServerHere, by: ApiAdmin, username: str) -> Acc
         user = people.find_account(session, username)
         people.reset_second_factor(session, user, server.settings, by=by, now=server.clock())
         return people.describe(session, user, server.settings, server.clock())
+
+
+@router.put(
+    f"{PERSON}/deletion",
+    operation_id="delete_account_of",
+    summary="Delete an account as its owner can",
+    description="After some days in which it can be undone, by its owner or here; what boards depend on stays.",
+    responses=error_responses(401, 403, 404, 409),
+)
+def put_deletion(server: ServerHere, by: ApiAdmin, username: str) -> DeletionOut:
+    settings, now = server.settings, server.clock()
+    with writing(server.engine) as session:
+        user = people.find_account(session, username)
+        plan_account_deletion(session, user, settings, now, actor=by)
+        return describe_deletion(session, user, settings)
+
+
+@router.delete(
+    f"{PERSON}/deletion",
+    operation_id="keep_account_of",
+    summary="Undo the deletion of an account",
+    responses=error_responses(401, 403, 404),
+)
+def delete_deletion(server: ServerHere, by: ApiAdmin, username: str) -> DeletionOut:
+    settings, now = server.settings, server.clock()
+    with writing(server.engine) as session:
+        user = people.find_account(session, username)
+        undo_account_deletion(session, user, settings, now, actor=by)
+        return describe_deletion(session, user, settings)
 
 
 @router.put(

@@ -18,6 +18,7 @@ from app.base.errors import EvergoldError
 from app.base.text import refuse
 from app.models import User
 from app.people.organising_requests import TEXT_CHARACTERS, answer_request, list_requests
+from app.privacy.deletions import describe_deletion, plan_account_deletion, undo_account_deletion
 from app.web.administration.access import ADMIN, AdminVisit, admin_form_of
 from app.web.administration.sections import render_section
 from app.web.html.guards import PageForm, form_again
@@ -134,6 +135,7 @@ def _person(
         visit,
         "administration/person.html",
         account=account,
+        deletion=describe_deletion(visit.session, user, visit.server.settings),
         typed=typed,
         reason=form.reason if isinstance(form, BlockForm) else account.blocked_reason,
         reason_characters=REASON_CHARACTERS,
@@ -177,6 +179,22 @@ def send_reset(server: ServerHere, user: FromPerson, username: str) -> Response:
     settings, now = server.settings, server.clock()
     return _changed(
         server, username, lambda session, one: people.reset_second_factor(session, one, settings, by=user, now=now)
+    )
+
+
+@router.post(f"{PERSON}/delete")
+def send_deletion(server: ServerHere, user: FromPerson, username: str) -> Response:
+    settings, now = server.settings, server.clock()
+    return _changed(
+        server, username, lambda session, one: plan_account_deletion(session, one, settings, now, actor=user)
+    )
+
+
+@router.post(f"{PERSON}/keep")
+def send_keep(server: ServerHere, user: FromPerson, username: str) -> Response:
+    settings, now = server.settings, server.clock()
+    return _changed(
+        server, username, lambda session, one: undo_account_deletion(session, one, settings, now, actor=user)
     )
 
 

@@ -270,3 +270,25 @@ def test_the_pages_do_the_same(quick_site: Site, root: Person) -> None:
         quick_site.set_clock(NOW + HOUR)
         assert "ada" in text_of(browser.get("/admin/people", params={"q": "ada@"}).text)
         assert browser.get("/admin/people/nobody").status_code == 404
+
+
+def test_an_account_is_deleted_as_its_owner_can_and_kept_again(quick_site: Site, root: Person) -> None:
+    quick_site.person("ada")
+    planned = root.client.put(f"{API}/ada/deletion").json()
+    assert planned["due_at"] is not None
+    assert root.client.put(f"{API}/ada/deletion").json() == planned, "once"
+    with quick_site.browser(root.user) as browser:
+        page = browser.get("/admin/people/ada").text
+        assert "To be deleted" in text_of(page)
+        kept = browser.post("/admin/people/ada/keep", data={"csrf_token": csrf_of(page)}).text
+        assert "Delete in 14 days" in text_of(kept)
+        assert "To be deleted" in text_of(
+            browser.post("/admin/people/ada/delete", data={"csrf_token": csrf_of(page)}).text
+        )
+    assert root.client.delete(f"{API}/ada/deletion").json()["due_at"] is None
+    assert deeds(quick_site, "user ada")[-4:] == ["account.delete", "account.keep", "account.delete", "account.keep"]
+
+
+def test_the_only_administrator_is_not_deleted(quick_site: Site, root: Person) -> None:
+    answer = root.client.put(f"{API}/root/deletion")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "account_needed")
