@@ -56,7 +56,7 @@ class Machines:
         (data / "gold" / "gold.csv").write_text(GOLD)
         server: Server = self.site.app.state.server
         places = {"data_dir": data, "cache_dir": data / "cache", "sealed_dir": data / "sealed"}
-        self.site.app.state.server = replace(server, settings=server.settings.model_copy(update=places))
+        self.site.app.state.server = replace(server, environment=server.environment.model_copy(update=places))
         self.monkeypatch.setenv("EVERGOLD_DATA_DIR", str(data))
         self.monkeypatch.setenv("EVERGOLD_DATABASE_URL", self.site.settings.database_url)
         get_settings.cache_clear()
