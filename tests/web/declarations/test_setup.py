@@ -17,7 +17,8 @@ from app.boards.leaderboard import is_same_question
 from app.competitions.find import find_competition
 from app.declarations.revisions.kept import present_revision
 from app.gold.versions import list_gold
-from app.models import Stage, User
+from app.models import Right, Role, Stage, User
+from app.people.rights import grant_role
 from tests.web.declarations.linguist import Linguist
 from tests.web.reading import text_of
 from tests.web.site import Site, log_in
@@ -286,6 +287,17 @@ def test_publish_opens_once_nothing_is_missing_and_a_rehearsal_shows_every_view(
         for view in ("Readers", "The team", "Organisers"):
             assert shown.count(view) >= 2, "while it is open, and after it has closed"
         assert "Test team" in shown
+        scored = re.compile(r"\b0\.\d{3}\b")
+        assert scored.search(text_of(ada.browser.get(f"{place}/metrics").text))
+        with log_in(site, "edith") as browser_of_editor:
+            with writing(site.engine) as session:
+                edith = session.scalars(select(User).where(User.username == "edith")).one()
+                mine = find_competition(session, "praise-or-insulte")
+                grant_role(session, mine, edith, Role.ORGANISER, site.now, actor=None, rights=(Right.EDIT,))
+            for step in ("metrics", "board", "rehearse"):
+                answer = browser_of_editor.get(f"{place}/{step}")
+                assert answer.status_code == 200
+                assert not scored.search(text_of(answer.text)), "scores tell of gold"
         ada.send(f"{place}/visibility", **{"story.0": "sealed"})
         sealed = text_of(ada.browser.get(f"{place}/rehearse").text)
         assert "The board is hidden." in sealed

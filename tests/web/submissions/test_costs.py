@@ -60,8 +60,8 @@ def test_answers_to_a_team_cost_the_same(answering: tuple[FastAPI, InProcess], t
     usual = told[10, 100]
     for (rows, own), found in told.items():
         for name, (asked, done) in found.items():
-            # Whether a place was counted before decides on one statement.
-            assert abs(asked - usual[name][0]) <= 1, (rows, own, name, asked)
+            # Whether a place was counted before decides on one statement; a long past may be told with fewer.
+            assert asked <= usual[name][0] + 1, (rows, own, name, asked)
             assert asked <= MOST_STATEMENTS[name], (rows, own, name, asked)
             more = rows * FOR_A_ROW * 3 + max(0, own - 100) * FOR_A_SUBMISSION * 5
             assert done < usual[name][1] + more, (rows, own, name, done, usual[name][1])
