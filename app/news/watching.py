@@ -57,7 +57,7 @@ class _Board:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What a webhook has to be told. phases: kind, competition and phase. looked_at: its last look before."""
+    """News for a webhook. phases: kind, competition and phase. looked_at: its last look before."""
 
     looked_at: datetime
     phases: list[tuple[NewsKind, int, int]] = field(default_factory=list)
