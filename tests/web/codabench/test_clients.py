@@ -291,7 +291,7 @@ def test_log_ins_share_one_token_for_a_day_and_wrong_ones_get_a_400(participant:
     with reading(participant.server.engine) as session:
         mine = select(ApiToken).where(ApiToken.user.has(username=participant.username))
         (token,) = session.scalars(mine).all()
-    assert token.scopes.split() == ["read", "submit"]
+    assert token.scopes.split() == ["read", "submit", "create"]
     assert token.expires_at is not None
     assert (token.expires_at - token.created_at).total_seconds() == 24 * 3600
     wrong = {"username": participant.username, "password": "not this one"}
