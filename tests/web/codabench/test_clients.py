@@ -246,6 +246,15 @@ def test_a_broken_file_fails_and_says_why(participant: Participant, swans: int) 
     assert "label" in httpx.get(log["data_file"], headers=headers).raise_for_status().text
 
 
+def test_a_broken_file_to_several_tasks_fails_with_a_reason_for_each(participant: Participant, pair: int) -> None:
+    results = participant.submit(pair, BROKEN)
+    assert results["status"] == "Failed"
+    found = participant.get(f"/api/submissions/{results['submission_id']}/")
+    titles = {one["name"] for one in found["tasks"]}
+    assert len(titles) == 2
+    assert {line.partition(": ")[0] for line in found["status_details"].splitlines()} == titles
+
+
 def test_outputs_lists_and_downloads(participant: Participant, swans: int) -> None:
     first = participant.submit(swans, GOOD)
     listed = participant.codabench("outputs", "-p", str(_phase(participant, swans)), "--list")
