@@ -167,6 +167,7 @@ def init(
     if os.environ.get("EVERGOLD_DATABASE_URL"):
         say("\nThe tables and the administrator are in the database of EVERGOLD_DATABASE_URL.")
     say(f"\nNext: describe a competition in {folder / 'phases.yaml'}, then `{into}evergold serve`.")
+    say("A bundle of Codabench, CodaLab or EvalAI instead: `evergold import --help`.")
 
 
 def _init(folder: Path, username: str, email: str, password: str) -> list[Path]:

@@ -41,6 +41,7 @@ class TokenScope(StrEnum):
 
     READ = "read"
     SUBMIT = "submit"
+    CREATE = "create"
     ORGANISE = "organise"
 
 

@@ -20,7 +20,7 @@ from app.models import ApiToken, TokenScope, User
 from app.people import auth
 
 DAYS = 1
-SCOPES = frozenset({TokenScope.READ, TokenScope.SUBMIT})
+SCOPES = frozenset({TokenScope.READ, TokenScope.SUBMIT, TokenScope.CREATE})
 
 
 def client_token(session: Session, user: User, password: str, now: datetime) -> str:
@@ -31,7 +31,8 @@ def client_token(session: Session, user: User, password: str, now: datetime) -> 
     unchanged = select(User.id).where(User.id == user.id, User.password_hash == user.password_hash).with_for_update()
     if session.scalar(unchanged) is None:
         raise NotAuthenticated("The password was changed a moment ago.")
-    salt = hashlib.sha256(f"{user.id} {user.password_hash} {_ended(session, user, now)}".encode()).digest()
+    parts = f"{user.id} {user.password_hash} {_ended(session, user, now)} {' '.join(sorted(SCOPES))}"
+    salt = hashlib.sha256(parts.encode()).digest()
     secret = auth.derive_secret(password, salt)
     if auth.find_token(session, secret, now) is None:
         with suppress(IntegrityError), session.begin_nested():  # another process may be creating the same one

@@ -109,7 +109,7 @@ def test_tokens_made_and_revoked_are_recorded_without_their_secrets(engine: Engi
     assert created.details == {
         "token": secret[:8],
         "name": "laptop",
-        "scopes": ["read", "submit", "organise"],
+        "scopes": ["read", "submit", "create", "organise"],
         "expires_at": "2026-02-09T12:00:00+00:00",
     }
     assert secret not in str(created.details) + str(revoked.details)

@@ -101,7 +101,7 @@ def build_all(asked: argparse.Namespace) -> int:
     built, failed = [], False
     for one in wanted:
         try:
-            built.append(read_environment(build_environment(one, renew=asked.renew)))
+            built.append(_build(one, renew=asked.renew))
         except (CannotBuild, SandboxUnavailable, OSError) as error:
             failed = True
             sys.stderr.write(f"Error: {one.short_name}: {error}\n")
@@ -168,7 +168,15 @@ def build(asked: argparse.Namespace) -> Built:
             wanted = Wanted(wanted.requirements, asked.python)
     else:
         wanted = Wanted(tuple(asked.requirements.read_text(encoding="utf-8").splitlines()), asked.python)
-    return read_environment(build_environment(wanted, renew=asked.renew))
+    return _build(wanted, renew=asked.renew)
+
+
+def _build(wanted: Wanted, *, renew: bool) -> Built:
+    """Build an environment, after a line on stderr: packages may take minutes to come."""
+    if renew or not _is_built(wanted):
+        sys.stderr.write(f"Building {wanted.short_name}: this can take a few minutes.\n")
+        sys.stderr.flush()
+    return read_environment(build_environment(wanted, renew=renew))
 
 
 def _packages(built: Built) -> list[str]:

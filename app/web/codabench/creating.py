@@ -23,7 +23,7 @@ from app.importers.bundles.moments import DateOrder
 from app.importers.bundles.notes import Fate
 from app.importers.in_helper import Wish
 from app.models import TokenScope, User
-from app.people.auth import PASSWORD_TOKENS, scopes_of
+from app.people.auth import scopes_of
 from app.web.codabench.bodies import receive_body
 from app.web.codabench.find import competition_number
 from app.web.codabench.views import CreationOut
@@ -54,12 +54,12 @@ def read_creation(visit: ApiUserVisit, status_id: RowId) -> CreationOut:
 
 
 def check_may_send_bundles(visitor: Visitor) -> None:
-    """Raise ScopeMissing for a token that is neither for organisers nor what a password gave to such a client."""
+    """Raise ScopeMissing for a token with neither the scope `create` nor `organise`, which includes it."""
     token = visitor.token
-    if token is not None and token.name != PASSWORD_TOKENS and TokenScope.ORGANISE not in scopes_of(token):
+    if token is not None and not scopes_of(token) & {TokenScope.CREATE, TokenScope.ORGANISE}:
         raise ScopeMissing(
-            "This token is not for that: it lacks the scope `organise`. Your account page makes tokens.",
-            needed=[TokenScope.ORGANISE],
+            "This token is not for that: it lacks the scope `create`. Your account page makes tokens.",
+            needed=[TokenScope.CREATE],
             scopes=token.scopes.split(),
         )
 

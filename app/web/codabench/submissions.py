@@ -16,7 +16,7 @@ from app.base.zip_stream import EARLIEST, ZipStream
 from app.competitions.find import find_competition
 from app.competitions.visibility import Viewer
 from app.feedback.scores import OwnScores, own_scores_of_all
-from app.models import Board, Competition, RunStatus, Submission, User
+from app.models import Board, Competition, RunStatus, ScoringRun, Submission, User
 from app.submissions.find import current_run, load_submissions, newest_own
 from app.web.codabench.describing import column_key, decimal_of, describe_boards, primary_key_of
 from app.web.codabench.find import phase_by_id, submissions_by_number, upload_of
@@ -182,17 +182,23 @@ def _scores(competition: Competition, upload: Sequence[tuple[Submission, OwnScor
 
 
 def _details(upload: Sequence[tuple[Submission, OwnScores]]) -> str | None:
-    """Explain why scores are missing: what is wrong with the file, or when they are shown."""
-    words = []
+    """Explain why scores are missing: what is wrong with the file, or when they are shown.
+
+    Where the upload went to several tasks, each line begins with the title of the task that it concerns.
+    """
+    words: list[str] = []
     for one, own in upload:
-        run = current_run(one)
-        if run.status == RunStatus.REJECTED:
-            words += [str(problem["message"]) for problem in run.problems[:MESSAGES]]
-        elif run.status == RunStatus.FAILED:
-            words.append("The server could not score this file; that is not your fault, and costs no quota.")
-        elif own.hidden_words:
-            words.append(own.hidden_words)
+        task = f"{one.phase_task.task.title}: " if len(upload) > 1 else ""
+        words += [f"{task}{reason}" for reason in _reasons(current_run(one), own)]
     return "\n".join(dict.fromkeys(words)) or None
+
+
+def _reasons(run: ScoringRun, own: OwnScores) -> list[str]:
+    if run.status == RunStatus.REJECTED:
+        return [str(problem["message"]) for problem in run.problems[:MESSAGES]]
+    if run.status == RunStatus.FAILED:
+        return ["The server could not score this file; that is not your fault, and costs no quota."]
+    return [own.hidden_words] if own.hidden_words else []
 
 
 def _at(visit: UserVisit, path: str) -> str:

@@ -23,12 +23,13 @@ from app.competitions.limits import declared_limits
 from app.models import PhaseTask, User
 from app.submissions.accept import Accepted, Sender, SubmissionForm, accept_submission, look_up, precheck
 from app.submissions.held_uploads import HeldFile, held_file
+from app.teams.registration import RegistrationNeeded
 from app.web.codabench.fields import Fields, SentFields, key_in, row_id, row_ids, text_of
 from app.web.codabench.find import phase_by_id, submissions_by_number, task_by_key
 from app.web.codabench.numbers import SubmissionNumber, id_with, number_of
 from app.web.codabench.views import CanSubmit, CreatedSubmission
 from app.web.http.arrival import arrival_of
-from app.web.http.context import Server, ServerHere
+from app.web.http.context import Server, ServerHere, public_address
 from app.web.http.identity import ApiSubmitter, ApiUser
 from app.web.http.rate_limits import limits_of
 from app.web.http.routers import page_router
@@ -57,8 +58,11 @@ class UploadToTasks:
 
 
 @router.get("/api/can_make_submission/{phase_id}/")
-def can_submit(server: ServerHere, user: ApiUser, phase_id: RowId) -> CanSubmit:
-    """Return whether an upload to all tasks of the phase would be accepted now, and if not, why."""
+def can_submit(request: Request, server: ServerHere, user: ApiUser, phase_id: RowId) -> CanSubmit:
+    """Return whether an upload to all tasks of the phase would be accepted now, and if not, why.
+
+    These clients print the reason in a terminal: the page of registration is an absolute address there.
+    """
     now = server.clock()
     with reading(server.engine) as session:
         try:
@@ -66,6 +70,10 @@ def can_submit(server: ServerHere, user: ApiUser, phase_id: RowId) -> CanSubmit:
                 precheck(session, look_up(session, phase_task, Sender(user, now)))
         except NotFound:
             raise
+        except RegistrationNeeded as refusal:
+            page = str(refusal.details["registration"])
+            reason = refusal.message.replace(page, public_address(request, server, page))
+            return CanSubmit(can=False, reason=reason)
         except EvergoldError as refusal:
             return CanSubmit(can=False, reason=refusal.message)
     return CanSubmit(can=True, reason=None)

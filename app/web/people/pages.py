@@ -50,6 +50,7 @@ PROPOSED_SCOPES = (TokenScope.READ, TokenScope.SUBMIT)
 SCOPE_WORDS = {
     TokenScope.READ: ("Read", "whatever you may read"),
     TokenScope.SUBMIT: ("Submit", "send predictions, and take part otherwise"),
+    TokenScope.CREATE: ("Create", "import bundles as new competitions, where you may"),
     TokenScope.ORGANISE: ("Organise", "what organisers do, where you are one"),
 }
 DONE = {

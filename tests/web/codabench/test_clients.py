@@ -246,6 +246,15 @@ def test_a_broken_file_fails_and_says_why(participant: Participant, swans: int) 
     assert "label" in httpx.get(log["data_file"], headers=headers).raise_for_status().text
 
 
+def test_a_broken_file_to_several_tasks_fails_with_a_reason_for_each(participant: Participant, pair: int) -> None:
+    results = participant.submit(pair, BROKEN)
+    assert results["status"] == "Failed"
+    found = participant.get(f"/api/submissions/{results['submission_id']}/")
+    titles = {one["name"] for one in found["tasks"]}
+    assert len(titles) == 2
+    assert {line.partition(": ")[0] for line in found["status_details"].splitlines()} == titles
+
+
 def test_outputs_lists_and_downloads(participant: Participant, swans: int) -> None:
     first = participant.submit(swans, GOOD)
     listed = participant.codabench("outputs", "-p", str(_phase(participant, swans)), "--list")
@@ -291,7 +300,7 @@ def test_log_ins_share_one_token_for_a_day_and_wrong_ones_get_a_400(participant:
     with reading(participant.server.engine) as session:
         mine = select(ApiToken).where(ApiToken.user.has(username=participant.username))
         (token,) = session.scalars(mine).all()
-    assert token.scopes.split() == ["read", "submit"]
+    assert token.scopes.split() == ["read", "submit", "create"]
     assert token.expires_at is not None
     assert (token.expires_at - token.created_at).total_seconds() == 24 * 3600
     wrong = {"username": participant.username, "password": "not this one"}

@@ -16,7 +16,8 @@ from app.base.db import reading, writing
 from app.base.errors import Busy
 from app.declarations.bundle_uploads import KEPT, KEPT_AT_ONCE, LONGEST, claim_bundle, sender_of
 from app.models import BundleUpload, Competition, GoldVersion, Phase, Stage, TokenScope, User
-from app.people.auth import create_token
+from app.people.auth import create_token, find_token
+from app.people.client_tokens import client_token
 from app.submissions.held_uploads import UploadedAlready
 from demo.codabench.pack import HERE
 from tests.importers.bundles import made
@@ -186,15 +187,28 @@ def test_who_may_not_create_competitions_announces_none(
         assert session.scalars(fresh(Competition)).all() == []
 
 
-def test_a_token_that_she_made_herself_needs_the_scope_of_organisers(site: Site, olga: Organiser) -> None:
+def test_a_token_creates_drafts_by_its_scope_alone_whatever_its_name(site: Site, olga: Organiser) -> None:
+    base = {TokenScope.READ, TokenScope.SUBMIT}
     statuses = []
-    for scopes in ({TokenScope.READ, TokenScope.SUBMIT}, set(TokenScope)):
+    for scopes in (base, base | {TokenScope.CREATE}, base | {TokenScope.ORGANISE}):
         with writing(site.engine) as session:
             user = session.scalars(select(User).where(User.username == "olga")).one()
             _, secret = create_token(session, user, "ci", NOW, scopes=scopes)
         olga.client.headers["Authorization"] = f"Token {secret}"
         statuses.append(olga.announce().status_code)
-    assert statuses == [403, 201]
+    assert statuses == [403, 201, 201]
+
+
+def test_a_days_token_without_the_scope_creates_nothing(site: Site, olga: Organiser) -> None:
+    with writing(site.engine) as session:
+        user = session.scalars(select(User).where(User.username == "olga")).one()
+        secret = client_token(session, user, PASSWORD, NOW)
+        given = find_token(session, secret, NOW)
+        assert given is not None
+        given.scopes = "read submit"  # as it was before the scope was there
+    olga.client.headers["Authorization"] = f"Token {secret}"
+    refused = olga.announce()
+    assert (refused.status_code, refused.json()["error"]["details"]["needed"]) == (403, ["create"])
 
 
 def test_nobody_asks_after_the_bundle_of_another(site: Site, olga: Organiser) -> None:

@@ -354,6 +354,16 @@ def test_a_competition_at_rest_takes_nothing(ada: Person, halt: Halt) -> None:
     assert send(ada, hold(ada)).status_code == 409
 
 
+def test_the_reason_to_register_has_the_whole_address_of_the_page(ada: Person) -> None:
+    with writing(ada.site.engine) as session:
+        competition = session.scalars(select(Competition).where(Competition.name == world.COMPETITION)).one()
+        competition.registration = {"mode": "open", "terms": "Be kind."}
+    with log_in(ada.site, "nora") as nora:
+        told = nora.get(f"/api/can_make_submission/{phase_of(ada)}/").json()
+    page = f"{ada.site.url}/competitions/{world.COMPETITION}/registration"
+    assert told == {"can": False, "reason": f"Please register for this competition first. See {page}."}
+
+
 def test_the_request_that_submits_decides_whether_it_is_in_time(ada: Person) -> None:
     declare(ada.site.engine, ends_at=NOW + timedelta(hours=1))
     key = hold(ada)

@@ -150,7 +150,7 @@ def test_a_password_makes_any_token_whatever_token_comes_with_it(site: Site) -> 
     with site.client() as client:
         weak = client.post("/api/v1/tokens", json={**body, "scopes": ["read"]}).json()
         strong = client.post("/api/v1/tokens", json=body, headers={"Authorization": f"Bearer {weak['secret']}"}).json()
-    assert (weak["scopes"], strong["scopes"]) == (["read"], ["read", "submit", "organise"])
+    assert (weak["scopes"], strong["scopes"]) == (["read"], ["read", "submit", "create", "organise"])
 
 
 def test_a_token_revokes_itself_and_what_is_no_stronger(site: Site, ada: Person) -> None:
