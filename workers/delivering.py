@@ -12,7 +12,9 @@ from sqlalchemy import Engine
 
 from app.base.config import Settings
 from app.base.db import reading, writing
+from app.base.logs import log
 from app.webhooks.due import forget_deliveries, is_any_due
+from app.webhooks.ending import end_of_blocked, webhooks_of_blocked
 from workers.faults import log_and_continue
 from workers.tables import tables_fit
 
@@ -42,6 +44,7 @@ def _rounds(engine: Engine, settings: Settings, stop: threading.Event) -> None:
     while not stop.is_set():
         try:
             if tables_fit(engine):
+                _end(engine, settings)
                 _send(engine, settings, stop)
             if time.monotonic() >= forget_at:
                 with writing(engine) as session:
@@ -50,6 +53,16 @@ def _rounds(engine: Engine, settings: Settings, stop: threading.Event) -> None:
         except Exception as error:  # the next round does the same work
             log_and_continue("webhooks_failed", error)
         stop.wait(ROUND_SECONDS)
+
+
+def _end(engine: Engine, settings: Settings) -> None:
+    """Disable the webhooks of people who are blocked by now."""
+    with reading(engine) as session:
+        if not webhooks_of_blocked(session):
+            return
+    with writing(engine) as session:
+        ended = end_of_blocked(session, settings, _now())
+    log.info("webhooks_of_blocked_disabled", webhooks=ended)
 
 
 def _send(engine: Engine, settings: Settings, stop: threading.Event) -> None:

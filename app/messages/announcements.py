@@ -378,9 +378,9 @@ def _mail_all(
             unsubscribe=address,
         )
         subject = f"[{competition.title}] {announcement.title}"
-        news = subject, f"{announcement.text}\n\n{public_address(settings, announcement.page)}"
-        if not hold_back(session, rows[user.id], MailKind.ANNOUNCEMENTS, news, competition_id=competition.id, now=now):
-            send_mail(session, user, subject, body, now=now, competition_id=competition.id, unsubscribe=address)
+        about, choice = competition.id, rows[user.id]
+        if not hold_back(session, choice, MailKind.ANNOUNCEMENTS, announcement, competition_id=about, now=now):
+            send_mail(session, user, subject, body, now=now, competition_id=about, unsubscribe=address)
     return len(willing)
 
 

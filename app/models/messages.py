@@ -103,7 +103,10 @@ class MailChoice(Base):
 
 
 class DigestItem(Base):
-    """News for somebody who wants them together; one mail has all that are due, and deletes them here."""
+    """News for somebody who wants them together; one mail has all that are due, and deletes them here.
+
+    An announcement stands here by its number alone: its words are those that it has when the mail is written.
+    """
 
     __tablename__ = "digest_items"
 
@@ -111,7 +114,8 @@ class DigestItem(Base):
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id"), index=True)
     competition_id: Mapped[int] = mapped_column(ForeignKey("competitions.id"), index=True)
     kind: Mapped[str] = mapped_column(String(20))  # `app.people.mail.MailKind`
-    title: Mapped[str] = mapped_column(String(300))
+    announcement_id: Mapped[int | None] = mapped_column(ForeignKey("announcements.id"), index=True)
+    title: Mapped[str] = mapped_column(String(300))  # empty for announcements, as `text`
     text: Mapped[str] = mapped_column(Text)
     written_at: Mapped[datetime]
     due_at: Mapped[datetime] = mapped_column(index=True)

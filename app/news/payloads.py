@@ -52,6 +52,7 @@ from app.people.rights import may_organise
 from app.runs.failures import failed_runs
 from app.runs.stages import stage_of
 from app.submissions.find import current_run, get_submission
+from app.webhooks.ending import why_blocked
 from app.webhooks.events import OF_STATUS
 
 #: Rows of a board that are told.
@@ -132,16 +133,24 @@ def looking(session: Session, webhook: Webhook, competition_id: int, settings: S
 
 def viewer_of(session: Session, webhook: Webhook, now: datetime) -> Viewer:
     """Return with whose eyes the webhook looks. Raises NotSeen if these may not look for its audience any more."""
+    if why_not_lent(session, webhook):
+        raise NotSeen
     if webhook.audience == WebhookAudience.PUBLIC:
         return Viewer(None, now)
-    owner = session.get_one(User, webhook.owner_id)
-    if not is_of_audience(session, webhook, owner):
-        raise NotSeen
     is_team = webhook.audience == WebhookAudience.TEAM
-    return Viewer(owner, now, SeenAs.PARTICIPANT if is_team else None)
+    return Viewer(session.get_one(User, webhook.owner_id), now, SeenAs.PARTICIPANT if is_team else None)
 
 
-def is_of_audience(session: Session, webhook: Webhook, owner: User) -> bool:
+def why_not_lent(session: Session, webhook: Webhook) -> str:
+    """Return why its owner lends it no rights any more; empty while they do."""
+    if why := why_blocked(session, webhook):
+        return why
+    if _is_of_audience(session, webhook, session.get_one(User, webhook.owner_id)):
+        return ""
+    return "whoever saved it last does not belong to its audience any more."
+
+
+def _is_of_audience(session: Session, webhook: Webhook, owner: User) -> bool:
     """True if the owner belongs to those for whom the webhook is: its team, organisers, administrators."""
     if webhook.team_id is not None:
         return session.get(TeamMember, (webhook.team_id, owner.id)) is not None

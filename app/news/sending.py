@@ -14,19 +14,16 @@ from datetime import datetime, timedelta
 from sqlalchemy import Engine, func, select, update
 from sqlalchemy.orm import Session
 
-from app.base import links
-from app.base.addresses import public_address
 from app.base.config import Settings
 from app.base.db import reading, writing
 from app.base.logs import log
-from app.models import Competition, DeliveryStatus, NewsKind, User, Webhook, WebhookDelivery
+from app.models import DeliveryStatus, NewsKind, Webhook, WebhookDelivery
 from app.news.forms import Message, message_of
-from app.news.payloads import News, NotSeen, is_of_audience, looking, news_for
+from app.news.payloads import News, NotSeen, looking, news_for, why_not_lent
 from app.news.transport import Answer, NotDelivered, send
-from app.people import audit
-from app.people.mail import send_mail
 from app.webhooks.addresses import AddressRefused, Resolver, find_target, rules_of
 from app.webhooks.due import due_deliveries
+from app.webhooks.ending import disable
 
 #: Time for which a delivery is reserved for its sender.
 LEASE = timedelta(minutes=2)
@@ -40,18 +37,6 @@ DISABLE_AFTER = timedelta(days=5)
 #: Deliveries of one round, each to another webhook, and how many are under way at a time.
 AT_ONCE, SENDERS = 40, 8
 _GONE = 410
-#: The actor in audit entries of the server itself.
-ACTOR = "webhooks"
-_MAIL = """\
-Hello {username},
-
-The webhook '{name}' of {where} is disabled, and nothing is sent to it any more: {why}
-
-Once its receiver works again, save it as one that is in use, and send again what it missed:
-
-{page}
-"""
-
 Clock = Callable[[], datetime]
 
 
@@ -123,9 +108,9 @@ def _prepare(engine: Engine, delivery_id: int, settings: Settings, now: datetime
     with reading(engine) as session:
         delivery = session.get_one(WebhookDelivery, delivery_id)
         webhook = session.get_one(Webhook, delivery.webhook_id)
-        belongs = is_of_audience(session, webhook, session.get_one(User, webhook.owner_id))
+        why_not = why_not_lent(session, webhook)
         try:
-            news = _news(session, webhook, delivery, settings, now) if belongs else None
+            news = _news(session, webhook, delivery, settings, now) if not why_not else None
         except NotSeen:
             news = None
         if news is not None:
@@ -133,9 +118,8 @@ def _prepare(engine: Engine, delivery_id: int, settings: Settings, now: datetime
             return _Prepared(delivery.id, webhook.id, webhook.address, message)
     with writing(engine) as session:
         _end(session, delivery_id, DeliveryStatus.DROPPED, now)
-        if not belongs:
-            webhook = session.get_one(Webhook, webhook.id)
-            _disable(session, webhook, "whoever set it up does not belong to its audience any more.", settings, now)
+        if why_not:
+            disable(session, session.get_one(Webhook, webhook.id), why_not, settings, now)
     return None
 
 
@@ -187,24 +171,7 @@ def _record(
     webhook.failing_since = webhook.failing_since or now
     if answer is not None and answer.status == _GONE:
         delivery.status, delivery.ended_at = DeliveryStatus.GIVEN_UP, now
-        _disable(session, webhook, "its receiver answers that it is gone (410).", settings, now)
+        disable(session, webhook, "its receiver answers that it is gone (410).", settings, now)
     elif now - webhook.failing_since >= DISABLE_AFTER:
-        _disable(session, webhook, f"nothing got through for {DISABLE_AFTER.days} days.", settings, now)
+        disable(session, webhook, f"nothing got through for {DISABLE_AFTER.days} days.", settings, now)
     return delivery.status != DeliveryStatus.WAITING
-
-
-def _disable(session: Session, webhook: Webhook, why: str, settings: Settings, now: datetime) -> None:
-    """Disable a webhook and mail its owner once; what waits is given up, and can be sent again later."""
-    if webhook.disabled_at is not None:
-        return
-    webhook.disabled_at, webhook.disabled_why = now, why
-    waiting = (WebhookDelivery.webhook_id == webhook.id) & (WebhookDelivery.status == DeliveryStatus.WAITING)
-    session.execute(update(WebhookDelivery).where(waiting).values(status=DeliveryStatus.GIVEN_UP, ended_at=now))
-    competition = session.get(Competition, webhook.competition_id) if webhook.competition_id else None
-    where = competition.title if competition else "this server"
-    owner = session.get_one(User, webhook.owner_id)
-    page = public_address(settings, links.webhook(webhook.id))
-    body = _MAIL.format(username=owner.username, name=webhook.name, where=where, why=why, page=page)
-    send_mail(session, owner, f"Webhook '{webhook.name}' is disabled", body, now=now)
-    subject = f"competition {competition.name}" if competition else "server"
-    audit.record(session, ACTOR, "webhook.disable", subject, {"webhook": webhook.id, "why": why}, now=now)

@@ -8,12 +8,12 @@ no news, and the moment that lifts an embargo does.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from sqlalchemy import Engine, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from app.base.config import Settings
 from app.base.db import reading, writing
@@ -71,13 +71,18 @@ def _note_of_one(engine: Engine, webhook_id: int, settings: Settings, now: datet
         if webhook is None:
             return 0
         found = _look(session, webhook, settings, now)
+    return _note(engine, webhook_id, found, now)
+
+
+def _note(engine: Engine, webhook_id: int, found: _Found, now: datetime) -> int:
+    """Note what was found, unless the webhook is gone or another sweep has looked since; return how many."""
     with writing(engine) as session:
         webhook = session.scalar(select(Webhook).where(Webhook.id == webhook_id).with_for_update())
         if webhook is None or webhook.disabled_at is not None or webhook.looked_at != found.looked_at:
-            return 0  # another sweep has looked meanwhile
+            return 0
         for kind, competition_id, phase_id in found.phases:
             note_for(session, [webhook.id], kind, {"competition": competition_id, "phase": phase_id}, now)
-        changed = sum(_note_board(session, webhook, one, now) for one in found.boards)
+        changed = sum(_note_board(session, webhook, one, now) for one in _still_there(session, found.boards))
         webhook.looked_at = max(now, webhook.looked_at)
     return len(found.phases) + changed
 
@@ -126,6 +131,18 @@ def _changed_boards(look: Looking) -> Iterator[_Board]:
         except NotFound:
             continue
         yield _Board(look.competition.id, phase.id, board.id, version, digest)
+
+
+def _still_there(session: Session, seen: Sequence[_Board]) -> list[_Board]:
+    """Return those that nobody has removed since the look, or is removing; they stay until the transaction ends."""
+    phases = _held(session, Phase.id, {one.phase_id for one in seen})
+    boards = _held(session, Board.id, {one.board_id for one in seen})
+    return [one for one in seen if one.phase_id in phases and one.board_id in boards]
+
+
+def _held(session: Session, column: InstrumentedAttribute[int], ids: Collection[int]) -> set[int]:
+    query = select(column).where(column.in_(ids))
+    return set(session.scalars(query.with_for_update(read=True, key_share=True, skip_locked=True)))
 
 
 def _note_board(session: Session, webhook: Webhook, seen: _Board, now: datetime) -> int:

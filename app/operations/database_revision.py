@@ -17,7 +17,7 @@ from app.base.db import engine_for_reading
 from evergold.version import VERSION
 
 #: This code's revision: the last in migrations/versions. A test compares it with Alembic's.
-NEWEST_REVISION = "0015"
+NEWEST_REVISION = "0016"
 #: File names there begin with the revision.
 _VERSIONS = Path(__file__).resolve().parents[2] / "migrations" / "versions"
 #: Alembic's table with the revision.

@@ -1,21 +1,22 @@
 """Digests: news that somebody wants together, once a day or a week, as one mail.
 
 What is held back is a row, written with its reason and deleted with the mail that has it, each in one transaction: it
-is neither lost nor sent twice.
+is neither lost nor sent twice. Of an announcement the mail has what it says by then, and nothing if it was withdrawn or
+hidden meanwhile.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, time, timedelta
 
 from sqlalchemy import delete, select, update
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, joinedload
 
 from app.base.addresses import public_address
 from app.base.config import Settings
 from app.base.text import one_line
-from app.models import DigestItem, MailChoice, Pace, Phase, User
+from app.models import Announcement, DigestItem, HiddenText, MailChoice, Pace, Phase, TextKind, User
 from app.people.mail import MailKind, choice_of, pace_of, send_mail, unsubscribe_address, wants
 
 #: When digests are written, of UTC; the weekly ones on Mondays.
@@ -47,7 +48,7 @@ def hold_back(
     session: Session,
     choice: MailChoice | None,
     kind: MailKind,
-    news: tuple[str, str],
+    news: tuple[str, str] | Announcement,
     *,
     competition_id: int,
     now: datetime,
@@ -55,7 +56,7 @@ def hold_back(
     """Keep the news for the person's next digest; False, and nothing is kept, if they want it at once.
 
     It is wanted at once, too, if a phase of the competition closes before the digest would have been read for a day.
-    choice: whose; news: title and text.
+    choice: whose; news: title and text, or the announcement.
     """
     pace = pace_of(choice, kind)
     if choice is None or pace is Pace.AT_ONCE:
@@ -66,12 +67,13 @@ def hold_back(
     )
     if session.scalar(soon.limit(1)) is not None:
         return False
-    title, text = news
+    announcement_id, (title, text) = (news.id, ("", "")) if isinstance(news, Announcement) else (None, news)
     session.add(
         DigestItem(
             user_id=choice.user_id,
             competition_id=competition_id,
             kind=kind,
+            announcement_id=announcement_id,
             title=one_line(title)[:TITLE_CHARACTERS],
             text=text,
             written_at=now,
@@ -91,24 +93,51 @@ def _send_one(session: Session, user_id: int, settings: Settings, now: datetime)
     taken = delete(DigestItem).where(DigestItem.user_id == user_id, DigestItem.due_at <= now).returning(DigestItem)
     items = sorted(session.scalars(taken), key=lambda item: item.id)
     user, choice = session.get_one(User, user_id), session.get(MailChoice, user_id)
-    items = [item for item in items if wants(choice, MailKind(item.kind))]
-    if not items or choice is None:
+    news = _news(session, [item for item in items if wants(choice, MailKind(item.kind))], settings)
+    if not news or choice is None:
         return False
     address = unsubscribe_address(choice, MailKind.DIGESTS, settings)
     body = _MAIL.format(
         username=user.username,
-        news=_news(items),
+        news=_written(news),
         account=public_address(settings, "/account#mails"),
         unsubscribe=address,
     )
-    number = len(items)
+    number = len(news)
     subject = f"{number} piece{'' if number == 1 else 's'} of news"
     return send_mail(session, user, subject, body, now=now, unsubscribe=address) is not None
 
 
-def _news(items: Sequence[DigestItem]) -> str:
-    whole = [f"{item.title}\n\n{item.text}" for item in items[:IN_FULL]]
-    return f"\n\n{'-' * 20}\n\n".join([*whole, *(item.title for item in items[IN_FULL:])])
+def _news(session: Session, items: Sequence[DigestItem], settings: Settings) -> list[tuple[str, str]]:
+    """Return title and text of each as they are now; nothing of announcements that nobody is to read any more."""
+    announcements = _readable(session, {item.announcement_id for item in items if item.announcement_id is not None})
+    found = []
+    for item in items:
+        if item.announcement_id is None:
+            found.append((item.title, item.text))
+        elif one := announcements.get(item.announcement_id):
+            text = f"{one.text}\n\n{public_address(settings, one.page)}"
+            found.append((one_line(f"[{one.competition.title}] {one.title}")[:TITLE_CHARACTERS], text))
+    return found
+
+
+def _readable(session: Session, ids: Collection[int]) -> dict[int, Announcement]:
+    """Return the announcements that are neither withdrawn nor hidden, by id, with their competitions."""
+    query = select(Announcement).where(Announcement.id.in_(ids), Announcement.withdrawn_at.is_(None))
+    found = {one.id: one for one in session.scalars(query.options(joinedload(Announcement.competition)))}
+    hidden = select(HiddenText.subject_id, HiddenText.places).where(
+        HiddenText.kind == TextKind.ANNOUNCEMENT, HiddenText.subject_id.in_(found), HiddenText.shown_at.is_(None)
+    )
+    for announcement_id, places in session.execute(hidden):
+        row = found[announcement_id]
+        if all(getattr(row, column) == instead for _, _, column, _, instead in places):  # else it was written anew
+            del found[announcement_id]
+    return found
+
+
+def _written(news: Sequence[tuple[str, str]]) -> str:
+    whole = [f"{title}\n\n{text}" for title, text in news[:IN_FULL]]
+    return f"\n\n{'-' * 20}\n\n".join([*whole, *(title for title, _ in news[IN_FULL:])])
 
 
 def settle_held_back(session: Session, user: User, now: datetime) -> None:

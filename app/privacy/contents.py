@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Engine, Row, Select, or_, select
+from sqlalchemy import Engine, Row, Select, func, or_, select
 from sqlalchemy.orm import Session
 
 from app.base.db import in_batches, reading
@@ -324,8 +324,13 @@ def _messages(session: Session, user: User, now: datetime) -> dict[str, Any]:
         CompetitionBlock, CompetitionBlock.competition_id == Competition.id
     )
     item = DigestItem
-    digest = select(name, item.title, item.text, item.written_at, item.due_at).join(
-        item, item.competition_id == Competition.id
+    title = func.coalesce(Announcement.title, item.title).label("title")
+    text = func.coalesce(Announcement.text, item.text).label("text")
+    digest = (
+        select(name, title, text, item.written_at, item.due_at)
+        .join(item, item.competition_id == Competition.id)
+        .outerjoin(Announcement, Announcement.id == item.announcement_id)
+        .where(Announcement.withdrawn_at.is_(None))
     )
     mail = OutgoingMail
     mails = select(mail.recipient, mail.subject, mail.body, mail.status, mail.created_at, mail.ended_at)

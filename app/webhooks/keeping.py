@@ -29,6 +29,7 @@ from app.models import (
 )
 from app.models.columns import NAME_CHARACTERS
 from app.people.audit import record
+from app.people.blocks import check_not_blocked
 from app.people.rights import may_organise, rights_of
 from app.webhooks.addresses import AddressRefused, check_form, rules_of
 from app.webhooks.events import note_for
@@ -188,7 +189,7 @@ def _held_by(holder: Holder) -> tuple[Any, ...]:
 def add_webhook(
     session: Session, holder: Holder, entry: WebhookEntry, *, owner: User, settings: Settings, now: datetime
 ) -> Webhook:
-    """Set up a webhook. Raises InvalidForm, LimitReached."""
+    """Set up a webhook. Raises InvalidForm, LimitReached, BlockedHere."""
     name = _checked(session, holder, entry, owner, settings)
     if session.scalars(select(func.count()).select_from(Webhook).where(*_held_by(holder))).one() >= MOST:
         raise TooManyWebhooks(f"There are {MOST} webhooks here already; remove one first.")
@@ -223,9 +224,9 @@ def change_webhook(
     settings: Settings,
     now: datetime,
 ) -> None:
-    """Change a webhook, which then is that person's: what is sent is what they see. Raises InvalidForm.
+    """Change a webhook, which then is that person's: what is sent is what they see.
 
-    A webhook that was disabled starts afresh: what happened meanwhile is not sent.
+    A webhook that was disabled starts afresh: what happened meanwhile is not sent. Raises InvalidForm, BlockedHere.
     """
     webhook.name = _checked(session, holder, entry, by, settings, webhook)
     webhook.form, webhook.audience, webhook.kinds = entry.form, entry.audience, _kinds_text(entry.kinds)
@@ -277,7 +278,12 @@ def _checked(
     settings: Settings,
     webhook: Webhook | None = None,
 ) -> str:
-    """Return its tidy name. Raises InvalidForm with a sentence for each field. webhook: as it was; None: a new one."""
+    """Return its tidy name. Raises BlockedHere, and InvalidForm with a sentence for each field.
+
+    webhook: as it was; None: a new one.
+    """
+    if holder.competition is not None:
+        check_not_blocked(session, holder.competition, user)
     name, address = one_line(entry.name), entry.address.strip()
     is_matrix = entry.form is WebhookForm.MATRIX
     has_bearer = webhook is not None and webhook.bearer is not None and not address

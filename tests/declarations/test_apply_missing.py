@@ -9,7 +9,8 @@ from sqlalchemy import Engine, select
 
 from app.base.db import reading, writing
 from app.declarations.apply.apply import ImpossibleChange
-from app.models import Board, CompetitionTask, NewsKind, ScoreRow, WebhookBoard
+from app.models import Board, CompetitionTask, NewsKind, ScoreRow, Webhook, WebhookBoard
+from app.news import watching
 from app.news.watching import note_watched
 from tests.declarations.applying import WHAT, apply, counts, made, noted, submit
 from tests.declarations.competition_folder import Competition as Folder, make_competition
@@ -49,6 +50,31 @@ def test_phase_without_submissions_goes_with_its_declaration(engine: Engine, dem
     ]
     assert counts(engine)["phases"] == 1
     assert apply(engine, demo) == []
+
+
+@pytest.mark.both
+@pytest.mark.parametrize("what", ["phase", "board"])
+def test_what_is_removed_between_look_and_note_does_not_stop_the_sweep(engine: Engine, demo: Folder, what: str) -> None:
+    """Else the note would refer to what is gone, and fail for all webhooks."""
+    demo.change("            gold: demo/evaluation.csv\n", "")  # no baseline yet
+    apply(engine, demo)
+    root = add_user(engine, "root", is_administrator=True)
+    first, second = (hook(engine, root, Receiver(), NewsKind.BOARD_CHANGED, competition="demo") for _ in range(2))
+    with reading(engine) as session:
+        found = watching._look(session, session.get_one(Webhook, first), LOOPBACK, NOW)
+    {"phase": without_practice, "board": renamed_task}[what](demo)
+    apply(engine, demo)
+    looked_at = {(one.phase_id, one.board_id) for one in found.boards}
+    watching._note(engine, first, found, NOW)
+    assert places_noted(engine, first) < looked_at
+    note_watched(engine, LOOPBACK, NOW)
+    assert places_noted(engine, first) == places_noted(engine, second) != set()
+
+
+def places_noted(engine: Engine, webhook_id: int) -> set[tuple[int, int]]:
+    with reading(engine) as session:
+        query = select(WebhookBoard).where(WebhookBoard.webhook_id == webhook_id)
+        return {(one.phase_id, one.board_id) for one in session.scalars(query)}
 
 
 def test_phase_with_submissions_is_left_alone(engine: Engine, demo: Folder) -> None:

@@ -10,14 +10,17 @@ from sqlalchemy import Engine, select
 from standardwebhooks import Webhook as Verifier
 from standardwebhooks.webhooks import WebhookVerificationError
 
+from app.administration.people import block as block_account
 from app.base.db import reading, writing
 from app.competitions.find import find_competition
 from app.messages.questions import QuestionForm, ask
-from app.models import AuditEntry, NewsKind, OutgoingMail, Role, User
+from app.models import AuditEntry, NewsKind, OutgoingMail, Role, User, WebhookAudience
 from app.news import sending
 from app.news.sending import DISABLE_AFTER, GIVE_UP_AFTER, LEASE, PAUSES, send_due
+from app.people.blocks import BlockedHere, block
 from app.people.rights import revoke_role
 from app.webhooks.due import forget_deliveries
+from app.webhooks.ending import end_of_blocked, webhooks_of_blocked
 from app.webhooks.keeping import Holder, renew_secret, replay, send_test
 from tests.news.hooked import (
     LOOPBACK,
@@ -33,7 +36,7 @@ from tests.news.hooked import (
 )
 from tests.receiver import Receiver
 from tests.threads import in_threads
-from tests.world import COMPETITION, DAY, HOUR, NOW
+from tests.world import COMPETITION, DAY, HOUR, NOW, submit
 
 SECOND = timedelta(seconds=1)
 
@@ -227,7 +230,71 @@ def test_who_lost_their_right_is_told_nothing_more(
         revoke_role(session, find_competition(session, COMPETITION), olga, Role.ORGANISER, NOW)
     assert deliver(engine) == 0
     assert there.received == []
-    assert the_webhook(engine, webhook_id).disabled_why.startswith("whoever set it up")
+    assert the_webhook(engine, webhook_id).disabled_why.startswith("whoever saved it last does not")
+
+
+@pytest.mark.parametrize("audience", [WebhookAudience.ORGANISERS, WebhookAudience.PUBLIC])
+def test_who_is_blocked_on_the_server_lends_no_eyes(
+    engine: Engine, people: list[User], olga: User, there: Receiver, audience: WebhookAudience
+) -> None:
+    webhook_id = hook(engine, olga, there, audience=audience)
+    in_writing(engine, send_test, webhook_id, NOW)
+    with writing(engine) as session:
+        block_account(session, session.get_one(User, olga.id), "Spam.", by=None, now=NOW)
+    assert deliver(engine) == 0, "also before the sweep comes by"
+    assert there.received == []
+    assert the_webhook(engine, webhook_id).disabled_why == "whoever saved it last is blocked on this server."
+
+
+def test_who_is_blocked_in_the_competition_lends_nothing_there_and_saves_nothing(
+    engine: Engine, people: list[User], there: Receiver
+) -> None:
+    ada, bob, *_ = people
+    submit(engine, ada)
+    submit(engine, bob, content="b")
+    of_ada = hook(engine, ada, there, audience=WebhookAudience.TEAM)
+    of_bob = hook(engine, bob, there, audience=WebhookAudience.TEAM)
+    for one in (of_ada, of_bob):
+        in_writing(engine, send_test, one, NOW)
+    with writing(engine) as session:
+        block(session, find_competition(session, COMPETITION), ada, "Rude.", actor=None, now=NOW)
+    assert deliver(engine) == 1
+    assert (statuses(engine, of_ada), statuses(engine, of_bob)) == (["dropped"], ["delivered"])
+    assert the_webhook(engine, of_ada).disabled_why == "whoever saved it last is blocked in this competition."
+    with pytest.raises(BlockedHere):
+        hook(engine, ada, there, audience=WebhookAudience.TEAM)
+
+
+@pytest.mark.both
+def test_webhooks_of_blocked_people_end_without_any_news(
+    engine: Engine, people: list[User], olga: User, there: Receiver
+) -> None:
+    ada = people[0]
+    submit(engine, ada)
+    of_team = hook(engine, ada, there, audience=WebhookAudience.TEAM)
+    of_olga = hook(engine, olga, there)
+    others = hook(engine, appoint(engine, people[2]), there)
+
+    def ended() -> tuple[int, list[int]]:
+        with writing(engine) as session:
+            number = end_of_blocked(session, LOOPBACK, NOW)
+            assert webhooks_of_blocked(session) == []
+        return number, [one for one in (of_team, of_olga, others) if the_webhook(engine, one).disabled_at]
+
+    assert ended() == (0, [])
+    with writing(engine) as session:
+        block(session, find_competition(session, COMPETITION), ada, "Rude.", actor=None, now=NOW)
+    assert ended() == (1, [of_team])
+    asked(engine, people[1])
+    with writing(engine) as session:
+        block_account(session, session.get_one(User, olga.id), "Spam.", by=None, now=NOW)
+    assert ended() == (1, [of_team, of_olga])
+    assert statuses(engine, of_olga) == ["given_up"], "another organiser takes it over, and sends again what waited"
+    with reading(engine) as session:
+        entries = session.scalars(select(AuditEntry.details).where(AuditEntry.action == "webhook.disable")).all()
+        mails = session.scalars(select(OutgoingMail.user_id).where(OutgoingMail.subject.startswith("Webhook"))).all()
+    assert [one["webhook"] for one in entries] == [of_team, of_olga]
+    assert list(mails) == [ada.id, olga.id]
 
 
 def test_the_log_is_forgotten_in_time(engine: Engine, olga: User, there: Receiver) -> None:

@@ -10,10 +10,13 @@ from sqlalchemy import Engine, delete, select
 from app.base.config import Settings
 from app.base.db import reading, writing
 from app.competitions.find import find_competition
-from app.messages.announcements import AnnouncementForm, group_of, publish
-from app.models import DigestItem, OutgoingMail, Pace, User
+from app.messages.announcements import AnnouncementForm, announcements_of, edit, group_of, publish, withdraw
+from app.models import DigestItem, OutgoingMail, Pace, TextKind, User
+from app.moderation.hiding import hide, show_again
+from app.moderation.texts import stored_text
 from app.people.digests import due_at, send_due_digests, settle_held_back
 from app.people.mail import MailKind, choice_of, choose, find_link, wants
+from app.privacy import contents
 from tests.competitions.embargo import declare
 from tests.world import COMPETITION, DAY, HOUR, NOW, score, submit
 
@@ -101,6 +104,48 @@ def test_a_digest_is_one_mail_with_all_news_and_a_link_that_stops_it(
             False,
             False,
         )
+
+
+@pytest.mark.both
+def test_a_digest_has_what_its_announcements_say_by_then(engine: Engine, people: list[User], ada: User) -> None:
+    wish(engine, ada, announcements=Pace.DAILY)
+    titles = ("Stays", "Wrong", "Withdrawn", "Rude", "Hidden in error", "Rewritten")
+    for title in titles:
+        announce(engine, people[3], title)
+    with writing(engine) as session:
+        found = find_competition(session, COMPETITION)
+        ids = {one.title: one.id for one in announcements_of(session, found)}
+        edit(session, found, ids["Wrong"], AnnouncementForm("Right", "Mended."), editor=people[3], now=NOW)
+        withdraw(session, found, ids["Withdrawn"], actor=people[3], now=NOW)
+        for title in ("Rude", "Hidden in error", "Rewritten"):
+            text = stored_text(session, found, TextKind.ANNOUNCEMENT, ids[title])
+            assert text is not None
+            hidden = hide(session, found, text, "Rude.", actor=None, settings=SETTINGS, now=NOW)
+            if title == "Hidden in error":
+                show_again(session, found, hidden, actor=None, now=NOW)
+        edit(session, found, ids["Rewritten"], AnnouncementForm("Polite", "Please."), editor=people[3], now=NOW)
+    with reading(engine) as session:
+        waiting = repr(contents._messages(session, ada, NOW)["next_digest"])
+    assert [one in waiting for one in ("Mended.", "Text of Withdrawn.", "Text of Rude.")] == [True, False, False]
+    assert digest(engine, NEXT_DAY) == 1
+    [mail] = mails_to(engine, ada)
+    assert mail.subject == "4 pieces of news"
+    told = ("[Idioms] Stays", "Text of Stays.", "[Idioms] Right", "Mended.", "Text of Hidden in error.", "Please.")
+    assert [one for one in told if one not in mail.body] == []
+    assert not any(one in mail.body for one in ("Wrong", "Withdrawn", "Rude", "Rewritten", "Hidden by"))
+
+
+def test_no_digest_is_written_of_what_was_withdrawn(engine: Engine, people: list[User], ada: User) -> None:
+    wish(engine, ada, announcements=Pace.DAILY)
+    announce(engine, people[3], "News")
+    with writing(engine) as session:
+        found = find_competition(session, COMPETITION)
+        [one] = announcements_of(session, found)
+        withdraw(session, found, one.id, actor=people[3], now=NOW)
+    assert digest(engine, NEXT_DAY) == 0
+    assert mails_to(engine, ada) == []
+    with reading(engine) as session:
+        assert session.scalars(select(DigestItem)).all() == []
 
 
 def test_each_person_has_a_pace_of_their_own(engine: Engine, people: list[User], ada: User) -> None:

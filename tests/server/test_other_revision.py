@@ -127,7 +127,7 @@ def test_migrate_prints_each_revision_that_it_applies(place: Place) -> None:
         upgrade_to(connection, "0003")
     status, said = place.run("migrate")
     assert status == 0
-    revisions = ["0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011", "0012", "0013", "0014", "0015"]
+    revisions = ["0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011", "0012", "0013", "0014", "0015", "0016"]
     assert re.findall(r"^revision (\d{4}): \S", said, re.MULTILINE) == revisions
     assert said.endswith("The database was migrated.\n")
     assert place.run("migrate") == (0, "The database is up to date.\n")

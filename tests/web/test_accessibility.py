@@ -252,6 +252,7 @@ IDIOMS = [
     Visit("/admin/settings", who=ROOT),
     Visit("/admin/looks", who=ROOT),
     Visit("/admin/announcements", who=ROOT),
+    Visit("/webhooks", who=ROOT),
     Visit("/admin/announcements", who=ROOT, is_refused=True),
     *(Visit(f"/admin/{section}", who=ROOT) for section in ("queue", "storage", "mails", "limits", "health")),
     Visit("/admin/moderation", who=ROOT),

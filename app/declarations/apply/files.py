@@ -141,6 +141,7 @@ def _settle_phases(work: Work, competition: Competition, declared: set[str]) -> 
         if phase.id in used_ids:
             work.changes.note(f"left alone: {what} {_USED}")
             continue
+        work.session.refresh(phase, with_for_update=True)  # so that no webhook notes one of its boards any more
         for table in (HistoricRow, Allowance, WebhookBoard):
             work.session.execute(delete(table).where(table.phase_id == phase.id))
         work.session.delete(phase)
@@ -172,6 +173,7 @@ def _settle_boards(work: Work, competition: Competition, declared: set[str], tas
         if work.session.scalar(select(Snapshot.id).where(Snapshot.board_id == board.id).limit(1)):
             work.changes.note(f"left alone: {what} is no longer declared but has official results")
             continue
+        work.session.refresh(board, with_for_update=True)  # so that no webhook notes it any more
         for table in (EntryChoice, WebhookBoard):
             work.session.execute(delete(table).where(table.board_id == board.id))
         forget_board(work.session, board.id)

@@ -7,6 +7,7 @@ from typing import Any
 
 from fastapi.responses import HTMLResponse
 
+from app.base import links
 from app.web.administration.access import ADMIN
 from app.web.html.rendering import render_page
 from app.web.http.visit import UserVisit
@@ -34,6 +35,7 @@ SECTIONS = (
     Section("Limits", f"{ADMIN}/limits"),
     Section("Health", f"{ADMIN}/health"),
     Section("Moderation", f"{ADMIN}/moderation"),
+    Section("Webhooks", links.webhooks()),
 )
 
 

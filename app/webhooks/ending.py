@@ -1,0 +1,70 @@
+"""Webhooks that end by themselves: disabled with the reason, which their people read on the page and in a mail."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, exists, select, update
+from sqlalchemy.orm import Session
+
+from app.base import links
+from app.base.addresses import public_address
+from app.base.config import Settings
+from app.models import Competition, CompetitionBlock, DeliveryStatus, User, Webhook, WebhookDelivery
+from app.people import audit
+from app.people.mail import send_mail
+
+_IS_BLOCKED: ColumnElement[bool] = User.blocked_at.is_not(None)
+#: The actor in audit entries of the server itself.
+ACTOR = "webhooks"
+_MAIL = """\
+Hello {username},
+
+The webhook '{name}' of {where} is disabled, and nothing is sent to it any more: {why}
+
+Whoever keeps it can save it as one that is in use, and send again what it missed:
+
+{page}
+"""
+
+
+def disable(session: Session, webhook: Webhook, why: str, settings: Settings, now: datetime) -> None:
+    """Disable a webhook and mail its owner once; what waits is given up, and can be sent again later."""
+    if webhook.disabled_at is not None:
+        return
+    webhook.disabled_at, webhook.disabled_why = now, why
+    waiting = (WebhookDelivery.webhook_id == webhook.id) & (WebhookDelivery.status == DeliveryStatus.WAITING)
+    session.execute(update(WebhookDelivery).where(waiting).values(status=DeliveryStatus.GIVEN_UP, ended_at=now))
+    competition = session.get(Competition, webhook.competition_id) if webhook.competition_id else None
+    where = competition.title if competition else "this server"
+    owner = session.get_one(User, webhook.owner_id)
+    page = public_address(settings, links.webhook(webhook.id))
+    body = _MAIL.format(username=owner.username, name=webhook.name, where=where, why=why, page=page)
+    send_mail(session, owner, f"Webhook '{webhook.name}' is disabled", body, now=now)
+    subject = f"competition {competition.name}" if competition else "server"
+    audit.record(session, ACTOR, "webhook.disable", subject, {"webhook": webhook.id, "why": why}, now=now)
+
+
+def why_blocked(session: Session, webhook: Webhook) -> str:
+    """Return why its owner lends it no rights if they are blocked by now, whenever they were loaded; else nothing."""
+    if session.scalar(select(User.id).where(User.id == webhook.owner_id, _IS_BLOCKED)) is not None:
+        return "whoever saved it last is blocked on this server."
+    here = (CompetitionBlock.competition_id == webhook.competition_id) & (CompetitionBlock.user_id == webhook.owner_id)
+    is_blocked_here = session.scalar(select(CompetitionBlock.user_id).where(here)) is not None
+    return "whoever saved it last is blocked in this competition." if is_blocked_here else ""
+
+
+def webhooks_of_blocked(session: Session) -> list[int]:
+    """Return the webhooks in use whose owner is blocked on the server, or in the competition that they are of."""
+    here = (CompetitionBlock.competition_id == Webhook.competition_id) & (CompetitionBlock.user_id == Webhook.owner_id)
+    query = select(Webhook.id).join(User, User.id == Webhook.owner_id).where(Webhook.disabled_at.is_(None))
+    return list(session.scalars(query.where(_IS_BLOCKED | exists().where(here)).order_by(Webhook.id)))
+
+
+def end_of_blocked(session: Session, settings: Settings, now: datetime) -> int:
+    """Disable the webhooks of people who are blocked; return how many."""
+    found = select(Webhook).where(Webhook.id.in_(webhooks_of_blocked(session))).order_by(Webhook.id).with_for_update()
+    ended = [(one, why) for one in session.scalars(found).all() if (why := why_blocked(session, one))]
+    for webhook, why in ended:
+        disable(session, webhook, why, settings, now)
+    return len(ended)
