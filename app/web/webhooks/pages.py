@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Depends, Form, Request, Response
 from fastapi.responses import RedirectResponse
@@ -14,6 +14,7 @@ from app.competitions.find import find_competition
 from app.models import Competition, NewsKind, User, Webhook, WebhookAudience, WebhookForm
 from app.models.columns import NAME_CHARACTERS
 from app.models.webhooks import ADDRESS_CHARACTERS
+from app.web.administration.sections import render_section
 from app.web.html.guards import PageForm, PageUserVisit, SentForm, Ticked, form_again, form_guard
 from app.web.html.rendering import render_page
 from app.web.html.workspace import Workspace, desk_of, workspace_of
@@ -128,10 +129,10 @@ def _list_page(
 ) -> Response:
     session, user = visit.session, visit.user
     holder = holder_for(session, competition, user, of_team=of_team)
-    return render_page(
+    return _render(
         visit,
         "webhooks/list.html",
-        workspace=_workspace(visit, holder),
+        holder,
         address=links.webhooks(competition.name if competition else "", of_team=of_team),
         webhooks=[WebhookOut.of(one, competition) for one in webhooks_of(session, holder, user)],
         typed=form or WebhookPageForm(audience=holder.audiences[0]),
@@ -140,11 +141,16 @@ def _list_page(
     )
 
 
-def _workspace(visit: UserVisit, holder: Holder) -> Workspace | None:
-    """Return the head of the page: of the desk, or of the competition for a team; None for the server's."""
+def _render(visit: UserVisit, template: str, holder: Holder, /, **context: Any) -> Response:
+    """Return a page below the head of the desk, of the competition for a team, or of the administrators' pages."""
     if holder.competition is None:
-        return None
-    competition = find_competition(visit.session, holder.competition.name)
+        return render_section(visit, template, workspace=None, **context)
+    return render_page(visit, template, workspace=_workspace(visit, holder.competition, holder), **context)
+
+
+def _workspace(visit: UserVisit, of: Competition, holder: Holder) -> Workspace:
+    """Return the head of the desk, or of the competition for a team."""
+    competition = find_competition(visit.session, of.name)
     if holder.team is not None:
         return workspace_of(visit.session, competition, visit.viewer)
     return desk_of(visit.session, competition, visit.viewer)
@@ -250,10 +256,10 @@ def _page(
     webhook, holder = find_webhook(session, webhook_id, user)
     is_owner = webhook.owner_id == user.id
     former_until = webhook.former_until
-    return render_page(
+    return _render(
         visit,
         "webhooks/page.html",
-        workspace=_workspace(visit, holder),
+        holder,
         address=links.webhook(webhook_id),
         back=_list_of(holder),
         webhook=WebhookOut.of(webhook, holder.competition),
