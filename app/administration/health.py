@@ -55,7 +55,7 @@ def _space(session: Session, settings: Settings) -> list[PartOut]:
 def _backup(session: Session, now: datetime) -> PartOut:
     last = last_beat(session, BACKUP)
     if last is None:
-        return _part("backup", False, "was never made by evergold backup")
+        return _part("backup", False, "was never made")
     return _part("backup", now - last <= BACKUP_AGE, f"was made {moment_words(last)}")
 
 
@@ -66,7 +66,6 @@ def _mails(session: Session) -> PartOut:
 
 def _runs(session: Session) -> list[PartOut]:
     failed, holds = len(failed_runs(session)), len(list_holds(session))
-    return [
-        _part("scoring", not failed, f"has {failed} failed runs" if failed else "has no failed runs"),
-        *([_part("scoring", True, f"is held in {holds} places")] if holds else []),
-    ]
+    runs = f"has {failed} failed run{'s' if failed > 1 else ''}" if failed else "has no failed runs"
+    pauses = f"hold scoring at {holds} place{'s' if holds > 1 else ''}"
+    return [_part("scoring", not failed, runs), *([_part("pauses", True, pauses)] if holds else [])]

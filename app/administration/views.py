@@ -105,6 +105,9 @@ class ServerOverview(ApiModel):
             "competitions": 9,
             "submissions": 18203,
             "requests": 1,
+            "reports": 0,
+            "failed_runs": 0,
+            "failed_mails": 3,
             "announcements": 0,
             "changed_settings": 2,
         }
@@ -116,6 +119,9 @@ class ServerOverview(ApiModel):
     competitions: int
     submissions: int
     requests: int = Field(description="to organise, without an answer")
+    reports: int = Field(description="of texts, open")
+    failed_runs: int
+    failed_mails: int
     announcements: int = Field(description="to everybody, now or ahead")
     changed_settings: int = Field(description="that are not as the environment says")
 

@@ -28,7 +28,7 @@ def _setting(default: Any, title: str, group: str, description: str, **bounds: A
     return Field(default, title=title, description=description, json_schema_extra={"group": group}, **bounds)
 
 
-PEOPLE, ORGANISERS, LIMITS, STORAGE, LOOKS = "New accounts", "Organisers", "Limits", "Storage", "Looks"
+PEOPLE, ORGANISERS, LIMITS, STORAGE, LOOKS = "Accounts", "Organisers", "Limits", "Storage", "Looks"
 #: The name of a server that has none of its own.
 PRODUCT = "Evergold"
 SERVER_NAME_CHARACTERS, FRONT_CHARACTERS, MOST_FEATURED = 60, 20_000, 12
@@ -55,33 +55,36 @@ class LiveSettings(BaseModel):
         "optional",
         "Second factor",
         PEOPLE,
-        "who must log in with a second factor: nobody, administrators, or organisers as well",
+        "who needs one to log in: nobody, administrators, or organisers as well",
     )
     contact: str = _setting(
         "",
         "Contact",
         PEOPLE,
-        "address of who runs this server, for mail or of a page: shown where people should write to them",
+        "an e-mail address or a page of the people who run this server, shown to everybody",
     )
 
     organise: Rule = _setting(
         "admins",
         "Who may create competitions",
         ORGANISERS,
-        "who may make competitions in the browser: anybody with a confirmed address, whom "
-        "`evergold account approve` approved, or administrators alone",
+        "anybody with a confirmed address, people whom administrators approved, or administrators alone",
     )
     competitions_per_organiser: int = _setting(
-        5, "Competitions of an organiser", ORGANISERS, "that one who is no administrator may own; 0: none", ge=0
+        5,
+        "Competitions of an organiser",
+        ORGANISERS,
+        "how many competitions a person may own; administrators: any number; 0: none",
+        ge=0,
     )
     mebibytes_per_organiser: int = _setting(
-        1024, "MiB of an organiser", ORGANISERS, "of files and gold of theirs, all together", ge=0
+        1024, "MiB of an organiser", ORGANISERS, "files and gold of all their competitions together", ge=0
     )
     blueprint_days: int = _setting(
         180,
         "Days of an abandoned draft",
         ORGANISERS,
-        "how long a competition that nobody goes on writing is kept, told two weeks before; 0: ever",
+        "until a declaration that nobody continues is deleted, with a mail two weeks before; 0: never",
         ge=0,
     )
 

@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from app.base.config import MEBIBYTE, Settings
-from app.base.errors import EvergoldError, Forbidden, InvalidForm, NotFound
+from app.base.errors import EvergoldError, Forbidden, InvalidForm
 from app.base.live_settings import Rule
 from app.base.storage import UNLIMITED_BYTES
 from app.base.text import readable_size, refuse
@@ -35,7 +35,7 @@ from app.people.invitations import end_those_beyond
 from app.people.rights import (
     ANY_RIGHT,
     Needs,
-    find_user,
+    find_typed_user,
     grant_role,
     has_role,
     is_named,
@@ -239,10 +239,7 @@ def hand_over(
     session.refresh(competition, with_for_update=True)
     if not can_transfer(by, competition):
         raise Forbidden("Only its owner, and administrators, hand a competition over.")
-    try:
-        to = find_user(session, username)
-    except NotFound as unknown:  # reported at the field
-        raise InvalidForm(unknown.message, fields={"owner": unknown.message}) from None
+    to = find_typed_user(session, username, "owner")
     if not has_role(session, to, competition, Role.ORGANISER):
         sentence = f"{to.username} is no organiser of it yet: invite them first."
         raise InvalidForm("Please correct what is marked.", fields={"owner": sentence})

@@ -10,8 +10,8 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, contains_eager
 
 from app.base.db import ReadingSession, once
-from app.base.errors import Forbidden, NotAuthenticated, NotFound
-from app.base.text import is_address, refuse
+from app.base.errors import Forbidden, InvalidForm, NotAuthenticated, NotFound
+from app.base.text import PLEASE_CORRECT, is_address, refuse
 from app.models import ALL_RIGHTS, Competition, CompetitionRole, Right, Role, User, rights_in, rights_text
 from app.people.audit import record
 from app.people.blocking import check_not_blocked
@@ -136,6 +136,14 @@ class RightMissing(Forbidden):
     """The user organises the competition, but lacks a right. `details` has needed and rights."""
 
     code = "right_missing"
+
+
+def find_typed_user(session: Session, username: str, field: str) -> User:
+    """Return the account that is named in a field of a form, as find_user does. Raises InvalidForm."""
+    try:
+        return find_user(session, username)
+    except NotFound as unknown:  # reported at the field
+        raise InvalidForm(PLEASE_CORRECT, fields={field: unknown.message}) from None
 
 
 def rights_of(session: Session, user: User | None, competition: Competition) -> frozenset[Right]:

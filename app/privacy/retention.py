@@ -54,7 +54,7 @@ def retention_rules(settings: Settings) -> list[RetentionOut]:
         rule("reports", "Reports of texts, and texts that organisers hid", None, "until their author's account goes"),
         rule("devices", "Browsers that you logged in with", KNOWN_DAYS, "after the last log-in"),
         rule("archives", "Archives of your own data", settings.archive_days),
-        rule("deletion", "Accounts to be deleted, which can be kept until then", settings.deletion_days),
+        rule("deletion", "Accounts to be deleted", settings.deletion_days, "until then you can keep yours"),
         rule("audit", "What organisers and administrators did", None, "without a name once the account is deleted"),
     ]
 

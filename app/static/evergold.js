@@ -80,7 +80,7 @@ function closeMenus(event) {
 document.addEventListener("click", closeMenus);
 document.addEventListener("keydown", closeMenus);
 // The tab that one is on is in view.
-document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+for (const tab of document.querySelectorAll(".tabs [aria-current]")) tab.scrollIntoView({ block: "nearest", inline: "nearest" });
 countTime();
 setInterval(countTime, 1000);
 showOwnClocks();

@@ -13,6 +13,7 @@ from app.base.errors import EvergoldError
 from app.competitions.find import find_competition
 from app.competitions.organisers import limits_of
 from app.models import User
+from app.people.rights import find_typed_user
 from app.web.administration.access import ADMIN, AdminVisit, admin_form_of
 from app.web.administration.sections import render_section
 from app.web.html.guards import PageForm, form_again
@@ -52,5 +53,6 @@ def send_owner(
 ) -> Response:
     with writing(server.engine) as session:
         found, limits = find_competition(session, competition), limits_of(server.settings)
-        transfer(session, found, form.owner, limits, by=user, now=server.clock())
+        to = find_typed_user(session, form.owner, "owner")
+        transfer(session, found, to.username, limits, by=user, now=server.clock())
     return RedirectResponse(COMPETITIONS, 303)

@@ -25,17 +25,17 @@ SECTIONS = (
     Section("Overview", ADMIN),
     Section("People", f"{ADMIN}/people"),
     Section("Requests", f"{ADMIN}/requests"),
+    Section("Moderation", f"{ADMIN}/moderation"),
     Section("Competitions", f"{ADMIN}/competitions"),
+    Section("Announcements", f"{ADMIN}/announcements"),
     Section("Settings", f"{ADMIN}/settings"),
     Section("Looks", f"{ADMIN}/looks"),
-    Section("Announcements", f"{ADMIN}/announcements"),
+    Section("Webhooks", links.webhooks()),
     Section("Queue", f"{ADMIN}/queue"),
     Section("Storage", f"{ADMIN}/storage"),
     Section("Mails", f"{ADMIN}/mails"),
     Section("Limits", f"{ADMIN}/limits"),
     Section("Health", f"{ADMIN}/health"),
-    Section("Moderation", f"{ADMIN}/moderation"),
-    Section("Webhooks", links.webhooks()),
 )
 
 

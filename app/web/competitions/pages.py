@@ -26,11 +26,11 @@ from app.submissions.find import current_run, load_submissions, newest_own
 from app.texts.markdown import markdown_parser, with_readable_tables
 from app.web.html.rendering import APP, SITE_TEXTS, render, render_page
 from app.web.html.site_texts import read_site_text
-from app.web.http.context import Server, ServerHere, public_address
+from app.web.http.context import ServerHere, public_address
 from app.web.http.identity import VisitorHere
 from app.web.http.images import image_response
 from app.web.http.routers import page_router
-from app.web.http.visit import PlainPageVisit, PublicVisit
+from app.web.http.visit import PlainPageVisit, PublicVisit, Visit
 from evergold.scoring.tasks import TASKS
 
 router = page_router()
@@ -274,15 +274,15 @@ def read_image(visit: PublicVisit, competition: str, sha256: str) -> Response:
 
 
 @router.get("/contact")
-def read_contact(request: Request, server: ServerHere) -> Response:
-    return _page(request, server, "contact")
+def read_contact(visit: PlainPageVisit) -> Response:
+    return _page(visit, "contact")
 
 
 @router.get("/imprint")
-def read_imprint(request: Request, server: ServerHere) -> Response:
-    return _page(request, server, "imprint")
+def read_imprint(visit: PlainPageVisit) -> Response:
+    return _page(visit, "imprint")
 
 
-def _page(request: Request, server: Server, name: str) -> Response:
-    text = read_site_text(server.settings, name)
-    return render(request, "competitions/site_text.html", title=SITE_TEXTS[name], text=text)
+def _page(visit: Visit, name: str) -> Response:
+    text = read_site_text(visit.server.settings, name)
+    return render_page(visit, "competitions/site_text.html", title=SITE_TEXTS[name], text=text)

@@ -18,7 +18,7 @@ from app.moderation.hiding import REASON_CHARACTERS
 from app.moderation.reports import REASON_WORDS, WORDS_CHARACTERS, earlier_report, report
 from app.moderation.texts import WHICH_CHARACTERS, find_text
 from app.people.blocks import block, unblock
-from app.people.rights import ANY_RIGHT, find_user
+from app.people.rights import ANY_RIGHT, find_typed_user, find_user
 from app.web.html.guards import PageForm, PageUserVisit, SentForm, form_again, form_guard
 from app.web.html.rendering import render_page
 from app.web.html.workspace import desk_of, workspace_of
@@ -185,7 +185,8 @@ def send_block(
 ) -> Response:
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.EDIT)
-        block(session, found, find_user(session, form.username), form.reason, actor=user, now=server.clock())
+        person = find_typed_user(session, form.username, "username")
+        block(session, found, person, form.reason, actor=user, now=server.clock())
     return RedirectResponse(links.moderation(competition), 303)
 
 

@@ -23,12 +23,12 @@ from app.privacy.deletions import (
 )
 from app.privacy.retention import retention_rules
 from app.web.html.guards import PageForm, PageUserVisit, form_again, form_guard
-from app.web.html.rendering import render, render_page
+from app.web.html.rendering import render_page
 from app.web.html.site_texts import read_site_text
 from app.web.http.context import ServerHere
 from app.web.http.identity import VisitorHere
 from app.web.http.routers import page_router
-from app.web.http.visit import UserVisit
+from app.web.http.visit import PlainPageVisit, UserVisit
 from app.web.people.passwords import PasswordTurn, prove_again
 
 router = page_router()
@@ -107,11 +107,11 @@ def send_undo(server: ServerHere, user: Sender) -> Response:
 
 
 @router.get(links.privacy())
-def read_privacy(request: Request, server: ServerHere) -> Response:
+def read_privacy(visit: PlainPageVisit) -> Response:
     """Write the page from the settings in use, with the operator's own text below, if there is one."""
-    settings = server.settings
-    return render(
-        request,
+    settings = visit.server.settings
+    return render_page(
+        visit,
         "people/privacy.html",
         rules=retention_rules(settings),
         contact=settings.contact,

@@ -17,7 +17,7 @@ from app.models.webhooks import ADDRESS_CHARACTERS
 from app.web.administration.sections import render_section
 from app.web.html.guards import PageForm, PageUserVisit, SentForm, Ticked, form_again, form_guard
 from app.web.html.rendering import render_page
-from app.web.html.workspace import desk_of, workspace_of
+from app.web.html.workspace import Workspace, desk_of, workspace_of
 from app.web.http.context import ServerHere
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
@@ -129,7 +129,7 @@ def _list_page(
 ) -> Response:
     session, user = visit.session, visit.user
     holder = holder_for(session, competition, user, of_team=of_team)
-    return _rendered(
+    return _render(
         visit,
         "webhooks/list.html",
         holder,
@@ -137,20 +137,23 @@ def _list_page(
         webhooks=[WebhookOut.of(one, competition) for one in webhooks_of(session, holder, user)],
         typed=form or WebhookPageForm(audience=holder.audiences[0]),
         error=error,
+        asked=_asked(holder),
     )
 
 
-def _rendered(visit: UserVisit, template: str, holder: Holder, /, **context: Any) -> Response:
-    """Return the page with the head of the desk, of the competition for a team, or of the administration."""
+def _render(visit: UserVisit, template: str, holder: Holder, /, **context: Any) -> Response:
+    """Return a page below the head of the desk, of the competition for a team, or of the administrators' pages."""
     if holder.competition is None:
-        return render_section(visit, template, workspace=None, asked=_asked(holder), **context)
-    competition = find_competition(visit.session, holder.competition.name)
-    workspace = (
-        workspace_of(visit.session, competition, visit.viewer)
-        if holder.team is not None
-        else desk_of(visit.session, competition, visit.viewer)
-    )
-    return render_page(visit, template, workspace=workspace, asked=_asked(holder), **context)
+        return render_section(visit, template, workspace=None, **context)
+    return render_page(visit, template, workspace=_workspace(visit, holder.competition, holder), **context)
+
+
+def _workspace(visit: UserVisit, of: Competition, holder: Holder) -> Workspace:
+    """Return the head of the desk, or of the competition for a team."""
+    competition = find_competition(visit.session, of.name)
+    if holder.team is not None:
+        return workspace_of(visit.session, competition, visit.viewer)
+    return desk_of(visit.session, competition, visit.viewer)
 
 
 def _asked(holder: Holder) -> dict[str, object]:
@@ -253,7 +256,7 @@ def _page(
     webhook, holder = find_webhook(session, webhook_id, user)
     is_owner = webhook.owner_id == user.id
     former_until = webhook.former_until
-    return _rendered(
+    return _render(
         visit,
         "webhooks/page.html",
         holder,
@@ -267,6 +270,7 @@ def _page(
         typed=form if isinstance(form, WebhookPageForm) else _as_typed(webhook),
         done=DONE.get(done, ""),
         error=error,
+        asked=_asked(holder),
     )
 
 

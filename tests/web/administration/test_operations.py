@@ -227,7 +227,7 @@ def test_the_pages_show_it_and_their_forms_do_it(quick_site: Site, root: Person,
         "mails": "550 unknown",
         "limits": "Nothing was refused lately",
         "health": "not well",
-        "moderation": "There are none",
+        "moderation": "No text was reported",
     }
     for page, words in shown.items():
         found = browser.send("GET", f"/admin/{page}")

@@ -314,6 +314,9 @@ def test_the_pages_report_hide_show_and_block(site: Site, ada: Person, eve: Pers
         assert rosa.post(f"{desk}/{report}/hide", data={**token, "reason": "It shouts."}).status_code == 200
         assert ADVERT in rosa.get(desk).text  # for those who decide
         assert ADVERT not in rosa.get(f"{COMPETITION_PAGE}/questions").text
+        unknown = rosa.post(f"{desk}/block", data={**token, "username": "zoe", "reason": "She shouts, too."})
+        assert unknown.status_code == 422
+        assert "She shouts, too." in unknown.text
         blocked = rosa.post(f"{desk}/block", data={**token, "username": "ada", "reason": "Enough."})
         assert blocked.status_code == 200
         with reading(site.engine) as session:
