@@ -69,7 +69,7 @@ WEIGHT = """() => [...performance.getEntriesByType("navigation"), ...performance
 VIOLATIONS = "async ([where, rules]) => (await axe.run(where, rules)).violations"
 TOO_WIDE = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 REFUSED = """() => {
-  const form = document.querySelector("main form[method=post]");
+  const form = document.querySelector("main form[method=post]:not(.inline)");  // those stand in rows
   form.noValidate = true;
   if (form.matches("[data-upload]")) form.submit();  // past its script, which would not even send it
   else form.requestSubmit();

@@ -17,7 +17,14 @@ from app.web.main import create_app
 from tests.world import COMPETITION, PHASE, TASK
 
 #: What the site of the tests calls its things; what is not there is named like a thing that is nowhere.
-NAMES = {"competition": COMPETITION, "phase": PHASE, "task": TASK, "board": "zero-shot", "ranking": "overall"}
+NAMES = {
+    "competition": COMPETITION,
+    "phase": PHASE,
+    "task": TASK,
+    "board": "zero-shot",
+    "ranking": "overall",
+    "scheme": "light",
+}
 NOWHERE = "00000000-0000-4000-8000-000000000000"
 
 

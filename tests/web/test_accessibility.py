@@ -107,6 +107,8 @@ NO_PAGES = {
     "/robots.txt": "for robots",
     "/sitemap.xml": "for robots",
     "/apple-touch-icon.png": "leads to a picture",
+    "/looks.css": "colours of a server",
+    "/logo/{sha256}": "a picture",
     "/competitions/{competition}/phases/{phase}/boards/{board}/picture.png": "a picture",
     "/embed/competitions/{competition}/phases/{phase}/boards/{board}": "a part of others' pages, without scripts",
     "/login/with/{provider}": "leads to a provider",

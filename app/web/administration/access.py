@@ -14,9 +14,6 @@ from app.web.html.guards import PageUserVisit, SentUpload, form_guard, upload_gu
 from app.web.http.identity import ApiOrganiser
 from app.web.http.visit import ApiOrganiserVisit, UserVisit
 
-#: The first page, and the beginning of all addresses.
-ADMIN = "/admin"
-
 
 def _check_page(user: User) -> User:
     if not user.is_administrator:

@@ -14,8 +14,8 @@ from app.competitions.find import find_competition
 from app.competitions.organisers import limits_of
 from app.models import User
 from app.people.rights import find_typed_user
-from app.web.administration.access import ADMIN, AdminVisit, admin_form_of
-from app.web.administration.sections import render_section
+from app.web.administration.access import AdminVisit, admin_form_of
+from app.web.html.administration import ADMIN, render_section
 from app.web.html.guards import PageForm, form_again
 from app.web.http.context import ServerHere
 from app.web.http.routers import page_router

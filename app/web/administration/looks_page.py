@@ -13,9 +13,9 @@ from app.base.db import writing
 from app.base.errors import EvergoldError
 from app.base.live_settings import FRONT_CHARACTERS, SERVER_NAME_CHARACTERS
 from app.models import User
-from app.web.administration.access import ADMIN, AdminVisit, admin_form_of, admin_upload_of
+from app.web.administration.access import AdminVisit, admin_form_of, admin_upload_of
 from app.web.administration.logos import SchemeHere, received_logo
-from app.web.administration.sections import render_section
+from app.web.html.administration import ADMIN, render_section
 from app.web.html.guards import PageForm, SentUpload, form_again
 from app.web.http.context import ServerHere
 from app.web.http.routers import page_router

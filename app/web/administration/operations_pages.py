@@ -18,8 +18,8 @@ from app.moderation.reports import REASON_WORDS, list_reports
 from app.moderation.views import TextReportOut
 from app.runs.failures import failed_runs
 from app.runs.holds import REASON_CHARACTERS
-from app.web.administration.access import ADMIN, AdminVisit, admin_form_of
-from app.web.administration.sections import render_section
+from app.web.administration.access import AdminVisit, admin_form_of
+from app.web.html.administration import ADMIN, render_section
 from app.web.html.guards import PageForm, Ticked, form_again
 from app.web.http.context import ServerHere
 from app.web.http.routers import page_router

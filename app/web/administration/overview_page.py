@@ -5,8 +5,8 @@ from __future__ import annotations
 from fastapi import Response
 
 from app.administration.overview import overview
-from app.web.administration.access import ADMIN, AdminVisit
-from app.web.administration.sections import render_section
+from app.web.administration.access import AdminVisit
+from app.web.html.administration import ADMIN, render_section
 from app.web.http.routers import page_router
 
 router = page_router()

@@ -19,8 +19,8 @@ from app.base.text import refuse
 from app.models import User
 from app.people.organising_requests import TEXT_CHARACTERS, answer_request, list_requests
 from app.privacy.deletions import describe_deletion, plan_account_deletion, undo_account_deletion
-from app.web.administration.access import ADMIN, AdminVisit, admin_form_of
-from app.web.administration.sections import render_section
+from app.web.administration.access import AdminVisit, admin_form_of
+from app.web.html.administration import ADMIN, render_section
 from app.web.html.guards import PageForm, form_again
 from app.web.http.context import Server, ServerHere
 from app.web.http.routers import page_router

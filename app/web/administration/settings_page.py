@@ -18,8 +18,8 @@ from app.base.live_settings import LOOKS
 from app.base.text import refuse
 from app.base.times import parse_moment
 from app.models import Severity, User
-from app.web.administration.access import ADMIN, AdminVisit, admin_form_of
-from app.web.administration.sections import render_section
+from app.web.administration.access import AdminVisit, admin_form_of
+from app.web.html.administration import ADMIN, render_section
 from app.web.html.guards import PageForm, form_again
 from app.web.http.context import ServerHere
 from app.web.http.routers import page_router

@@ -14,7 +14,7 @@ from app.competitions.find import find_competition
 from app.models import Competition, NewsKind, User, Webhook, WebhookAudience, WebhookForm
 from app.models.columns import NAME_CHARACTERS
 from app.models.webhooks import ADDRESS_CHARACTERS
-from app.web.administration.sections import render_section
+from app.web.html.administration import render_section
 from app.web.html.guards import PageForm, PageUserVisit, SentForm, Ticked, form_again, form_guard
 from app.web.html.rendering import render_page
 from app.web.html.workspace import Workspace, desk_of, workspace_of

@@ -8,9 +8,11 @@ from typing import Any
 from fastapi.responses import HTMLResponse
 
 from app.base import links
-from app.web.administration.access import ADMIN
 from app.web.html.rendering import render_page
 from app.web.http.visit import UserVisit
+
+#: The first page, and the beginning of the addresses of all but the webhooks.
+ADMIN = "/admin"
 
 
 @dataclass(frozen=True, slots=True)
