@@ -192,6 +192,7 @@ def test_competition_from_before_revisions_says_how_to_get_one(place: Place) -> 
 
 
 def test_earlier_revision_holds_again_as_a_new_one(each: Place) -> None:
+    add_revision(each.engine, NEIGHBOURS)
     each.edit({END: LATER, "title": "A demo"})
     outcome = each.go_back(1)
     assert outcome.revision == 3

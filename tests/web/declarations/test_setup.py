@@ -167,6 +167,30 @@ def test_dates_have_a_zone_and_phases_come_and_go(site: Site, ada: Linguist) -> 
     assert [phase["name"] for phase in document_of(site, "praise-or-insulte")["phases"]] == ["evaluation"]
 
 
+def base_of(ada: Linguist, place: str, step: str) -> str:
+    """The revision that the page of a step was made from, as its form sends it along."""
+    page = ada.browser.get(f"{place}/{step}").text
+    return page.split('name="base" value="', 1)[1].split('"', 1)[0]
+
+
+def test_who_saves_what_another_changed_meanwhile_overwrites_nothing(site: Site, ada: Linguist) -> None:
+    place = begun(ada)
+    seen = base_of(ada, place, "rules")
+    ada.send(f"{place}/texts", base=seen, title="Praise", description="Label each item.")
+    rules = {"mode": "approval", "per_day": "3", "total": "", "members_max": "4", "terms": "Be kind."}
+    before = document_of(site, "praise-or-insulte")
+    for late in (ada.send(f"{place}/rules", base=seen, **rules), send_items(ada, place, {**COLUMNS, "base": seen})):
+        assert late.status_code == 409
+        assert "Meanwhile this was changed by ada" in text_of(late.text)
+    assert document_of(site, "praise-or-insulte") == before
+    assert ada.send(f"{place}/rules", base=base_of(ada, place, "rules"), **rules).status_code == 200
+    document = document_of(site, "praise-or-insulte")
+    assert (document["title"], document["description"]) == ("Praise", "Label each item.")
+    assert [phase["limits"] for phase in document["phases"]] == [{"per_day": 3}] * len(document["phases"])
+    assert document["teams"] == {"members_max": 4}
+    assert (document["registration"]["mode"], document["registration"]["terms"].strip()) == ("approval", "Be kind.")
+
+
 def test_a_story_is_chosen_with_what_one_team_can_learn_beside_it(site: Site, ada: Linguist) -> None:
     place = begun(ada)
     send_items(ada, place, COLUMNS)
