@@ -363,3 +363,33 @@ def test_a_corrected_gold_scores_the_baselines_again(
         majority = [float(page.split("frequent labels weigh more", 1)[1].split()[0]) for page in shown]
         assert majority[0] == 1.0, "always praise, and so is the gold"
         assert majority[1] <= 2 / 8, "of the public half, at most the two that stayed"
+
+
+def test_a_metric_of_single_labels_has_no_score_over_all_items(
+    empty_site: Site, cheap_passwords: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even that of the first label, which would be taken for it; and a later phase has no part in the scores."""
+    site = empty_site
+    open_to_organisers(site, monkeypatch)
+    with log_in(site, "ada") as browser:
+        with writing(site.engine) as session:
+            session.scalars(select(User).where(User.username == "ada")).one().email_confirmed_at = site.now
+        ada = Linguist(browser)
+        place = begun(ada, "labels")
+        send_items(ada, place, COLUMNS)
+        dates = {"phase.0.title": "Evaluation", "phase.0.start": "2027-03-27T12:00", "phase.0.end": "2027-03-28T12:00"}
+        ada.send(f"{place}/phases", **dates, **{"phase.0.zone": "UTC", "add": "post-evaluation"})
+        assert len(document_of(site, "praise-or-insulte")["phases"]) == 2
+        rows = [line.split(b",")[:2] for line in ITEMS.splitlines()[1:]]
+        gold = b"id,language,label\n" + b"".join(b"%s,%s,praise\n" % (one, language) for one, language in rows)
+        address = "/competitions/praise-or-insulte/phases/evaluation/tasks/main/gold"
+        assert ada.upload(address, "gold.csv", gold).status_code == 200
+        work(site)
+        table = ada.browser.get(f"{place}/metrics").text
+        cells = {
+            name: re.findall(r"\b[01]\.\d{3}\b|–", text_of(row))
+            for row in table.split("<tr>")[2:]
+            for name in re.findall(r'name="metric\.(\w+)"', row)
+        }
+        assert cells["subset_accuracy"][0] == "1.000", "always praise, and so is the gold"
+        assert cells["label_f1"] == ["–"] * len(cells["subset_accuracy"])
