@@ -11,6 +11,7 @@ from sqlalchemy.orm import joinedload
 from app.base.db import reading, writing
 from app.boards.snapshots import freeze
 from app.declarations.apply.precedence import OnEdits
+from app.declarations.blueprints.preview import boards_of, declaration_of
 from app.declarations.views import EffectOut
 from app.models import Board, Phase, RevisionSource, ScoringRun
 from tests.beside import add_old_run
@@ -188,6 +189,16 @@ def test_effects_count_what_would_have_to_be_rescored(each: Place, change: str) 
     found = {effect.phase: effect for effect in each.plan().effects}
     assert (found["evaluation"].rescore, each.plan().rescore) == (1, 1)
     assert "1 submission to rescore: gold, items, options or parts have changed" in found["evaluation"].what
+
+
+def test_the_preview_of_boards_names_each_with_its_phase_and_its_own_description(place: Place) -> None:
+    place.folder.change('        title: "Practice"\n', '        title: "Practice"\n        description: "To try."\n')
+    place.folder.change('        title: "Zero-shot"\n', '        title: "Zero-shot"\n        description: "Alone."\n')
+    place.apply()
+    declared = declaration_of(place.present().document)
+    assert declared is not None
+    shown = [(board.title, board.phase, board.description) for board in boards_of(declared, {})]
+    assert shown == [("Zero-shot", "Practice", "Alone."), ("Zero-shot", "Evaluation", "Alone.")]
 
 
 def test_a_title_affects_boards_and_nothing_else(place: Place) -> None:

@@ -12,6 +12,7 @@ from app.base.errors import InvalidForm, NotFound
 from app.base.storage import stored_path
 from app.competitions.find import find_competition
 from app.declarations.edits.fields import Value
+from app.declarations.revisions.kept import list_revisions
 from app.models import AuditEntry, PublicFile, Revision, RevisionFile, RevisionSource, Submission
 from app.operations.unowned import named_in_tables
 from tests.declarations.applying import HOUR, phase_task, submit
@@ -192,6 +193,7 @@ def test_competition_from_before_revisions_says_how_to_get_one(place: Place) -> 
 
 
 def test_earlier_revision_holds_again_as_a_new_one(each: Place) -> None:
+    add_revision(each.engine, NEIGHBOURS)
     each.edit({END: LATER, "title": "A demo"})
     outcome = each.go_back(1)
     assert outcome.revision == 3
@@ -205,6 +207,18 @@ def test_earlier_revision_holds_again_as_a_new_one(each: Place) -> None:
         first.document,
         first.fingerprint,
     )
+
+
+def test_the_history_comes_in_pages_by_number(place: Place) -> None:
+    """Numbers are counted in each competition, ids are not."""
+    add_revision(place.engine, NEIGHBOURS)
+    for title in ("Two", "Three", "Four"):
+        place.edit({"title": title})
+    with reading(place.engine) as session:
+        demo = find_competition(session, "demo")
+        first = list_revisions(session, demo, limit=2)
+        then = list_revisions(session, demo, limit=2, before=first[-1].number)
+    assert [one.number for one in (*first, *then)] == [4, 3, 2, 1]
 
 
 def test_going_back_brings_earlier_files_back(place: Place) -> None:

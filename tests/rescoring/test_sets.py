@@ -553,6 +553,26 @@ def test_official_results_that_a_set_leaves_as_they_are_get_no_other_number(engi
         assert official_numbers(engine) == numbers
 
 
+def test_a_phase_that_has_no_official_results_yet_gets_its_first_from_the_sweep(
+    engine: Engine, people: list[User]
+) -> None:
+    """Though it shows the same entries as a phase that has some, and both have closed."""
+    add_phase(engine, "post", starts_at=NOW - HOUR, carry_over=PHASE, ends_at=LATER + HOUR)
+    declare(engine, ends_at=LATER)
+    ada, bob = enter(engine, people[0], 0.9), enter(engine, people[1], 0.5)
+    enter(engine, people[2], 0.7, phase="post")
+    assert freeze(engine, LATER + AFTER_CLOSE) == 2
+    due = LATER + HOUR + AFTER_CLOSE
+    number = start(engine, PHASE, now=due)
+    score_set(engine, number, {ada: 0.5, bob: 0.9})
+    publish(engine, number, due + MINUTE)
+    assert official_numbers(engine) == {PHASE: 2}
+    assert freeze(engine, due + MINUTE) == 2
+    with reading(engine) as session:
+        place = find_board(find_competition(session, COMPETITION), "post", "zero-shot")
+        assert [one.note for one in list_snapshots(session, *place, Viewer(None, due + MINUTE))] == [""]
+
+
 def own_competition() -> ScalarSelect[int]:
     return select(Competition.id).where(Competition.name == COMPETITION).scalar_subquery()
 

@@ -200,6 +200,18 @@ def test_an_upload_goes_before_what_a_set_wants_scored_whoever_waited_longer(
         assert next_turn(session, needs_gpu=False, now=NOW + 3 * HOUR) in runs_of(sqlite_engine, number).values()
 
 
+def test_gold_that_nobody_published_yet_scores_no_file(sqlite_engine: Engine, ada: User) -> None:
+    """Neither as the only version, nor as the newest."""
+    rich_rows.add_gold(sqlite_engine, COMPETITION, PHASE, TASK, NOW, in_use=False)
+    plain = sure(claim(sqlite_engine, submit(sqlite_engine, ada).run_id))
+    assert (plain.sealed_gold, plain.gold) == (None, "gold.csv")
+    for in_use in (True, False):
+        rich_rows.add_gold(sqlite_engine, COMPETITION, PHASE, TASK, NOW, in_use=in_use)
+    held = sure(claim(sqlite_engine, submit(sqlite_engine, ada, content="later").run_id))
+    assert held.sealed_gold is not None
+    assert held.sealed_gold.place.version == 2
+
+
 def test_a_claim_names_the_gold_by_its_number_and_place(sqlite_engine: Engine, ada: User) -> None:
     """No id of a version is a number of one."""
     rich_rows.add_gold(sqlite_engine, COMPETITION, PHASE, TASK, NOW)

@@ -16,6 +16,8 @@ from app.people.rights import grant_role, rights_of
 from app.submissions.accept import Sender, SubmissionForm, accept_submission, find_replay, look_up, precheck
 from app.teams.find import find_team
 from app.teams.membership import leave_team
+from tests.cards.writing import answers, ask, card, required
+from tests.competitions.embargo import enter
 from tests.rich_world import own
 from tests.threads import in_threads
 from tests.world import (
@@ -369,6 +371,23 @@ def test_ten_namesakes_at_once_get_ten_teams(engine: Engine) -> None:
         names = [team.name for team in session.scalars(own(Team))]
     assert sorted(names)[0] == "Ada"
     assert len(set(names)) == 10
+
+
+def test_a_required_field_that_the_system_has_need_not_come_again(engine: Engine) -> None:
+    """Neither another system of the team has it, nor a system of another team that is called the same."""
+    add_competition(engine)
+    ask(engine, required("parameters"))
+    add_team(engine, add_user(engine, "bob"), name="Before")
+    ada, cat = add_user(engine, "ada"), add_user(engine, "cat")
+    whole = {"summary": "A large one.", "method": "Fine-tuned", "fields": {"parameters": 560}}
+    enter(engine, ada, 0.5, system="Large", card=whole)
+    again = enter(engine, ada, 0.6, minute=1, system="Large", card={"code": "https://example.org/code"})
+    found = card(engine, again, ada)
+    assert (found.summary, found.method, answers(found)) == ("A large one.", "Fine-tuned", {"parameters": 560})
+    for user, system in ((ada, "Small"), (cat, "Large")):
+        with pytest.raises(InvalidForm) as refused:
+            enter(engine, user, 0.5, minute=2, system=system)
+        assert refused.value.fields == {"fields.parameters": "The organisers require this."}
 
 
 def test_when_every_name_is_taken_it_is_said(engine: Engine) -> None:

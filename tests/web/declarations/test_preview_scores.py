@@ -72,6 +72,19 @@ def test_what_would_be_scored_otherwise_has_no_score_yet(
     assert preview(ada, place).count("after scoring") == 2
 
 
+def test_what_was_scored_before_and_is_not_any_more_shows_no_score(site: Site, ada: Linguist, place: str) -> None:
+    """A run that failed has replaced one that did not."""
+    assert preview(ada, place).count("after scoring") == 0
+    with writing(site.engine) as session:
+        run = session.scalars(select(ScoringRun).order_by(ScoringRun.id.desc()).limit(1)).one()
+        before = ScoringRun(submission_id=run.submission_id, is_current=False, gold=run.gold, report=run.report)
+        before.status, before.attempts = RunStatus.SCORED, 1
+        before.queued_at, before.finished_at = run.queued_at, run.finished_at
+        session.add(before)
+        run.status, run.report = RunStatus.FAILED, None
+    assert preview(ada, place).count("after scoring") == 2
+
+
 def test_who_may_edit_and_see_no_scores_sees_none_here(site: Site, place: str) -> None:
     with log_in(site, "edda") as browser:
         with writing(site.engine) as session:
@@ -80,4 +93,5 @@ def test_who_may_edit_and_see_no_scores_sees_none_here(site: Site, place: str) -
         editor = Linguist(browser, "edda")
         own = editor.send("/competitions/irony/rewrite").url.path
         assert own != place
+        assert editor.send("/competitions/irony/rewrite").url.path == own, "the same one goes on"
         assert preview(editor, own).count("after scoring") == 2

@@ -167,6 +167,30 @@ def test_dates_have_a_zone_and_phases_come_and_go(site: Site, ada: Linguist) -> 
     assert [phase["name"] for phase in document_of(site, "praise-or-insulte")["phases"]] == ["evaluation"]
 
 
+def base_of(ada: Linguist, place: str, step: str) -> str:
+    """The revision that the page of a step was made from, as its form sends it along."""
+    page = ada.browser.get(f"{place}/{step}").text
+    return page.split('name="base" value="', 1)[1].split('"', 1)[0]
+
+
+def test_who_saves_what_another_changed_meanwhile_overwrites_nothing(site: Site, ada: Linguist) -> None:
+    place = begun(ada)
+    seen = base_of(ada, place, "rules")
+    ada.send(f"{place}/texts", base=seen, title="Praise", description="Label each item.")
+    rules = {"mode": "approval", "per_day": "3", "total": "", "members_max": "4", "terms": "Be kind."}
+    before = document_of(site, "praise-or-insulte")
+    for late in (ada.send(f"{place}/rules", base=seen, **rules), send_items(ada, place, {**COLUMNS, "base": seen})):
+        assert late.status_code == 409
+        assert "Meanwhile this was changed by ada" in text_of(late.text)
+    assert document_of(site, "praise-or-insulte") == before
+    assert ada.send(f"{place}/rules", base=base_of(ada, place, "rules"), **rules).status_code == 200
+    document = document_of(site, "praise-or-insulte")
+    assert (document["title"], document["description"]) == ("Praise", "Label each item.")
+    assert [phase["limits"] for phase in document["phases"]] == [{"per_day": 3}] * len(document["phases"])
+    assert document["teams"] == {"members_max": 4}
+    assert (document["registration"]["mode"], document["registration"]["terms"].strip()) == ("approval", "Be kind.")
+
+
 def test_a_story_is_chosen_with_what_one_team_can_learn_beside_it(site: Site, ada: Linguist) -> None:
     place = begun(ada)
     send_items(ada, place, COLUMNS)
@@ -339,3 +363,33 @@ def test_a_corrected_gold_scores_the_baselines_again(
         majority = [float(page.split("frequent labels weigh more", 1)[1].split()[0]) for page in shown]
         assert majority[0] == 1.0, "always praise, and so is the gold"
         assert majority[1] <= 2 / 8, "of the public half, at most the two that stayed"
+
+
+def test_a_metric_of_single_labels_has_no_score_over_all_items(
+    empty_site: Site, cheap_passwords: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even that of the first label, which would be taken for it; and a later phase has no part in the scores."""
+    site = empty_site
+    open_to_organisers(site, monkeypatch)
+    with log_in(site, "ada") as browser:
+        with writing(site.engine) as session:
+            session.scalars(select(User).where(User.username == "ada")).one().email_confirmed_at = site.now
+        ada = Linguist(browser)
+        place = begun(ada, "labels")
+        send_items(ada, place, COLUMNS)
+        dates = {"phase.0.title": "Evaluation", "phase.0.start": "2027-03-27T12:00", "phase.0.end": "2027-03-28T12:00"}
+        ada.send(f"{place}/phases", **dates, **{"phase.0.zone": "UTC", "add": "post-evaluation"})
+        assert len(document_of(site, "praise-or-insulte")["phases"]) == 2
+        rows = [line.split(b",")[:2] for line in ITEMS.splitlines()[1:]]
+        gold = b"id,language,label\n" + b"".join(b"%s,%s,praise\n" % (one, language) for one, language in rows)
+        address = "/competitions/praise-or-insulte/phases/evaluation/tasks/main/gold"
+        assert ada.upload(address, "gold.csv", gold).status_code == 200
+        work(site)
+        table = ada.browser.get(f"{place}/metrics").text
+        cells = {
+            name: re.findall(r"\b[01]\.\d{3}\b|–", text_of(row))
+            for row in table.split("<tr>")[2:]
+            for name in re.findall(r'name="metric\.(\w+)"', row)
+        }
+        assert cells["subset_accuracy"][0] == "1.000", "always praise, and so is the gold"
+        assert cells["label_f1"] == ["–"] * len(cells["subset_accuracy"])
