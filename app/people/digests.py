@@ -1,8 +1,8 @@
 """Digests: news that somebody wants together, once a day or a week, as one mail.
 
 What is held back is a row, written with its reason and deleted with the mail that has it, each in one transaction: it
-is neither lost nor sent twice. Of an announcement the mail has what it says by then, and nothing if it was withdrawn or
-hidden meanwhile.
+is neither lost nor sent twice. Of an announcement the mail has the words of that moment, and nothing if it was
+withdrawn or hidden meanwhile.
 """
 
 from __future__ import annotations

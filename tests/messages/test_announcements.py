@@ -307,22 +307,20 @@ def test_every_word_of_an_announcements_mail_is_in_its_place(entrants: Engine, o
     assert title < text < mail.body.index("Announced in Idioms: https://scores.example.org/competitions/idioms\n")
 
 
-def test_an_announcement_makes_pages_of_its_competition_anew_and_of_no_other(sqlite_engine: Engine, olga: User) -> None:
+def test_an_announcement_makes_pages_of_its_competition_anew_and_of_no_other(engine: Engine, olga: User) -> None:
     def of(name: str) -> str | None:
-        return freshness(sqlite_engine, name, NOW)
+        return freshness(engine, name, NOW)
 
     here, beside = of(COMPETITION), of(NEIGHBOURS)
-    announce(sqlite_engine, olga)
+    announce(engine, olga)
     assert of(COMPETITION) != here
     assert of(NEIGHBOURS) == beside
 
 
 @pytest.mark.parametrize("right", list(Right))
-def test_a_group_by_what_teams_sent_is_for_who_may_see_that(
-    sqlite_engine: Engine, people: list[User], right: Right
-) -> None:
-    user = one_right_each(sqlite_engine)[right]
-    with reading(sqlite_engine) as session:
+def test_a_group_by_what_teams_sent_is_for_who_may_see_that(engine: Engine, people: list[User], right: Right) -> None:
+    user = one_right_each(engine)[right]
+    with reading(engine) as session:
         found = find_competition(session, COMPETITION)
         assert chosen_group(session, found, "all", user) is not None
         assert chosen_group(session, found, "", user) is None

@@ -50,6 +50,7 @@ def hook(
     audience: WebhookAudience = WebhookAudience.ORGANISERS,
     form: WebhookForm = WebhookForm.STANDARD,
     competition: str | None = COMPETITION,
+    host: str = NAME,
     path: str = "/hook",
     bearer: str = "",
 ) -> int:
@@ -59,7 +60,7 @@ def hook(
         holder = holder_for(session, found, owner, of_team=audience is WebhookAudience.TEAM)
         entry = WebhookEntry(
             name="Ours",
-            address=f"http://{NAME}:{there.port}{path}",
+            address=f"http://{host}:{there.port}{path}",
             form=form,
             audience=audience,
             kinds=kinds or KINDS_FOR[audience],
