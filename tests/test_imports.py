@@ -78,7 +78,14 @@ def test_the_contract_of_pages_and_api_knows_every_one_of_them() -> None:
 
 def test_only_the_scoring_task_and_the_workers_own_commands_import_gold() -> None:
     graph = grimp.build_graph("app", "evergold", "workers")
-    tasks = {"workers.score", "workers.check", "workers.version_check", "workers.power", "workers.programs"}
+    tasks = {
+        "workers.score",
+        "workers.check",
+        "workers.version_check",
+        "workers.describing",
+        "workers.power",
+        "workers.programs",
+    }
     commands = {"workers.gold_commands"}
     knowing_its_folder = {"workers.device"}
     importers = graph.find_modules_that_directly_import("workers.gold")
