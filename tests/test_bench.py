@@ -26,7 +26,7 @@ SERVICES = {"boards", "chaos", "memory", "rush", "server", "throughput"}
 #: Its smoke test is `tests/workers/test_bench_bertscore.py`, in the process that loads torch.
 WITH_TORCH = {"bertscore"}
 #: Their tables stand in decisions.
-NOT_QUOTED = {"pairs"}
+NOT_QUOTED = {"pairs", "sandbox"}
 LANES = {"wide_board": [pytest.mark.browser]} | {name: [pytest.mark.services] for name in SERVICES}
 SMOKED = [
     pytest.param(one, marks=LANES.get(one.name, []), id=one.name) for one in BENCHES if one.name not in WITH_TORCH

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 SERVER_COMMANDS = frozenset(
     {
         "account",
+        "admin",
         "allowance",
         "life",
         "apply",

@@ -219,7 +219,7 @@ def test_a_team_reads_on_its_own_page_what_it_reads_on_the_board(unscored: Place
             standings = alpha.send("GET", f"/api/v1/submissions/{submission}").json()["standings"]
         is_sure = visibility.get("precision") is None and "own_scores" not in visibility
         assert ("interval" in page) == is_sure, visibility
-        assert ("Told apart from every other team" in page) == (outsiders == ALL), visibility
+        assert ("ignificant difference from every other team" in page) == (outsiders == ALL), visibility
         assert [(bool(one["interval"]), bool(one["rivals"])) for one in standings] == (
             [] if "own_scores" in visibility else [(is_sure, outsiders == ALL)] * 2
         ), visibility

@@ -506,7 +506,9 @@ def test_the_commands_make_and_restore_a_backup(
     captured = capsys.readouterr()
     assert captured.out.startswith("Restored ")
     assert "evergold gold check" in captured.err
-    assert rows_of(make_engine(f"sqlite:///{empty.data_dir / 'evergold.db'}")) == rows_of(sqlite_engine)
+    restored = rows_of(make_engine(f"sqlite:///{empty.data_dir / 'evergold.db'}"))
+    assert restored | {"heartbeats": rows_of(sqlite_engine)["heartbeats"]} == rows_of(sqlite_engine)
+    assert restored["heartbeats"] == [], "that there is a backup was noted after it was made"
     get_settings.cache_clear()
     assert run(["restore", str(target), "--data-dir", str(empty.data_dir)]) == Code.ERROR
     assert "empty server only" in capsys.readouterr().err

@@ -150,11 +150,11 @@ def test_a_board_tells_apart_who_is_ranked(scored: Site) -> None:
     page = visit(scored, BOARD_PAGE)
     markup.check(page)
     assert [row.split("> ", 1)[-1] for row in rows_of(page)] == [
-        "1 Ada <b>mBERT</b> 0.7500 0.3750 1 2026-01-10",
+        "1 Ada <b>mBERT</b> 0.7500 0.3750 1 10 Jan 2026",
         "not ranked clay published 0.7000 – undefined: not published",
-        "not ranked Majority class baseline 0.6250 0.3125 2026-01-10",
-        "2 Grace 0.5000 0.2500 1 2026-01-10",
-        "not ranked Eve – undefined: constant predictions – undefined: constant predictions 1 2026-01-10",
+        "not ranked Majority class baseline 0.6250 0.3125 10 Jan 2026",
+        "2 Grace 0.5000 0.2500 1 10 Jan 2026",
+        "not ranked Eve – undefined: constant predictions – undefined: constant predictions 1 10 Jan 2026",
     ]
     assert 'title="constant predictions"' in page
     assert "Published results: Table 5" in text_of(page)

@@ -46,7 +46,7 @@ def patch_looks(server: ServerHere, user: ApiAdmin, form: LooksChange) -> LooksO
     operation_id="put_logo",
     summary="Show a logo on light pages, or on dark ones",
     description="An SVG, of which only what draws is kept (`removed` lists the rest by line), or a PNG.",
-    responses=error_responses(400, 401, 403, 408, 413, 415, 422),
+    responses=error_responses(400, 401, 403, 404, 408, 413, 415, 422),
     openapi_extra=upload_body("an SVG or a PNG", file="logo.svg"),
 )
 async def send_logo(request: Request, server: ServerHere, user: ApiAdmin, scheme: SchemeHere) -> LooksOut:
@@ -64,7 +64,7 @@ async def send_logo(request: Request, server: ServerHere, user: ApiAdmin, scheme
     "/admin/looks/logos/{scheme}",
     operation_id="remove_logo",
     summary="Show no logo any more",
-    responses=error_responses(401, 403, 422),
+    responses=error_responses(401, 403, 404, 422),
 )
 def delete_logo(server: ServerHere, user: ApiAdmin, scheme: SchemeHere) -> LooksOut:
     with writing(server.engine) as session:

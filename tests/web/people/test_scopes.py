@@ -38,6 +38,8 @@ PARTICIPATING = {
 } | {
     "ask_question",
     "choose_mail",
+    "set_publication_consent",
+    "report_text",
     "edit_card",
     "withdraw_submission",
     "put_submission_back",
@@ -45,6 +47,8 @@ PARTICIPATING = {
 OF_ORGANISERS = {"organising", "administration"}
 #: What only organisers and administrators see, besides what is tagged so.
 ORGANISERS_VIEW = {"read_audit_log"}
+#: What only a token for everything reads: all that is stored about somebody.
+ABOUT_ONESELF = {"read_archive", "download_archive", "read_deletion"}
 #: Tagged so, and yet read by others, too: annotators.
 READ_BY_OTHERS = {"get_judging_round"}
 #: The token itself is looked at: see the tests below.
@@ -60,7 +64,7 @@ def needed(address: Address) -> TokenScope | None:
         return None
     if address.operation in PARTICIPATING:
         return SUBMIT_SCOPE
-    is_for_organisers = address.operation in ORGANISERS_VIEW or (
+    is_for_organisers = address.operation in ORGANISERS_VIEW | ABOUT_ONESELF or (
         not OF_ORGANISERS.isdisjoint(described["tags"]) and address.operation not in READ_BY_OTHERS
     )
     return READ if address.method == "GET" and not is_for_organisers else ORGANISE

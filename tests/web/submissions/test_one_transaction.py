@@ -83,6 +83,7 @@ def locks_of(site: Site) -> int:
 
 
 def test_a_first_upload_asks_beside_that_for_names_and_writes_three_rows_more(site: Site, ada: Person) -> None:
-    """Whose names of teams there are, under a lock; a team, its member, their registration."""
+    """Whose names of teams there are, under a lock; whether the account is deleted, under one, too; a team, its member,
+    their registration."""
     asked = statements_of_an_upload(site, ada, b"one")
-    assert len(asked) == 9 + locks_of(site) + 2 + 3 + 1, asked  # and when the token was used
+    assert len(asked) == 9 + locks_of(site) + 2 + 2 + 3 + 1, asked  # and when the token was used

@@ -263,5 +263,5 @@ def test_while_one_upload_is_written_little_else_is_looked_up(site: Site, ada: P
     assert len(inside) <= 3
     assert not [one for one in inside if "FROM phase_tasks" in one or "FROM competitions" in one]
     # Besides: who sends it, whether they may see the competition, what was declared, what a refusal rests on that comes
-    # before the file, its place in line.
-    assert len([one for one in asked if not one.startswith("BEGIN")]) <= 8, asked
+    # before the file, its place in line, whether scoring is paused.
+    assert len([one for one in asked if not one.startswith("BEGIN")]) <= 9, asked

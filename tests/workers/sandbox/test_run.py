@@ -148,6 +148,7 @@ def test_a_link_in_a_folder_is_refused_before_anything_is_started(place: Place) 
 
 
 def test_image_needs_containers_and_environment_must_be_built(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVERGOLD_ENVIRONMENTS_DIR", str(place.folder / "none"))
     program = Program(place.program, ("true",))
     with pytest.raises(SandboxUnavailable, match="EVERGOLD_SANDBOX_CONTAINERS"):
         run(program, place.gold, place.submission, Environment(image=f"a@sha256:{'0' * 64}"), LIMITS)
