@@ -204,8 +204,8 @@ def test_the_account_page_offers_scopes_and_an_end_and_shows_both(site: Site) ->
         assert 'value="organise">' in page
         form = {"name": "ci", "scopes": ["submit"], "days": "30", "csrf_token": csrf_of(page)}
         shown = browser.post("/account/tokens", data=form).text
-        assert "<td>submit</td>" in shown
-        assert 'datetime="2026-02-09T12:00:00+00:00"' in shown
+        assert ">submit</td>" in shown
+        assert "9 Feb 2026" in shown
         site.set_clock(NOW + 30 * DAY)
         with log_in(site, "eve"), writing(site.engine) as session:
             session.execute(update(ApiToken).values(expires_at=NOW))
