@@ -68,6 +68,7 @@ from evergold.scoring.tasks import TASKS, needs_gpu
 from workers.climbing import watch_climbing
 from workers.delivering import delivering
 from workers.faults import log_and_continue
+from workers.rounds import rounds
 from workers.tables import is_refused, tables_fit
 
 
@@ -146,42 +147,21 @@ def look_after_statistics(engine: Engine, now: datetime) -> int:
     return sum(map(send_statistics, due))
 
 
-#: Interval between looks into the outbox: users may be waiting for a link.
-ROUND_SECONDS = 3.0
-#: Interval between deletions of old mails.
-FORGET_SECONDS = 3600.0
-#: Time for a mail in progress when the server stops; otherwise it is sent again later.
-STOP_SECONDS = 2.0
-
-
 @contextmanager
 def posting(engine: Engine, settings: Settings) -> Iterator[None]:
     """Send mail while the block runs."""
-    stop = threading.Event()
-    thread = threading.Thread(target=_rounds, args=(engine, settings, stop), name="post", daemon=True)
-    thread.start()
-    try:
+
+    def work(stop: threading.Event) -> None:
+        with writing(engine) as session:
+            send_due_digests(session, settings, _now())
+        send_waiting(engine, settings, _now)
+
+    def forget() -> None:
+        with writing(engine) as session:
+            forget_ended(session, settings.mail_days, _now())
+
+    with rounds("post", engine, work, forget):
         yield
-    finally:
-        stop.set()
-        thread.join(STOP_SECONDS)
-
-
-def _rounds(engine: Engine, settings: Settings, stop: threading.Event) -> None:
-    forget_at = time.monotonic()
-    while not stop.is_set():
-        try:
-            if tables_fit(engine):
-                with writing(engine) as session:
-                    send_due_digests(session, settings, _now())
-                send_waiting(engine, settings, _now)
-            if time.monotonic() >= forget_at:
-                with writing(engine) as session:
-                    forget_ended(session, settings.mail_days, _now())
-                forget_at = time.monotonic() + FORGET_SECONDS
-        except Exception as error:  # the next round does the same work
-            log_and_continue("post_failed", error)
-        stop.wait(ROUND_SECONDS)
 
 
 def _now() -> datetime:

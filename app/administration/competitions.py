@@ -10,15 +10,13 @@ from sqlalchemy.orm import Session
 
 from app.administration.access import check_administrator
 from app.administration.views import CompetitionSize
-from app.competitions.organisers import OrganiserLimits, hand_over
+from app.competitions.organisers import OrganiserLimits, declared_files, hand_over
 from app.models import (
     ALL_RIGHTS,
     Competition,
     GoldVersion,
     Phase,
     PhaseTask,
-    Revision,
-    RevisionFile,
     Role,
     Stage,
     Submission,
@@ -69,12 +67,7 @@ def _submitted(session: Session) -> dict[int, tuple[int, int, datetime | None]]:
 
 def _organisers_bytes(session: Session) -> dict[int, int]:
     """Return the bytes of files, each content once, and of gold, by competition: what counts for an organiser."""
-    files = (
-        select(Revision.competition_id, RevisionFile.sha256, RevisionFile.size_bytes)
-        .join(Revision, Revision.id == RevisionFile.revision_id)
-        .distinct()
-        .subquery()
-    )
+    files = declared_files().subquery()
     gold = (
         select(Phase.competition_id, func.sum(GoldVersion.content_bytes))
         .select_from(GoldVersion)

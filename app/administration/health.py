@@ -8,7 +8,7 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from app.administration.storage import storage_now
+from app.administration.storage import space_of
 from app.base.config import Settings
 from app.base.db import reading
 from app.base.text import readable_size
@@ -31,7 +31,7 @@ def health_now(engine: Engine, settings: Settings, now: datetime) -> list[PartOu
     found = [_part("version", True, f"is {VERSION}, tables {NEWEST_REVISION}"), *parts(engine, settings, now)]
     try:
         with reading(engine) as session:
-            found += [*_space(session, settings), _backup(session, now), _mails(session), *_runs(session)]
+            found += [*_space(settings), _backup(session, now), _mails(session), *_runs(session)]
     except SQLAlchemyError:  # the first part says so
         return found
     return found
@@ -41,14 +41,14 @@ def _part(name: str, is_well: bool, says: str) -> PartOut:
     return PartOut(name=name, is_well=is_well, says=says)
 
 
-def _space(session: Session, settings: Settings) -> list[PartOut]:
+def _space(settings: Settings) -> list[PartOut]:
     return [
         _part(
             f"space for {one.folder}",
             one.free_bytes >= LEAST_FREE * one.total_bytes,
             f"has {readable_size(one.free_bytes)} of {readable_size(one.total_bytes)} free",
         )
-        for one in storage_now(session, settings).space
+        for one in space_of(settings)
     ]
 
 

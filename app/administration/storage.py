@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
-from itertools import islice
 
 from sqlalchemy import Engine, Select, func, literal, select
 from sqlalchemy.orm import Session
 
 from app.administration.operations_views import SpaceOut, StorageOut, StoredOut, UnownedOut
 from app.base.config import Settings
-from app.base.storage import ASIDE, Kept, Storage, aside_digest, digest_of, sealed_storage_of, storage_of
+from app.base.db import in_batches
+from app.base.storage import ASIDE, aside_digest, digest_of, sealed_storage_of, storage_of
+from app.competitions.organisers import declared_files
 from app.models import (
     BlueprintFile,
     Competition,
@@ -19,8 +19,6 @@ from app.models import (
     Phase,
     PhaseTask,
     PublicFile,
-    Revision,
-    RevisionFile,
     ScoringRun,
     SealedFile,
     Submission,
@@ -39,14 +37,15 @@ def storage_now(session: Session, settings: Settings) -> StorageOut:
         for name, files, size in session.execute(query)
     ]
     stored.sort(key=lambda one: (-one.size_bytes, one.competition, one.kind))
-    return StorageOut(stored=stored, space=_space(settings), unowned=None)
+    return StorageOut(stored=stored, space=space_of(settings), unowned=None)
 
 
 def count_unowned(engine: Engine, settings: Settings) -> UnownedOut:
     """Count stored files that no row names. It reads all names in the storage. Raises StorageAway."""
     files = size = aside_files = aside_size = 0
     for storage in (storage_of(settings), sealed_storage_of(settings)):
-        for batch in _batches(storage):
+        found = ((digest, kept) for kept in storage.listed() if (digest := digest_of(kept.name)))
+        for batch in in_batches(found, _BATCH):
             named = named_in_tables(engine, [digest for digest, _ in batch])
             for digest, kept in batch:
                 if digest not in named:
@@ -59,13 +58,7 @@ def count_unowned(engine: Engine, settings: Settings) -> UnownedOut:
     )
 
 
-def _batches(storage: Storage) -> Iterator[list[tuple[str, Kept]]]:
-    found = ((digest, kept) for kept in storage.listed() if (digest := digest_of(kept.name)))
-    while batch := list(islice(found, _BATCH)):
-        yield batch
-
-
-def _space(settings: Settings) -> list[SpaceOut]:
+def space_of(settings: Settings) -> list[SpaceOut]:
     """Return each file system once; a bucket has none."""
     spaces, seen = [], set()
     for name, folder in (("data", settings.data_dir), ("files", settings.storage_dir), ("gold", settings.sealed_dir)):
@@ -82,12 +75,7 @@ def _kinds() -> dict[str, Select[str, int, int]]:
     of_task = of_phase.join(PhaseTask, PhaseTask.phase_id == Phase.id)
     sent = of_task.join(Submission, Submission.phase_task_id == PhaseTask.id)
     outcomes = sent.join(ScoringRun, ScoringRun.submission_id == Submission.id)
-    revised = (
-        select(Revision.competition_id, RevisionFile.sha256, RevisionFile.size_bytes)
-        .join(Revision, Revision.id == RevisionFile.revision_id)
-        .distinct()
-        .subquery()
-    )
+    revised = declared_files().subquery()
     return {
         "submissions": sent.add_columns(func.sum(Submission.size_bytes))
         .where(Submission.file_cleared_at.is_(None))

@@ -11,10 +11,11 @@ import re
 import select
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import lru_cache, partial
+from itertools import islice
 from typing import Any, TypeVar, cast
 
 from sqlalchemy import (
@@ -339,6 +340,8 @@ def _insert(table: Table, dialect: str) -> Any:
 Item = TypeVar("Item")
 
 
-def in_batches(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
+def in_batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
     """Yield the items in order, `size` at a time; the last batch may be smaller."""
-    return (items[start : start + size] for start in range(0, len(items), size))
+    left = iter(items)
+    while batch := list(islice(left, size)):
+        yield batch

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from sqlalchemy import func, select
+from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
 from app.base.config import MEBIBYTE, Settings
@@ -170,23 +170,26 @@ def used_bytes(session: Session, user: User) -> int:
         .join(Blueprint, Blueprint.id == BlueprintFile.blueprint_id)
         .where(Blueprint.owner_id == user.id)
     )
-    declared = (
-        select(Revision.competition_id, RevisionFile.sha256, RevisionFile.size_bytes)
-        .join(Revision, Revision.id == RevisionFile.revision_id)
-        .join(Competition, Competition.id == Revision.competition_id)
-        .where(Competition.owner_id == user.id)
-        .distinct()
-        .subquery()
-    )
+    owned = Competition.owner_id == user.id
+    declared = declared_files().join(Competition, Competition.id == Revision.competition_id).where(owned).subquery()
     gold = (
         select(func.coalesce(func.sum(GoldVersion.content_bytes), 0))
         .join(PhaseTask, PhaseTask.id == GoldVersion.phase_task_id)
         .join(Phase, Phase.id == PhaseTask.phase_id)
         .join(Competition, Competition.id == Phase.competition_id)
-        .where(Competition.owner_id == user.id)
+        .where(owned)
     )
     sums = (written, select(func.coalesce(func.sum(declared.c.size_bytes), 0)), gold)
     return sum(int(session.scalar(one) or 0) for one in sums)
+
+
+def declared_files() -> Select[int, str, int]:
+    """Select the files of revisions, with competition, content and size, each content once per competition."""
+    return (
+        select(Revision.competition_id, RevisionFile.sha256, RevisionFile.size_bytes)
+        .join(Revision, Revision.id == RevisionFile.revision_id)
+        .distinct()
+    )
 
 
 def own_limits(limits: OrganiserLimits, competitions: int | None, mebibytes: int | None) -> OrganiserLimits:

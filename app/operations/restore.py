@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 
 from alembic.runtime.migration import MigrationContext
@@ -18,7 +16,7 @@ from pydantic import ValidationError
 from sqlalchemy import Connection, func, inspect, select, table as named_table, text
 
 from app.base.config import Settings
-from app.base.db import get_engine
+from app.base.db import get_engine, in_batches
 from app.base.storage import (
     CHUNK_BYTES,
     UNLIMITED_BYTES,
@@ -160,7 +158,7 @@ def _fill_database(settings: Settings, backup: Source, manifest: Manifest) -> No
 def _fill(connection: Connection, backup: Source, table: BackupTable) -> None:
     into, filled = insertable(table), 0
     with backup.open(table.file) as file, io.TextIOWrapper(file, encoding="utf-8", newline="\n") as lines:
-        for batch in _batches(lines):
+        for batch in in_batches(lines, ROWS_AT_ONCE):
             try:
                 rows = [read_row(table.columns, line) for line in batch]
             except (ValueError, TypeError, AttributeError) as error:
@@ -169,11 +167,6 @@ def _fill(connection: Connection, backup: Source, table: BackupTable) -> None:
             filled += len(rows)
     if filled != table.rows:
         raise BackupError(f"{table.file} has {filled} rows, not the {table.rows} of the manifest.")
-
-
-def _batches(lines: Iterator[str]) -> Iterator[list[str]]:
-    while batch := list(islice(lines, ROWS_AT_ONCE)):
-        yield batch
 
 
 def _continue_numbering(connection: Connection) -> None:

@@ -9,14 +9,12 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
-from typing import TypeVar
 
 from sqlalchemy import Column, ColumnElement, Engine, select, true
 from sqlalchemy.orm import Session
 
 import app.models  # noqa: F401 - fills Base.metadata
-from app.base.db import Base, reading
+from app.base.db import Base, in_batches, reading
 from app.base.storage import ASIDE, Kept, Storage, aside_digest, aside_name, digest_of, stored_name
 
 #: Younger files may belong to an upload, or to an `evergold apply`, that has not committed yet.
@@ -24,8 +22,6 @@ YOUNG_SECONDS = 24 * 3600
 #: Time to notice a mistake and move the file back.
 ASIDE_SECONDS = 7 * 24 * 3600
 _BATCH = 500
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +37,7 @@ def clear_unowned(engine: Engine, storage: Storage, now: float) -> Cleared:
     """Process a storage once. now: a POSIX timestamp."""
     put_back, removed = _look_again(engine, storage, now)
     set_aside = 0
-    for digests in _batches(_old_files(storage, now)):
+    for digests in in_batches(_old_files(storage, now), _BATCH):
         unnamed = set(digests) - named_in_tables(engine, digests)
         aside = [name for digest in sorted(unnamed) if (name := _set_aside(storage, digest, now))]
         still_named = named_in_tables(engine, [_digest(name) for name in aside])
@@ -104,7 +100,7 @@ def _look_again(engine: Engine, storage: Storage, now: float) -> tuple[int, int]
     """Check the files set aside; return how many were (moved back, deleted)."""
     put_back = removed = 0
     asides = (kept for kept in storage.listed(f"{ASIDE}/") if aside_digest(kept.name))
-    for files in _batches(asides):
+    for files in in_batches(asides, _BATCH):
         named = named_in_tables(engine, {_digest(kept.name) for kept in files})
         for kept in files:
             moved_at = float(kept.name.split(".")[1])
@@ -129,9 +125,3 @@ def _is_young(kept: Kept, now: float) -> bool:
 
 def _digest(aside: str) -> str:
     return aside.rpartition("/")[2].split(".")[0]
-
-
-def _batches(things: Iterable[T]) -> Iterator[list[T]]:
-    iterator = iter(things)
-    while batch := list(islice(iterator, _BATCH)):
-        yield batch

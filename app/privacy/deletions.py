@@ -22,7 +22,7 @@ from app.models.submissions import TERMINAL
 from app.people import audit
 from app.people.mail import send_mail
 from app.privacy.views import DeletionOut, ObstacleKind, ObstacleOut
-from evergold.moments import moment_words
+from evergold.moments import minute_words
 
 #: Before the day, a mail reminds of it.
 REMINDER = timedelta(days=3)
@@ -91,7 +91,7 @@ def obstacles_of(session: Session, user: User) -> list[Obstacle]:
     owned = select(Competition).where(Competition.owner_id == user.id).order_by(Competition.name)
     for one in session.scalars(owned):
         if one.delete_at is not None:
-            words = f"You own “{one.title}”, which is deleted on {_to_the_minute(one.delete_at)}: wait until then."
+            words = f"You own “{one.title}”, which is deleted on {minute_words(one.delete_at)}: wait until then."
         else:
             way_out = "" if submitting_teams(session, one) else ", or delete it"
             words = f"You own “{one.title}”: hand it over to another organiser{way_out}."
@@ -232,15 +232,11 @@ def _write(
     body = text.format(
         username=user.username,
         server=public_address(settings, "/"),
-        due=_to_the_minute(deletion.due_at),
+        due=minute_words(deletion.due_at),
         page=public_address(settings, links.own_data()),
         obstacles=obstacles,
     )
     send_mail(session, user, _SUBJECTS[text], body, now=now)
-
-
-def _to_the_minute(moment: datetime) -> str:
-    return moment_words(moment.replace(second=0, microsecond=0))
 
 
 # --------------------------------------------------------------------------------------------------------------- shown

@@ -14,7 +14,7 @@ from app.competitions.life import SWEEP, plan_deletion, submitting_teams
 from app.models import AuditEntry, Competition, GoldVersion, Phase, PhaseTask, Revision, Right, Stage, User
 from app.people.mail import send_mail
 from app.people.rights import organisers_of
-from evergold.moments import moment_words
+from evergold.moments import minute_words
 
 _MAIL = """\
 Hello {username},
@@ -71,8 +71,8 @@ def _tell(
             username=user.username,
             title=competition.title,
             server=public_address(settings, "/"),
-            changed=_to_the_minute(changed),
-            due=_to_the_minute(due),
+            changed=minute_words(changed),
+            due=minute_words(due),
             page=public_address(settings, links.life(competition.name)),
         )
         subject = f"The draft “{competition.title}” is going to be deleted"
@@ -83,7 +83,3 @@ def _organisers(session: Session, competition: Competition) -> list[User]:
     owner = session.get(User, competition.owner_id) if competition.owner_id is not None else None
     found = {user.id: user for user in organisers_of(session, competition.name, Right.EDIT)}
     return list((({owner.id: owner} if owner is not None else {}) | found).values())
-
-
-def _to_the_minute(moment: datetime) -> str:
-    return moment_words(moment.replace(second=0, microsecond=0))

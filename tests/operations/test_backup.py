@@ -426,7 +426,7 @@ def test_a_restore_that_fails_in_the_middle_leaves_an_empty_server(
 
     with monkeypatch.context() as broken:
         broken.setattr("app.operations.restore._continue_numbering", fail)
-        broken.setattr("app.operations.restore._batches", fail)
+        broken.setattr("app.operations.restore.in_batches", fail)
         with pytest.raises(BackupError, match="in the middle"):
             restore_backup(empty, backup)
     assert [path for path in empty.storage_dir.rglob("*") if path.is_file()] == []

@@ -1,0 +1,52 @@
+"""Rounds of work beside the sweep, each kind in a thread of its own: people, or receivers of news, may be waiting."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from sqlalchemy import Engine
+
+from workers.faults import log_and_continue
+from workers.tables import tables_fit
+
+#: Interval between rounds.
+ROUND_SECONDS = 3.0
+#: Interval between deletions of what is over.
+FORGET_SECONDS = 3600.0
+#: Time for what is in progress when the server stops; otherwise it is done again later.
+STOP_SECONDS = 2.0
+
+
+@contextmanager
+def rounds(
+    name: str, engine: Engine, work: Callable[[threading.Event], None], forget: Callable[[], None]
+) -> Iterator[None]:
+    """Work while the block runs, every few seconds while this code fits the tables; forget once an hour.
+
+    name: of the thread, and of its failures in the log. work: gets the event that is set when it should stop.
+    """
+    stop = threading.Event()
+
+    def run() -> None:
+        forget_at = time.monotonic()
+        while not stop.is_set():
+            try:
+                if tables_fit(engine):
+                    work(stop)
+                if time.monotonic() >= forget_at:
+                    forget()
+                    forget_at = time.monotonic() + FORGET_SECONDS
+            except Exception as error:  # the next round does the same work
+                log_and_continue(f"{name}_failed", error)
+            stop.wait(ROUND_SECONDS)
+
+    thread = threading.Thread(target=run, name=name, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(STOP_SECONDS)
