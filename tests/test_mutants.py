@@ -465,7 +465,7 @@ def test_doubled():
 
 
 def test_where_a_thread_answers_that_a_fork_has_not_nothing_is_forked(tmp_path: Path) -> None:
-    """As the clients of stores have threads that Python does not know."""
+    """Start a thread that Python does not know, like those of the clients of stores."""
     (tmp_path / "small.py").write_text(SMALL_ROOM)
     (tmp_path / "test_small.py").write_text(TESTS_WITH_A_THREAD)
     answers = _tried_inside(tmp_path, [("doubled", "number * 2", "number + 3"), ("doubled", "number * 2", "number")])

@@ -152,7 +152,7 @@ def hold(session: Session, target: Target, reason: str, *, actor: User | None, n
             session.add(made)
     except IntegrityError:
         return session.get_one(ScoringHold, target.key)
-    _announce_again(session)
+    _announce_queued(session)
     deed = "worker.drain" if target.host is not None else "scoring.pause"
     record(session, actor, deed, target.words, {"reason": reason}, now=now)
     return made
@@ -165,12 +165,12 @@ def lift(session: Session, target: Target, *, actor: User | None, now: datetime)
         raise NotFound(f"Nothing is held for {target.words}.")
     session.delete(found)
     session.flush()
-    _announce_again(session)
+    _announce_queued(session)
     deed = "worker.resume" if target.host is not None else "scoring.resume"
     record(session, actor, deed, target.words, now=now)
 
 
-def _announce_again(session: Session) -> None:
+def _announce_queued(session: Session) -> None:
     """Let the sweep announce everything that waits: messages may have reached a worker that took nothing."""
     session.execute(update(ScoringRun).where(ScoringRun.status == RunStatus.QUEUED).values(sent_at=None))
     session.execute(update(Validation).where(Validation.status == ValidationStatus.QUEUED).values(sent_at=None))

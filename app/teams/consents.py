@@ -24,7 +24,7 @@ from app.teams.views import ConsentOut
 _AT_ONCE = 500
 
 
-def is_asked(competition: Competition) -> bool:
+def requests_consent(competition: Competition) -> bool:
     """Return whether the competition requests consent at all."""
     return rules_of(competition).publish_predictions
 
@@ -38,7 +38,7 @@ def set_consent(session: Session, competition: Competition, user: User, is_given
     """Give or revoke the user's consent; return False if unchanged. Nothing is given where none is requested."""
     key = {"competition_id": competition.id, "user_id": user.id}
     if is_given:
-        if not is_asked(competition):
+        if not requests_consent(competition):
             return False
         changed = insert_now(session, PublicationConsent(**key, given_at=now))
     else:
@@ -61,7 +61,7 @@ def describe_consent(session: Session, competition: Competition, user: User) -> 
     """Return the user's consent as they see it."""
     return ConsentOut(
         competition=competition.name,
-        is_asked=is_asked(competition),
+        is_asked=requests_consent(competition),
         consents=consents(session, competition, user),
         team_consents=team_consents(session, competition, user),
     )
@@ -89,7 +89,7 @@ def publishable(session: Session, competition: Competition, submission_ids: Coll
 
 def _consenting(session: Session, competition: Competition) -> set[int]:
     """Return who consents; nobody once consent is not requested any more."""
-    if not is_asked(competition):
+    if not requests_consent(competition):
         return set()
     given = select(PublicationConsent.user_id).where(PublicationConsent.competition_id == competition.id)
     return set(session.scalars(given))

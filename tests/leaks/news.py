@@ -1,4 +1,4 @@
-"""What webhooks would be told now: every kind of news about everything that is there, with the eyes of each role."""
+"""Messages of webhooks at this moment: each kind of news about everything there is, with the eyes of each role."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tests of news share: a receiver on loopback."""
+"""Shared by tests of news: a receiver on loopback."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _listening() -> Iterator[Receiver]:
 
 @pytest.fixture
 def there(_listening: Receiver) -> Receiver:
-    """The same server for all tests, well again, with nothing received."""
+    """One server for all tests, well again, with nothing received."""
     fresh = Receiver(port=_listening.port, released=_listening.released)
     _listening.__dict__.update(fresh.__dict__)
     return _listening

@@ -83,7 +83,7 @@ def deliver(engine: Engine, now: datetime = NOW, settings: Settings = LOOPBACK) 
 
 
 def bodies(there: Receiver) -> list[Any]:
-    """What was received so far, which is forgotten then."""
+    """Return and forget what was received so far."""
     found = [json.loads(one.body) for one in there.received]
     there.received.clear()
     return found

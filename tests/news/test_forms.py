@@ -34,7 +34,7 @@ EVIL = [
 
 
 def sent(form: WebhookForm, name: str) -> Any:
-    """What a chat is sent of a team of this name."""
+    """Message to a chat about a team of this name."""
     news = News(NewsKind.BOARD_CHANGED, {}, f"{name} leads", (f"1 {name} 0.75",), PAGE, at=NOW)
     message = message_of(webhook(form), news, "msg_1", NOW)
     return json.loads(message.body)

@@ -36,7 +36,7 @@ def ada(engine: Engine, people: list[User]) -> User:
 
 
 def wish(engine: Engine, user: User, now: datetime = NOW, **paces: Pace | None) -> None:
-    """As on the account page; None: never."""
+    """Choose the pace of each kind of mail as the account page does; None: never."""
     with writing(engine) as session:
         kinds = {MailKind(name): pace for name, pace in paces.items()}
         wanted = {kind: pace is not None for kind, pace in kinds.items()}

@@ -71,7 +71,7 @@ def ask(engine: Engine, user: User, now: Any = NOW) -> int:
 
 @pytest.fixture
 def made(storage: FolderStorage, settings: Settings) -> FolderStorage:
-    """Where workers write."""
+    """Folder that workers write to."""
     return FolderStorage(settings.sealed_dir)
 
 
@@ -134,7 +134,7 @@ def test_hidden_scores_stay_hidden(engine: Engine, made: FolderStorage, ada: Use
 
 
 def test_every_table_that_refers_to_people_is_in_it_or_says_why_not() -> None:
-    """Of a table that comes later somebody decides whether its rows are in the archive."""
+    """Somebody decides for each later table whether its rows are in the archive."""
     source = Path("app/privacy/contents.py").read_text("utf-8")
     left_out = {
         "account_deletions": "the page shows it",

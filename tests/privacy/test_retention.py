@@ -1,4 +1,4 @@
-"""How long data stay: each rule is applied by the sweep, and is on the privacy page with the days of the settings."""
+"""Retention: each rule is applied by the sweep, and is on the privacy page with the days of the settings."""
 
 from __future__ import annotations
 

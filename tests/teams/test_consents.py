@@ -40,7 +40,7 @@ def consent(engine: Engine, user: User, is_given: bool = True) -> bool:
 
 
 def may_publish(engine: Engine, *sent: object) -> list[bool]:
-    """Of each submission, whether it may be published."""
+    """Whether each submission may be published, by its id."""
     with reading(engine) as session:
         ids = [one.submission.id for one in sent]  # type: ignore[attr-defined]
         found = publishable(session, find_competition(session, COMPETITION), ids)

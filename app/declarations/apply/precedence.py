@@ -182,7 +182,7 @@ def _merged(work: Work, sides: _Sides, place: tuple[Competition, ExitStack], on_
         work.changes.keep_edits(_conflict_words(competition.name, said, merge.conflicts))
         return ChosenDeclaration(present, None)
     if _same_meaning(sides.file, sides.contents, sides.base.document, _contents(sides.base)):
-        work.changes.note(f"{_describe_kept(competition.name, said, merge)}; the file is as it was")
+        work.changes.note(f"{_describe_merge(competition.name, said, merge)}; the file is as it was")
         return ChosenDeclaration(present, None)
     try:
         merged = _check_merged(work, sides, merge, stack, on_edits.preferred)
@@ -192,7 +192,7 @@ def _merged(work: Work, sides: _Sides, place: tuple[Competition, ExitStack], on_
         return ChosenDeclaration(present, None)
     if _same_meaning(sides.file, sides.contents, merged.document, _contents_of(work, merged)):
         return ChosenDeclaration(sides.file, RevisionSource.FILE)
-    work.changes.note(_describe_kept(competition.name, said, merge))
+    work.changes.note(_describe_merge(competition.name, said, merge))
     return ChosenDeclaration(merged, RevisionSource.MERGE, sides.file)
 
 
@@ -269,7 +269,7 @@ def _conflict_words(name: str, said: str, conflicts: Sequence[Conflict]) -> str:
     )
 
 
-def _describe_kept(name: str, said: str, merge: Merge) -> str:
+def _describe_merge(name: str, said: str, merge: Merge) -> str:
     """Return what the server has and the file lacks, with who edited it."""
     kept = [f"{one.path} stays {value_text(one.after)}, in the file {value_text(one.before)}" for one in merge.kept]
     return f"kept edits: {said.partition(': ')[0]}{f': {_listed(kept)}' if kept else ''}"

@@ -32,7 +32,7 @@ def use_gold_of_new_phase(server: Server, user: User, competition: str, phase: s
         send_gold_check(version_id)
 
 
-def check_described_again(server: Server, user: User, competition: str) -> None:
+def recheck_described_gold(server: Server, user: User, competition: str) -> None:
     """Have workers check gold again that they read before anybody had chosen what its columns are."""
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.EDIT)

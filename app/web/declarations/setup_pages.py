@@ -43,7 +43,7 @@ from app.models import Competition, GoldVersion, Phase, PhaseTask, Revision, Rig
 from app.people.rights import may_organise
 from app.web.declarations.blueprint_pages import calendar_aid
 from app.web.declarations.editing_turns import EDITING, editing
-from app.web.declarations.setup_gold import check_described_again, use_gold_of_new_phase
+from app.web.declarations.setup_gold import recheck_described_gold, use_gold_of_new_phase
 from app.web.html.guards import PageUserVisit, SentFields, SentForm, SentUpload, form_again, upload_guard
 from app.web.html.rendering import render_page
 from app.web.html.workspace import desk_of
@@ -379,7 +379,7 @@ def send_step(
         raise NotFound("There is no such step.")
     _save(server, user, competition, lambda document, files: _CHANGES[step](document, form, files, server), form)
     if step == "files":
-        check_described_again(server, user, competition)
+        recheck_described_gold(server, user, competition)
     if step == "phases" and "add" in form:
         use_gold_of_new_phase(server, user, competition, form["add"])
     if form.get("stay") or "add" in form or "remove" in form:

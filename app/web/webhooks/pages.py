@@ -137,7 +137,7 @@ def _list_page(
         webhooks=[WebhookOut.of(one, competition) for one in webhooks_of(session, holder, user)],
         typed=form or WebhookPageForm(audience=holder.audiences[0]),
         error=error,
-        asked=_asked(holder),
+        choices=_choices(holder),
     )
 
 
@@ -156,7 +156,7 @@ def _workspace(visit: UserVisit, of: Competition, holder: Holder) -> Workspace:
     return desk_of(visit.session, competition, visit.viewer)
 
 
-def _asked(holder: Holder) -> dict[str, object]:
+def _choices(holder: Holder) -> dict[str, object]:
     """Return what there is to choose, in words."""
     return {
         "competition": holder.competition,
@@ -270,7 +270,7 @@ def _page(
         typed=form if isinstance(form, WebhookPageForm) else _as_typed(webhook),
         done=DONE.get(done, ""),
         error=error,
-        asked=_asked(holder),
+        choices=_choices(holder),
     )
 
 

@@ -42,7 +42,7 @@ def queue(root: Person) -> dict[str, Any]:
 
 
 def why(root: Person) -> list[tuple[str, int]]:
-    """What the runs of the test's own competition wait for, and how many do."""
+    """Reasons why runs of the test's own competition wait, with their number."""
     return [(one["waits_for"], one["count"]) for one in queue(root)["waiting"] if one["competition"] == COMPETITION]
 
 
