@@ -213,6 +213,7 @@ def a_site(app: FastAPI, url: str, engine: Engine, settings: Settings) -> Iterat
     """The running server, now with these settings, on this database, its clock standing at NOW."""
     site = Site(url, app, settings, engine)
     app.state.server = Server(settings, engine, lambda: site.now)
+    app.state.tables.look(engine)  # a late request of the last test may have seen its database half gone
     app.state.rate_limits = RateLimits(settings)
     app.state.password_turns = password_turns(settings)
     with site.clients:
