@@ -54,7 +54,9 @@ function watchUploads() {
     const uploading = form.querySelector("[data-uploading]");
     const button = form.querySelector("button[type=submit]");
     const isTooLarge = () => [...file.files].some((chosen) => chosen.size > Number(form.dataset.limitBytes));
-    file.addEventListener("change", () => { tooLarge.hidden = !isTooLarge(); });
+    const warn = () => { tooLarge.hidden = !isTooLarge(); };
+    file.addEventListener("change", warn);
+    warn();  // of a file that was chosen before this script had come
     form.addEventListener("submit", (event) => {
       if (isTooLarge() || button.disabled) return event.preventDefault();
       button.disabled = true;

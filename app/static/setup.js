@@ -126,6 +126,7 @@ class SetupFiles {
     this.later = [this.part("columns"), this.part("items-section"), this.part("plain-gold")];
     if (this.part("columns-table").hidden && !this.form.querySelector(".error:not([hidden])")) this.showLater(false);
     this.part("make-items").addEventListener("change", () => this.items.toggleAttribute("hidden", this.makesItems()));
+    if (this.goldFile.files.length) this.goldChosen();  // before this script had come
   }
 
   /** Show what follows from the gold, or hide it until gold is chosen. */
@@ -408,7 +409,7 @@ for (const select of document.querySelectorAll("select[data-zone]")) {
 
 for (const form of document.querySelectorAll("[data-setup-board]")) {
   const preview = document.querySelector("[data-board-preview]");
-  form.addEventListener("change", () => {
+  const draw = () => {
     for (const tick of form.querySelectorAll("[data-column]")) {
       for (const cell of preview.querySelectorAll(`[data-cell="${tick.dataset.column}"]`)) cell.hidden = !tick.checked;
     }
@@ -420,7 +421,9 @@ for (const form of document.querySelectorAll("[data-setup-board]")) {
     const sign = rank?.dataset.order === "ascending" ? -1 : 1;
     const rows = [...preview.tBodies[0].rows].filter((row) => Number.isFinite(scoreOf(row)));
     preview.tBodies[0].prepend(...rows.sort((one, other) => sign * (scoreOf(other) - scoreOf(one))));
-  });
+  };
+  form.addEventListener("change", draw);
+  draw();  // what was ticked before this script had come
 }
 
 /** Replace what workers are still at, until nothing is awaited any more; what was typed or ticked stays. */

@@ -37,6 +37,7 @@ class UploadForm {
     window.addEventListener("beforeunload", (event) => { if (this.request) event.preventDefault(); });
     // Coming back by the browser's history: the form is whole again.
     window.addEventListener("pageshow", () => this.rest());
+    if (this.file.files.length) this.fileChosen();  // before this script had come
   }
 
   // ------------------------------------------------------------------------------------------------- choosing a file

@@ -17,6 +17,7 @@ from app.models import Validation, ValidationStatus
 from app.runs.validations import claim_validation, record_invalid, record_valid
 from evergold.scoring.errors import Problem
 from tests import lanes, world
+from tests.web.late_parts import holding
 from tests.web.reading import SUBMIT_PAGE
 from tests.web.site import CONTENT, PASSWORD, Site
 from tests.web.test_browser import Viewer, chromium, look, site, waiting_run  # noqa: F401 - fixtures
@@ -105,6 +106,17 @@ def test_a_dropped_file_is_sent_and_followed_to_its_score(form: Viewer, site: Si
     world.finish(site.engine, held, [*world.scores_of(world.ZERO_SHOT, 0.7037)])
     expect(page.locator(".standings")).to_contain_text("0.7037")
     assert site.submissions() == 1
+
+
+def test_a_file_that_was_chosen_before_the_script_came_is_checked(form: Viewer, tmp_path: Path) -> None:
+    page = form.page
+    file = tmp_path / "early.csv"
+    file.write_bytes(CONTENT)
+    with holding(page, frozenset({"script"})) as release:
+        page.goto(page.url, wait_until="commit")
+        page.set_input_files("#file", file)
+        release()
+    expect(page.locator("#checked")).to_contain_text("waits to be checked")
 
 
 def test_one_file_at_a_time(form: Viewer) -> None:
