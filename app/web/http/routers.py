@@ -6,11 +6,16 @@ matched twice, and each route created twice: half a second of a server's start.
 
 from __future__ import annotations
 
+from enum import Enum
+from typing import Any
+
 from fastapi import APIRouter, Depends, Request
 from fastapi.routing import APIRoute
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
+from starlette.routing import Match
+from starlette.types import Scope
 
 from app.base import api_links
 from app.base.db import reading
@@ -66,23 +71,38 @@ def _is_open_in_archives(request: Request) -> bool:
 _EVERYWHERE = (Depends(check_gate),)
 
 
+class PlacedRoute(APIRoute):
+    """A route whose fixed beginning is compared first: most requests need no match of its whole pattern."""
+
+    def __init__(self, path: str, *arguments: Any, **options: Any) -> None:
+        super().__init__(path, *arguments, **options)
+        self._beginning = path.partition("{")[0]
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Match like any route; a server behind a prefix of its own compares the whole pattern."""
+        if not scope.get("root_path") and not scope["path"].startswith(self._beginning):
+            return Match.NONE, {}
+        return super().matches(scope)
+
+
 class ForeignRouter(RuntimeError):
     """A router whose addresses no gate checks: a programming error, raised before the server starts."""
 
 
 def api_router(tag: str | None = None) -> APIRouter:
     """Return a router for addresses under /api/v1; tag: its section in the API description."""
-    return APIRouter(prefix=api_links.API, tags=[tag] if tag else [], dependencies=_EVERYWHERE)
+    tags: list[str | Enum] = [tag] if tag else []
+    return APIRouter(prefix=api_links.API, tags=tags, dependencies=_EVERYWHERE, route_class=PlacedRoute)
 
 
 def server_router(tag: str) -> APIRouter:
     """Return a router for information about the server, at unversioned addresses."""
-    return APIRouter(tags=[tag], dependencies=_EVERYWHERE)
+    return APIRouter(tags=[tag], dependencies=_EVERYWHERE, route_class=PlacedRoute)
 
 
 def page_router(prefix: str = "") -> APIRouter:
     """Return a router for pages."""
-    return APIRouter(prefix=prefix, include_in_schema=False, dependencies=_EVERYWHERE)
+    return APIRouter(prefix=prefix, include_in_schema=False, dependencies=_EVERYWHERE, route_class=PlacedRoute)
 
 
 def add_routes(whole: APIRouter, part: APIRouter) -> None:
