@@ -34,7 +34,6 @@ from evergold.scoring.tasks import unusable_plugins
 from workers.background_process import background_process
 from workers.confined import RunLimits
 from workers.device import EncodingSettings, go_offline, has_torch, refuse_encoding
-from workers.gold import GoldSettings
 from workers.keys import KeySettings, ensure_key, key_file
 from workers.presence import Presence, beating, retire
 from workers.sandbox.environments import EnvironmentSettings
@@ -49,7 +48,6 @@ RECHECK_SECONDS = 300.0
 #: All settings of workers alone.
 SETTINGS = (
     KeySettings,
-    GoldSettings,
     EncodingSettings,
     RecordSettings,
     RunLimits,
