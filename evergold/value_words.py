@@ -44,7 +44,7 @@ def field_of(model: type[BaseModel], path: Iterable[str | int]) -> FieldInfo | N
 
 def shown(value: object) -> str:
     """Format a value for a sentence, with its type if that is not obvious."""
-    if value is None:
+    if value is None or value == "":
         return "empty"
     if isinstance(value, str):
         return f"'{value[:60]}…'" if len(value) > 60 else f"'{value}'"
@@ -156,9 +156,13 @@ _WORDS: dict[str, _Words] = {
     **dict.fromkeys(("bool_type", "bool_parsing"), _TRUTH),
     **dict.fromkeys(("list_type", "tuple_type", "set_type", "frozen_set_type", "iterable_type"), _LIST),
     **dict.fromkeys(("dict_type", "mapping_type", "model_type", "model_attributes_type", "dataclass_type"), _MAPPING),
-    **dict.fromkeys(("date_type", "date_parsing", "date_from_datetime_parsing"), _DAY),
+    **dict.fromkeys(("date_type", "date_parsing", "date_from_datetime_parsing", "date_from_datetime_inexact"), _DAY),
     **dict.fromkeys(("datetime_type", "datetime_parsing", "datetime_from_date_parsing", "timezone_aware"), _MOMENT),
     **dict.fromkeys(("uuid_type", "uuid_parsing"), _must_be("an id such as 0b6c0a34-5d7e-4f9d-9a55-0d6a4f0f2f11")),
+    "string_unicode": lambda fault, field: "is no text in UTF-8",
+    "string_pattern_mismatch": lambda fault, field: f"must match the pattern {fault['ctx']['pattern']}",
+    "json_invalid": lambda fault, field: "is no valid JSON",
+    "extra_forbidden": lambda fault, field: "is unknown",
     "literal_error": _choice,
     "enum": _choice,
     **_BOUNDS,

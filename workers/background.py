@@ -16,12 +16,11 @@ from typing import Any
 from app.base.brokers import BROKER_ERRORS
 from app.base.config import get_settings
 from app.base.db import get_engine
-from app.base.logs import configure_logging, log, log_libraries
+from app.base.logs import configure_logging, log, log_and_continue, log_libraries
 from app.base.queue import ARCHIVE_TASK, GOLD_TASK, STATISTICS_TASK, take_background_message
 from workers.apart import Apart, Run
 from workers.archives import make_archive
 from workers.board_statistics import compute_statistics
-from workers.faults import log_and_continue
 from workers.store_keeper import end_with_parent
 from workers.tables import tables_fit
 from workers.version_check import check_gold_version

@@ -10,8 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from app.base.logs import log
-from workers.faults import log_and_continue
+from app.base.logs import log, log_and_continue
 
 COMMAND: tuple[str, ...] = (sys.executable, "-P", "-m", "workers.background")
 LOOK_SECONDS = 0.5

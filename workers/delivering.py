@@ -11,7 +11,7 @@ from sqlalchemy import Engine
 
 from app.base.config import Settings
 from app.base.db import reading, writing
-from app.base.logs import log
+from app.base.logs import continuing, log
 from app.webhooks.due import forget_deliveries, is_any_due
 from app.webhooks.ending import end_of_blocked, webhooks_of_blocked
 from workers.rounds import rounds
@@ -21,26 +21,28 @@ from workers.rounds import rounds
 def delivering(engine: Engine, settings: Settings) -> Iterator[None]:
     """Send news to webhooks while the block runs."""
 
-    def work(stop: threading.Event) -> None:
+    def end(stop: threading.Event) -> None:
         _end(engine, settings)
+
+    def send(stop: threading.Event) -> None:
         _send(engine, settings, stop)
 
     def forget() -> None:
         with writing(engine) as session:
             forget_deliveries(session, settings, _now())
 
-    with rounds("webhooks", engine, work, forget):
+    with rounds("webhooks", engine, (end, send), forget):
         yield
 
 
 def _end(engine: Engine, settings: Settings) -> None:
     """Disable the webhooks of people who are blocked by now."""
     with reading(engine) as session:
-        if not webhooks_of_blocked(session):
-            return
-    with writing(engine) as session:
-        ended = end_of_blocked(session, settings, _now())
-    log.info("webhooks_of_blocked_disabled", webhooks=ended)
+        found = webhooks_of_blocked(session)
+    for webhook_id in found:
+        with continuing("webhook_not_disabled", webhook_id=webhook_id), writing(engine) as session:
+            if end_of_blocked(session, webhook_id, settings, _now()):
+                log.info("webhook_of_blocked_disabled", webhook_id=webhook_id)
 
 
 def _send(engine: Engine, settings: Settings, stop: threading.Event) -> None:

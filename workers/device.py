@@ -26,6 +26,7 @@ from evergold.scoring.errors import ScoringError
 from evergold.scoring.optional import load_package
 from evergold.scoring.task import AnyTask
 from workers.gold import gold_folder
+from workers.settings import settings_of
 
 #: Packages that BERTScore needs.
 NEEDED = ("torch", "transformers")
@@ -83,7 +84,7 @@ def choose_device(wanted: str | None = None) -> str:
 
 def encoder_settings() -> EncoderSettings:
     """Return the encoder settings of this worker. Raises MissingPackage, NoSuchDevice."""
-    told = EncodingSettings()
+    told = settings_of(EncodingSettings)
     device = choose_device(told.device)
     return EncoderSettings(
         models_dir=models_folder(),
@@ -105,14 +106,14 @@ def ready_for(task: AnyTask, *, gold_is_sealed: bool = False) -> Iterator[None]:
         return
     settings = encoder_settings()
     if gold_is_sealed:
-        settings = replace(settings, vectors_dir=EncodingSettings().vectors_dir)
+        settings = replace(settings, vectors_dir=settings_of(EncodingSettings).vectors_dir)
     with encoding_with(settings):
         yield
 
 
 def models_folder() -> Path:
     """Return the folder of models on this machine, which need not exist."""
-    return EncodingSettings().models_dir or get_settings().data_dir / "models"
+    return settings_of(EncodingSettings).models_dir or get_settings().data_dir / "models"
 
 
 def vectors_folder() -> Path | None:
@@ -120,7 +121,7 @@ def vectors_folder() -> Path | None:
 
     Vectors reveal much of their texts, so they go into the data folder only if the gold is there, too.
     """
-    told, data = EncodingSettings().vectors_dir, get_settings().data_dir
+    told, data = settings_of(EncodingSettings).vectors_dir, get_settings().data_dir
     if told is not None:
         return told
     return data / "vectors" if gold_folder().resolve().is_relative_to(data.resolve()) else None

@@ -8,13 +8,9 @@ from __future__ import annotations
 
 import os
 import traceback
-from contextlib import suppress
 from typing import Any
 
-from sqlalchemy.exc import SQLAlchemyError
-
 from app.base.errors import StorageAway, StorageDamaged, StorageFull
-from app.base.logs import log
 from evergold.scoring.errors import InvalidFile, InvalidOptions, Problem, UnknownTask, shorten
 from workers.gold_errors import GoldNotFound, SealBroken
 
@@ -29,16 +25,6 @@ _SAY_NO_GOLD = (
     StorageDamaged,
     OSError,
 )
-
-
-def log_and_continue(event: str, error: Exception, **names: object) -> None:
-    """Log an error from which a thread recovers, with the message only if it is of the database.
-
-    Raises nothing, not even when there is no memory for logging.
-    """
-    with suppress(Exception):
-        text = {"text": str(error)} if isinstance(error, SQLAlchemyError) else {}
-        log.warning(event, error=type(error).__name__, **text, **names)
 
 
 def named(error: Exception) -> str:

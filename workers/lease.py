@@ -17,11 +17,10 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.orm import Session
 
 from app.base.db import writing
-from app.base.logs import log
+from app.base.logs import log, log_and_continue
 from app.runs.claims import Claim, note_progress, renew_lease
 from app.runs.validations import CheckClaim, renew_check
 from evergold.scoring.progress import progress_to
-from workers.faults import log_and_continue
 
 #: Often enough for a page that somebody watches.
 TELL_SECONDS = 1.0

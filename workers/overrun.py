@@ -18,11 +18,11 @@ from enum import Enum
 from typing import Any
 
 from app.base.config import MEBIBYTE, get_settings
+from app.base.logs import log_and_continue
 from app.base.text import readable_size
 from evergold.scoring.errors import InvalidOptions, Problem
 from evergold.scoring.task import AnyTask, read_options
 from workers.confined import RunLimits
-from workers.faults import log_and_continue
 from workers.settings import settings_of
 
 #: Interval between checks of the clock during a run.

@@ -20,12 +20,11 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.base.db import writing
-from app.base.logs import log
+from app.base.logs import log, log_and_continue
 from app.models import SelfCheck, Worker
 from app.runs.holds import is_drained
 from app.runs.workers import BEAT_SECONDS, announce_worker, retire_worker
 from workers.device import versions
-from workers.faults import log_and_continue
 from workers.selfcheck import SelfCheckReport
 from workers.tables import tables_fit
 

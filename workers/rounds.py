@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from sqlalchemy import Engine
 
-from workers.faults import log_and_continue
+from app.base.logs import continuing
 from workers.tables import tables_fit
 
 #: Interval between rounds.
@@ -22,25 +22,28 @@ STOP_SECONDS = 2.0
 
 @contextmanager
 def rounds(
-    name: str, engine: Engine, work: Callable[[threading.Event], None], forget: Callable[[], None]
+    name: str, engine: Engine, works: Sequence[Callable[[threading.Event], object]], forget: Callable[[], None]
 ) -> Iterator[None]:
     """Work while the block runs, every few seconds while this code fits the tables; forget once an hour.
 
-    name: of the thread, and of its failures in the log. work: gets the event that is set when it should stop.
+    name: of the thread, and of its failures in the log. works: each gets the event that is set when it should stop, and
+    each has its turn, whatever became of those before it.
     """
     stop = threading.Event()
 
     def run() -> None:
         forget_at = time.monotonic()
         while not stop.is_set():
-            try:
-                if tables_fit(engine):
+            fits = False
+            with continuing(f"{name}_failed"):
+                fits = tables_fit(engine)
+            for work in works if fits else ():
+                with continuing(f"{name}_failed"):  # the next round does the same work
                     work(stop)
+            with continuing(f"{name}_failed"):
                 if time.monotonic() >= forget_at:
                     forget()
                     forget_at = time.monotonic() + FORGET_SECONDS
-            except Exception as error:  # the next round does the same work
-                log_and_continue(f"{name}_failed", error)
             stop.wait(ROUND_SECONDS)
 
     thread = threading.Thread(target=run, name=name, daemon=True)

@@ -40,6 +40,7 @@ from evergold.scoring.errors import ScoringError
 from evergold.scoring.paraphrase.options import Options
 from evergold.scoring.tasks.mwe_paraphrase import TASK
 from workers.device import encoder_settings, go_offline, models_folder, versions
+from workers.settings import settings_of
 
 _PAIRS = Path(__file__).parent / "data" / "demo_pairs.json"
 
@@ -256,7 +257,7 @@ def record_model(name: str, settings: EncoderSettings, now: datetime, *, overwri
 
 
 def _own_record(name: str) -> Path:
-    folder = RecordSettings().selfcheck_dir or get_settings().data_dir / "selfcheck"
+    folder = settings_of(RecordSettings).selfcheck_dir or get_settings().data_dir / "selfcheck"
     return folder / f"{name}.json"
 
 

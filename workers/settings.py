@@ -8,11 +8,13 @@ from typing import TypeVar, cast
 
 from pydantic_settings import BaseSettings
 
+from app.base.config import read_settings
+
 Kind = TypeVar("Kind", bound=BaseSettings)
 
 
 def settings_of(kind: type[Kind]) -> Kind:
-    """Return these settings as currently set in the environment."""
+    """Return these settings as currently set in the environment. Raises InvalidSettings."""
     prefix = kind.model_config["env_prefix"]
     said = tuple(os.environ.get(f"{prefix}{name}".upper()) for name in kind.model_fields)
     return cast(Kind, _read(kind, said))
@@ -20,4 +22,4 @@ def settings_of(kind: type[Kind]) -> Kind:
 
 @lru_cache(maxsize=16)
 def _read(kind: type[BaseSettings], said: tuple[str | None, ...]) -> BaseSettings:
-    return kind()
+    return read_settings(kind)

@@ -21,7 +21,7 @@ from celery.utils.nodenames import host_format
 from celery.worker.consumer import Consumer
 from sqlalchemy import Engine
 
-from app.base.config import get_settings
+from app.base.config import InvalidSettings, get_settings
 from app.base.db import get_engine
 from app.base.exit_status import OTHER_REVISION
 from app.base.logs import configure_logging, log
@@ -32,17 +32,28 @@ from app.base.stores.places import is_bucket_in_use
 from app.models import SelfCheck
 from evergold.scoring.tasks import unusable_plugins
 from workers.background_process import background_process
-from workers.celery_app import app, log_celery
-from workers.device import go_offline, has_torch, refuse_encoding
+from workers.confined import RunLimits
+from workers.device import EncodingSettings, go_offline, has_torch, refuse_encoding
 from workers.keys import KeySettings, ensure_key, key_file
 from workers.presence import Presence, beating, retire
-from workers.selfcheck import check_in_process
+from workers.sandbox.environments import EnvironmentSettings
+from workers.sandbox.settings import SandboxSettings
+from workers.selfcheck import RecordSettings, check_in_process
 from workers.settings import settings_of
 from workers.store_keeper import end_with_keeper
 from workers.tables import is_refused
 
 #: A refused worker for BERTScore only checks again, in case what was missing has been installed.
 RECHECK_SECONDS = 300.0
+#: All settings of workers alone.
+SETTINGS = (
+    KeySettings,
+    EncodingSettings,
+    RecordSettings,
+    RunLimits,
+    SandboxSettings,
+    EnvironmentSettings,
+)
 #: Niceness of scoring towards everything else on the machine.
 SCORING_NICENESS, LAST_NICENESS = 5, 10
 
@@ -53,6 +64,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--queues", choices=["auto", CPU_QUEUE, GPU_QUEUE], default="auto")
     parser.add_argument("--concurrency", type=int, default=1)
     asked = parser.parse_args(arguments)
+    if faults := wrong_settings():
+        sys.stderr.write("".join(f"Error: {fault}\n" for fault in faults))
+        return 1
     if SOCKET_VARIABLE in os.environ:
         end_with_keeper()
     elif is_bucket_in_use(get_settings()):  # only a process that does not score may open the bucket
@@ -68,6 +82,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     go_offline()
     os.environ["EVERGOLD_PROCESSES"] = str(asked.concurrency)  # processes share the processors, see workers.device
     configure_logging()
+    from workers.celery_app import log_celery  # reads settings when it is imported
+
     log_celery()
     for plugin in unusable_plugins():
         log.warning("task_type_left_out", reason=str(plugin))
@@ -83,6 +99,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     finally:
         retire(engine, presence)
     return 0
+
+
+def wrong_settings() -> list[str]:
+    """Return what is wrong with the settings of workers, a sentence for each variable."""
+    faults = []
+    for kind in SETTINGS:
+        try:
+            settings_of(kind)
+        except InvalidSettings as error:
+            faults += str(error).splitlines()
+    return faults
 
 
 def choose_queues(queues: str, presence: Presence, engine: Engine) -> tuple[str, ...]:
@@ -110,6 +137,8 @@ def passes(presence: Presence, engine: Engine) -> bool:
 
 def run_celery(presence: Presence, engine: Engine) -> None:
     """Run a Celery worker that forks its children and talks to no other worker, until it is stopped."""
+    from workers.celery_app import app
+
     with ExitStack() as stack:
 
         def when_ready(sender: Consumer, **_: object) -> None:

@@ -8,13 +8,14 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import partial
 
 from sqlalchemy import Engine, func, select
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from app.administration.live import current_settings
@@ -23,7 +24,7 @@ from app.base.config import Settings, get_settings
 from app.base.db import get_engine, reading, writing
 from app.base.errors import StorageAway
 from app.base.exit_status import OTHER_REVISION
-from app.base.logs import configure_logging, log, log_libraries
+from app.base.logs import configure_logging, continuing, log, log_and_continue, log_libraries
 from app.base.permissions import prepare_folders
 from app.base.private_folders import clear_left_folders
 from app.base.queue import (
@@ -51,7 +52,7 @@ from app.operations.unowned import Cleared, clear_unowned
 from app.people.digests import send_due_digests
 from app.people.mail import forget_ended
 from app.people.mail_delivery import send_waiting
-from app.privacy.archives import archives_to_end, archives_to_send, end_archives, remove_archive_file
+from app.privacy.archives import archives_to_end, archives_to_send, end_archive, remove_archive_file
 from app.privacy.deletions import carry_out, due_deletions
 from app.privacy.drafts import plan_abandoned
 from app.privacy.retention import forget_expired
@@ -67,7 +68,6 @@ from app.webhooks.due import are_watched
 from evergold.scoring.tasks import TASKS, needs_gpu
 from workers.climbing import watch_climbing
 from workers.delivering import delivering
-from workers.faults import log_and_continue
 from workers.rounds import rounds
 from workers.tables import is_refused, tables_fit
 
@@ -106,14 +106,12 @@ def sweep_archives(engine: Engine, settings: Settings, now: datetime) -> None:
         send_archive(archive_id)
     with reading(engine) as session:
         over = archives_to_end(session, settings, now)
-    if not over:
-        return
-    with suppress(StorageAway):  # the next sweep deletes them
-        for archive in over:
+    for archive in over:  # one that fails is deleted by the next sweep
+        with continuing("archive_not_ended", archive_id=archive.id):
             remove_archive_file(sealed_storage_of(settings), archive)
-        with writing(engine) as session:
-            end_archives(session, [archive.id for archive in over], now)
-        log.info("archives_ended", archives=len(over))
+            with writing(engine) as session:
+                end_archive(session, archive.id, now)
+            log.info("archive_ended", archive_id=archive.id)
 
 
 def sweep_accounts(engine: Engine, settings: Settings, now: datetime) -> None:
@@ -121,12 +119,9 @@ def sweep_accounts(engine: Engine, settings: Settings, now: datetime) -> None:
     with reading(engine) as session:
         due = due_deletions(session, now)
     deleted = 0
-    for user_id in due:
-        try:
-            with writing(engine) as session:
-                deleted += carry_out(session, user_id, settings, now)
-        except Exception as error:  # others' deletions do not wait for it; the next sweep tries again
-            log_and_continue("account_not_deleted", error, user_id=user_id)
+    for user_id in due:  # others' deletions do not wait for one that fails; the next sweep tries again
+        with continuing("account_not_deleted", user_id=user_id), writing(engine) as session:
+            deleted += carry_out(session, user_id, settings, now)
     if deleted:
         log.info("accounts_deleted", accounts=deleted)
 
@@ -151,16 +146,17 @@ def look_after_statistics(engine: Engine, now: datetime) -> int:
 def posting(engine: Engine, settings: Settings) -> Iterator[None]:
     """Send mail while the block runs."""
 
-    def work(stop: threading.Event) -> None:
-        with writing(engine) as session:
-            send_due_digests(session, settings, _now())
+    def write_digests(stop: threading.Event) -> None:
+        send_due_digests(engine, settings, _now())
+
+    def send(stop: threading.Event) -> None:
         send_waiting(engine, settings, _now)
 
     def forget() -> None:
         with writing(engine) as session:
             forget_ended(session, settings.mail_days, _now())
 
-    with rounds("post", engine, work, forget):
+    with rounds("post", engine, (write_digests, send), forget):
         yield
 
 
@@ -196,21 +192,37 @@ def sweep(engine: Engine, now: datetime) -> int:
         beat(session, SWEEP, now, {**done, "announced": len(sent)})
     if sent:
         log.info("sweep_announced", runs=len(sent))
-    look_after_statistics(engine, now)
-    _freeze(engine, now)
-    _delete(engine, now)
-    keep_totals(engine, now)
-    watch_climbing(engine, now)
-    _look_for_news(engine, now)
-    look_after_validations(engine, now)
-    sweep_gold_checks(engine, now)
-    sweep_accounts(engine, get_settings(), now)
-    sweep_archives(engine, get_settings(), now)
+    settings = get_settings()
+    do_each(
+        {
+            "statistics": partial(look_after_statistics, engine, now),
+            "official boards": partial(_freeze, engine, now),
+            "deletions": partial(_delete, engine, now),
+            "totals": partial(keep_totals, engine, now),
+            "climbing": partial(watch_climbing, engine, now),
+            "news": partial(_look_for_news, engine, now),
+            "validations": partial(look_after_validations, engine, now),
+            "gold checks": partial(sweep_gold_checks, engine, now),
+            "accounts": partial(sweep_accounts, engine, settings, now),
+            "archives": partial(sweep_archives, engine, settings, now),
+        }
+    )
     return len(sent)
 
 
+def do_each(parts: Mapping[str, Callable[[], object]]) -> None:
+    """Do each part, whatever became of those before it; only a database that is away or busy ends all."""
+    for name, part in parts.items():
+        try:
+            part()
+        except OperationalError:
+            raise
+        except Exception as error:  # the next sweep does it again
+            log_and_continue("sweep_part_failed", error, part=name)
+
+
 def _freeze(engine: Engine, now: datetime) -> None:
-    """Freeze the official boards of phases that have ended, all or none."""
+    """Freeze the official boards of phases that have ended."""
     with writing(engine) as session:
         frozen = len(freeze_due(session, now))
     if frozen:
@@ -306,6 +318,21 @@ def clear_storage(engine: Engine, storage: Storage, now: float) -> None:
         log.info("storage_cleared", interrupted=interrupted, **asdict(unowned))
 
 
+def clear_all(engine: Engine, settings: Settings, now: datetime) -> None:
+    """Delete everything that is kept no longer."""
+    do_each(
+        {
+            "rejected files": partial(clear_rejected, engine, settings, now),
+            "refused requests": partial(forget_counts, engine, now),
+            "held uploads": partial(clear_held_uploads, engine, now),
+            "drafts": partial(clear_blueprints, engine, settings, now),
+            "retention": partial(apply_retention, engine, settings, now),
+            "files": lambda: clear_storage(engine, storage_of(settings), now.timestamp()),
+            "sealed files": lambda: clear_storage(engine, sealed_storage_of(settings), now.timestamp()),
+        }
+    )
+
+
 def check_standings(engine: Engine, after: int) -> int:
     """Verify the next few stored entries by recomputing them; return where to continue."""
     with writing(engine) as session:
@@ -340,13 +367,7 @@ def main() -> int:
                 sweep(engine, datetime.now(UTC))
                 looked_until = check_standings(engine, looked_until)
                 if time.monotonic() >= clear_at:
-                    clear_rejected(engine, settings, datetime.now(UTC))
-                    forget_counts(engine, datetime.now(UTC))
-                    clear_held_uploads(engine, datetime.now(UTC))
-                    clear_blueprints(engine, settings, datetime.now(UTC))
-                    apply_retention(engine, settings, datetime.now(UTC))
-                    for storage in (storage_of(settings), sealed_storage_of(settings)):
-                        clear_storage(engine, storage, time.time())
+                    clear_all(engine, settings, datetime.now(UTC))
                     clear_at = time.monotonic() + CLEAR_SECONDS
             except SQLAlchemyError as error:
                 log.warning("sweep_failed", error=str(error))  # the next sweep repeats the work

@@ -27,6 +27,7 @@ from app.base.live_settings import LiveSettings
 from app.base.logs import log
 from app.looks.look import LOGO_KEYS, Logo, Looks, looks_of
 from app.models import LiveRevision, ServerAnnouncement, ServerSetting, User
+from evergold.value_words import fault_words
 
 _ONLY_ROW = 1
 
@@ -150,7 +151,7 @@ def with_changes(environment: Settings, changes: Mapping[str, Any]) -> Settings:
         try:
             found = found.model_copy(update={name: checked(name, value)})
         except ValidationError as error:
-            log.warning("setting_left_out", setting=name, reason=error.errors()[0]["msg"])
+            log.warning("setting_left_out", setting=name, reason=fault_words(error.errors()[0]))
     return found
 
 

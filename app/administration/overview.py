@@ -8,6 +8,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from app.administration.live import list_announcements
+from app.administration.people import IS_PERSON
 from app.administration.views import ServerOverview
 from app.models import Competition, OrganisingRequest, ServerSetting, Submission, TextReport, User
 from app.people.mail import given_up
@@ -17,7 +18,7 @@ from app.runs.failures import failed_runs
 def overview(session: Session, now: datetime) -> ServerOverview:
     """Return the numbers of this moment."""
     accounts, confirmed, blocked = session.execute(
-        select(func.count(), func.count(User.email_confirmed_at), func.count(User.blocked_at)).select_from(User)
+        select(func.count(), func.count(User.email_confirmed_at), func.count(User.blocked_at)).where(IS_PERSON)
     ).one()
     waiting = OrganisingRequest.answered_at.is_(None)
     return ServerOverview(

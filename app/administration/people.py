@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from sqlalchemy import ColumnElement, Select, func, or_, select, update
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from app.administration.access import check_administrator
@@ -42,6 +42,10 @@ PAGE_LENGTH = 50
 REASON_CHARACTERS = 500
 MOST_LIMIT = 1_000_000
 
+#: True for accounts of people. Others are the server's own (`@baselines`) and what stays of deleted ones: nobody can
+#: choose their names.
+IS_PERSON: ColumnElement[bool] = and_(User.username.not_like("@%"), User.username.not_like("% %"))
+
 Group = Literal["all", "blocked", "unconfirmed", "organisers", "administrators"]
 GROUPS: tuple[Group, ...] = ("all", "blocked", "unconfirmed", "organisers", "administrators")
 Organising = Literal["rule", "approved", "barred"]
@@ -69,7 +73,7 @@ def search_people(session: Session, search: Search) -> AccountList:
 
 
 def _conditions(search: Search) -> list[ColumnElement[bool]]:
-    text, found = search.text.strip().lower(), list[ColumnElement[bool]]()
+    text, found = search.text.strip().lower(), [IS_PERSON]
     if text and not any(map(is_control, text)):
         in_team = (
             select(TeamMember.user_id)
@@ -101,9 +105,9 @@ def _owning() -> Select[int | None]:
 
 
 def find_account(session: Session, username: str) -> User:
-    """Return the account with this user name. Raises NotFound."""
+    """Return the person's account with this user name. Raises NotFound."""
     name = username.strip().lower()
-    found = session.scalar(select(User).where(User.username == name)) if name.isprintable() else None
+    found = session.scalar(select(User).where(User.username == name, IS_PERSON)) if name.isprintable() else None
     if found is None:
         raise NotFound(f"There is no account '{username[:60]}' on this server.")
     return found

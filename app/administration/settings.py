@@ -19,6 +19,7 @@ from app.base.live_settings import LiveSettings
 from app.base.text import PLEASE_CORRECT, is_control, refuse
 from app.models import ServerSetting, User
 from app.people.audit import actor_name, record
+from evergold.value_words import fault_words, field_of, own_words
 
 Kind = Literal["choice", "number", "text", "switch"]
 
@@ -110,5 +111,8 @@ def _check_name(name: str) -> None:
 
 def _sentence(error: ValidationError) -> str:
     """Return what is wrong with a value, as a sentence."""
-    words = error.errors()[0]["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
-    return f"It must be {words}."
+    fault = error.errors()[0]
+    if fault["type"] == "value_error":
+        return f"It must be {own_words(fault)}."
+    words = fault_words(fault, field_of(LiveSettings, fault["loc"]))
+    return f"It {words}" if words.endswith("?") else f"It {words}."

@@ -74,7 +74,7 @@ def _kinds() -> dict[str, Select[str, int, int]]:
     of_phase = select(Competition.name, func.count()).join(Phase, Phase.competition_id == Competition.id)
     of_task = of_phase.join(PhaseTask, PhaseTask.phase_id == Phase.id)
     sent = of_task.join(Submission, Submission.phase_task_id == PhaseTask.id)
-    outcomes = sent.join(ScoringRun, ScoringRun.submission_id == Submission.id)
+    items = sent.join(ScoringRun, ScoringRun.submission_id == Submission.id)
     revised = declared_files().subquery()
     return {
         "submissions": sent.add_columns(func.sum(Submission.size_bytes))
@@ -87,7 +87,7 @@ def _kinds() -> dict[str, Select[str, int, int]]:
         .join(SealedFile, SealedFile.id == GoldVersion.sealed_file_id)
         .add_columns(func.sum(SealedFile.size_bytes))
         .group_by(Competition.name),
-        "outcomes": outcomes.join(SealedFile, SealedFile.id == ScoringRun.outcomes_id)
+        "sealed item scores": items.join(SealedFile, SealedFile.id == ScoringRun.outcomes_id)
         .add_columns(func.sum(SealedFile.size_bytes))
         .group_by(Competition.name),
         "declarations": select(Competition.name, func.count(), func.sum(revised.c.size_bytes))

@@ -11,16 +11,18 @@ from email.headerregistry import Address
 from functools import lru_cache
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal, Self, TypeVar
 from urllib.parse import quote, urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from app.base.live_settings import PRODUCT, LiveSettings
 from app.base.providers import Provider
 from app.base.redis_address import redis_address
+from evergold.value_words import fault_words, field_of, own_words
 
 MEBIBYTE = 1024 * 1024
 _SENDER = re.compile(
@@ -233,15 +235,29 @@ def sender_of(mail_from: str, server_name: str = PRODUCT) -> Address:
 @lru_cache(maxsize=1)
 def get_settings() -> Settings:
     """Return the settings of this process, which are read once. Raises InvalidSettings."""
+    return read_settings(Settings)
+
+
+Kind = TypeVar("Kind", bound=BaseSettings)
+
+
+def read_settings(kind: type[Kind]) -> Kind:
+    """Read these settings from the environment. Raises InvalidSettings."""
     try:
-        return Settings()
+        return kind()
     except ValidationError as error:
-        raise InvalidSettings("\n".join(_words(one) for one in error.errors())) from None
+        prefix = kind.model_config["env_prefix"]
+        words = [_words(fault, prefix, field_of(kind, fault["loc"])) for fault in error.errors()]
+    except SettingsError:  # of the only settings that have parts
+        words = ["EVERGOLD_PROVIDERS has no value of its own: EVERGOLD_PROVIDERS__<NAME>__CLIENT_ID and others have"]
+    raise InvalidSettings("\n".join(f"The settings cannot be used: {one}." for one in words))
 
 
-def _words(error: ErrorDetails) -> str:
-    sentence = error["msg"].removeprefix("Value error, ")
-    if error["type"] == "extra_forbidden":
-        sentence = "there is no such setting"
-    variable = "__".join(str(name).upper() for name in error["loc"])
-    return f"The settings cannot be used: {f'EVERGOLD_{variable}: ' if variable else ''}{sentence}."
+def _words(fault: ErrorDetails, prefix: str, field: FieldInfo | None) -> str:
+    """Return what is wrong with a variable, or with several together, without any value: it may be a secret."""
+    variable = prefix + "__".join(str(name).upper() for name in fault["loc"])
+    if fault["type"] == "extra_forbidden":
+        return f"{variable}: there is no such setting"
+    if fault["type"] == "value_error":
+        return f"{variable}: {own_words(fault)}" if fault["loc"] else own_words(fault)
+    return f"{variable} {fault_words(fault, field, shows_value=False)}"

@@ -6,6 +6,8 @@ import logging
 import os
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Literal
 
 import structlog
@@ -91,6 +93,27 @@ class _OfLibraries(logging.Handler):
             log.log(level, record.name, says=record.getMessage(), **traceback)
         except Exception:  # logging must not disturb the caller, as with the standard library's handlers
             self.handleError(record)
+
+
+def log_and_continue(event: str, error: Exception, **names: object) -> None:
+    """Log an error from which its caller recovers, with the message only if it is of the database: others may quote
+    gold.
+
+    Raises nothing, not even when there is no memory for logging.
+    """
+    with suppress(Exception):
+        is_of_database = type(error).__module__.startswith("sqlalchemy.")
+        text = {"text": str(error)} if is_of_database else {}
+        log.warning(event, error=type(error).__name__, **text, **names)
+
+
+@contextmanager
+def continuing(event: str, **names: object) -> Iterator[None]:
+    """Log an error of the block, and continue behind it: what fails for one subject ends no round for the others."""
+    try:
+        yield
+    except Exception as error:
+        log_and_continue(event, error, **names)
 
 
 configure_logging("text")

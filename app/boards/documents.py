@@ -257,14 +257,15 @@ def results_csv(results: Results) -> str:
     return text.getvalue()
 
 
-def describe_team(competition: Competition, team: str, rows: list[TeamRow]) -> PublicTeamOut:
-    """Return a team with its systems; rows: from `team_rows`."""
+def describe_team(competition: Competition, team: str, rows: list[TeamRow], orcids: list[str]) -> PublicTeamOut:
+    """Return a team with its systems; rows: from `team_rows`; orcids: from `shown_orcids`."""
     return PublicTeamOut(
         competition=competition.name,
         team=team,
         is_mine=any(one.row.is_mine for one in rows),
         rows=[_row(competition, one) for one in rows],
         systems=[_system(one) for one in systems_of(rows)],
+        orcids=orcids,
         page=links.public_team(competition.name, team),
     )
 

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, and_, exists, select
 from sqlalchemy.orm import Session, joinedload
 
+from app.base.logs import continuing
 from app.boards.statistics_work import is_settled
 from app.models import Allowance, Board, Phase, PhaseTask, RunStatus, ScoringRun, Snapshot, Submission
 
@@ -32,7 +33,12 @@ def freeze_due(session: Session, now: datetime) -> list[Snapshot]:
     phases = {phase.id for phase, _ in due}
     session.execute(select(Phase.id).where(Phase.id.in_(phases)).order_by(Phase.id).with_for_update())
     # Another sweep may have held the lock before.
-    return [freeze(session, phase, board, now) for phase, board in _due(session, now) if phase.id in phases]
+    still_due = [(phase, board) for phase, board in _due(session, now) if phase.id in phases]
+    frozen = []
+    for phase, board in still_due:  # one that cannot be frozen keeps no other
+        with continuing("board_not_frozen", phase_id=phase.id, board_id=board.id), session.begin_nested():
+            frozen.append(freeze(session, phase, board, now))
+    return frozen
 
 
 def _due(session: Session, now: datetime) -> list[tuple[Phase, Board]]:

@@ -24,7 +24,7 @@ from app.competitions.limits import phase_state
 from app.competitions.visibility import Viewer
 from app.models import Board, Competition, Phase, Right, Team, User
 from app.people.rights import may_organise
-from app.teams.find import find_team
+from app.teams.find import find_team, orcids_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +86,18 @@ def team_rows(
     if not rows and (viewer.seen_as is not None or not _knows(session, competition, name, viewer.user)):
         raise NotFound("No board that you can see has a team of this name.")
     return rows
+
+
+def shown_orcids(session: Session, competition: Competition, name: str, rows: Sequence[TeamRow]) -> list[str]:
+    """Return the ORCID iDs that members of the team show; none for a former name, or one in a published result alone:
+    it may be another team's by now. rows: from `team_rows`.
+    """
+    return orcids_of(session, competition.id, name) if is_of_team(rows) else []
+
+
+def is_of_team(rows: Sequence[TeamRow]) -> bool:
+    """Return whether the name of these rows is that of a team today."""
+    return not rows or any(one.official is None and one.row.kind == "team" for one in rows)
 
 
 def _official_rows(

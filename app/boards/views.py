@@ -483,6 +483,7 @@ class PublicTeamOut(ApiModel):
                     "boards": [{"phase": "evaluation", "board": "zero-shot"}],
                 }
             ],
+            "orcids": ["0000-0002-1825-0097"],
             "page": "/competitions/demo/teams/Ada%20Lovelace",
         }
     )
@@ -492,6 +493,7 @@ class PublicTeamOut(ApiModel):
     is_mine: bool
     rows: list[TeamRowOut] = Field(description="phases and boards in the order of the competition")
     systems: list[TeamSystemOut] = Field(description="of its rows")
+    orcids: list[str] = Field(description="the ORCID iDs that its members show")
     page: str
 
 

@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 
 from app.base.dependents import delete_with_dependents
 from app.base.errors import EvergoldError
+from app.base.logs import continuing
 from app.base.text import one_line, refuse
 from app.competitions.confirmation import check_confirmed
 from app.competitions.readiness import missing_points
@@ -169,17 +170,23 @@ def delete_due(session: Session, now: datetime) -> list[str]:
     due = select(Competition).where(Competition.delete_at <= now).order_by(Competition.id).with_for_update()
     deleted = []
     for competition in session.scalars(due).all():
-        subject = f"competition {competition.name}"
-        if submitting_teams(session, competition):
-            competition.delete_at, competition.halt = None, Halt.ARCHIVED
-            record(session, SWEEP, "competition.keep", subject, {"reason": "teams have submitted"}, now=now)
-        else:
-            name = competition.name
-            session.expunge(competition)
-            delete_rows(session, competition.id)
-            record(session, SWEEP, "competition.deleted", subject, now=now)
-            deleted.append(name)
+        name = competition.name
+        with continuing("competition_not_deleted", competition=name), session.begin_nested():
+            if _delete_or_keep(session, competition, now):
+                deleted.append(name)
     return deleted
+
+
+def _delete_or_keep(session: Session, competition: Competition, now: datetime) -> bool:
+    subject = f"competition {competition.name}"
+    if submitting_teams(session, competition):
+        competition.delete_at, competition.halt = None, Halt.ARCHIVED
+        record(session, SWEEP, "competition.keep", subject, {"reason": "teams have submitted"}, now=now)
+        return False
+    session.expunge(competition)
+    delete_rows(session, competition.id)
+    record(session, SWEEP, "competition.deleted", subject, now=now)
+    return True
 
 
 def delete_rows(session: Session, competition_id: int) -> None:

@@ -22,7 +22,7 @@ from evergold.scoring.tables.reading import decode_text
 from evergold.scoring.task import Metric
 from evergold.scoring.tasks import get_task
 from evergold.scoring.tasks.mwe_identification import NAME
-from evergold.value_words import did_you_mean, listed
+from evergold.value_words import did_you_mean, fault_words, listed
 
 #: Limit over all tables of a page.
 CELLS_LIMIT = 500_000
@@ -240,7 +240,7 @@ def _from_json(text: str, problems: Problems) -> ResultTable | None:
         expected = "expected is what /api/phases/<id>/get_leaderboard/ gives"
         for fault in invalid.errors(include_url=False):
             where = ".".join(map(str, fault["loc"])) or "the file"
-            problems.add("not-a-leaderboard", f"{where}: {fault['msg']}; {expected}")
+            problems.add("not-a-leaderboard", f"{where} {fault_words(fault)}; {expected}")
         return None
     columns: dict[tuple[int | None, str], tuple[str, ...]] = {}
     for task in board.tasks:

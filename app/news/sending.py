@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from app.base.config import Settings
 from app.base.db import reading, writing
-from app.base.logs import log
+from app.base.logs import log, log_and_continue
 from app.models import DeliveryStatus, NewsKind, Webhook, WebhookDelivery
 from app.news.forms import Message, message_of
 from app.news.payloads import News, NotSeen, looking, news_for, why_not_lent
@@ -56,7 +56,7 @@ def send_due(engine: Engine, settings: Settings, clock: Clock, resolve: Resolver
     if not due:
         return 0
     with ThreadPoolExecutor(SENDERS, thread_name_prefix="webhook") as senders:
-        return sum(senders.map(lambda one: _deliver(engine, one, settings, clock, resolve), due))
+        return sum(senders.map(lambda one: _deliver_alone(engine, one, settings, clock, resolve), due))
 
 
 def _due(engine: Engine, now: datetime) -> list[int]:
@@ -64,6 +64,17 @@ def _due(engine: Engine, now: datetime) -> list[int]:
     query = due_deliveries(func.min(WebhookDelivery.id), now).group_by(WebhookDelivery.webhook_id).limit(AT_ONCE)
     with reading(engine) as session:
         return list(session.scalars(query))
+
+
+def _deliver_alone(
+    engine: Engine, delivery_id: int, settings: Settings, clock: Clock, resolve: Resolver | None
+) -> bool:
+    """Deliver one as `_deliver` does; an error with it is logged, ends no round for others, and is tried again."""
+    try:
+        return _deliver(engine, delivery_id, settings, clock, resolve)
+    except Exception as error:
+        log_and_continue("webhook_delivery_failed", error, delivery_id=delivery_id)
+        return False
 
 
 def _deliver(engine: Engine, delivery_id: int, settings: Settings, clock: Clock, resolve: Resolver | None) -> bool:
@@ -104,10 +115,15 @@ def _claim(engine: Engine, delivery_id: int, now: datetime) -> bool:
 
 
 def _prepare(engine: Engine, delivery_id: int, settings: Settings, now: datetime) -> _Prepared | None:
-    """Build the message from what the audience sees now; None, and the delivery is dropped, if that is nothing."""
+    """Build the message from what the audience sees now; None, and the delivery is dropped, if that is nothing.
+
+    None, too, if the webhook was removed meanwhile.
+    """
     with reading(engine) as session:
-        delivery = session.get_one(WebhookDelivery, delivery_id)
-        webhook = session.get_one(Webhook, delivery.webhook_id)
+        delivery = session.get(WebhookDelivery, delivery_id)
+        webhook = session.get(Webhook, delivery.webhook_id) if delivery is not None else None
+        if delivery is None or webhook is None:
+            return None
         why_not = why_not_lent(session, webhook)
         try:
             news = _news(session, webhook, delivery, settings, now) if not why_not else None
@@ -118,8 +134,8 @@ def _prepare(engine: Engine, delivery_id: int, settings: Settings, now: datetime
             return _Prepared(delivery.id, webhook.id, webhook.address, message)
     with writing(engine) as session:
         _end(session, delivery_id, DeliveryStatus.DROPPED, now)
-        if why_not:
-            disable(session, session.get_one(Webhook, webhook.id), why_not, settings, now)
+        if why_not and (known := session.get(Webhook, webhook.id)) is not None:
+            disable(session, known, why_not, settings, now)
     return None
 
 

@@ -18,6 +18,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from app.base.config import Settings
 from app.base.db import reading, writing
 from app.base.errors import NotFound
+from app.base.logs import continuing, log_and_continue
 from app.boards.leaderboard import board_version, build_leaderboard
 from app.boards.rows import Leaderboard
 from app.competitions.find import boards_of
@@ -41,7 +42,11 @@ def note_watched(engine: Engine, settings: Settings, now: datetime) -> int:
     """Note all news that there is to see now; return their number."""
     with reading(engine) as session:
         watching = watching_webhooks(session)
-    return sum(_note_of_one(engine, webhook_id, settings, now) for webhook_id in watching)
+    noted = 0
+    for webhook_id in watching:
+        with continuing("news_not_noted", webhook_id=webhook_id):
+            noted += _note_of_one(engine, webhook_id, settings, now)
+    return noted
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +134,9 @@ def _changed_boards(look: Looking) -> Iterator[_Board]:
                 continue
             digest = _digest(build_leaderboard(session, phase, board, look.viewer))
         except NotFound:
+            continue
+        except Exception as error:  # a board that cannot be made keeps no news of the others
+            log_and_continue("board_not_watched", error, phase_id=phase.id, board_id=board.id)
             continue
         yield _Board(look.competition.id, phase.id, board.id, version, digest)
 

@@ -29,6 +29,7 @@ from app.base.storage import (
 from app.operations.backup import Source, reading_from
 from app.operations.backup_format import MANIFEST, BackupError, BackupFile, BackupTable, Manifest, insertable, read_row
 from app.operations.migrate import alembic_config, migrating, upgrade_to
+from evergold.value_words import fault_words
 
 ROWS_AT_ONCE = 500
 PROBLEMS_SHOWN = 20
@@ -63,11 +64,10 @@ def _read_manifest(backup: Source, source: Path) -> Manifest:
     except BackupError:
         raise BackupError(f"{source} is no backup, or not a whole one: it has no {MANIFEST}.") from None
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise BackupError(
-            f"{MANIFEST} of {source} is not of this version, or damaged: {where}: {first['msg']}."
-        ) from None
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "it"
+        fault = f"{where} {fault_words(first, shows_value=False)}"
+        raise BackupError(f"{MANIFEST} of {source} is not of this version, or damaged: {fault}.") from None
 
 
 def _check_revision(manifest: Manifest) -> None:

@@ -10,19 +10,23 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from datetime import datetime, time, timedelta
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import Engine, delete, select, update
 from sqlalchemy.orm import Session, joinedload
 
 from app.base.addresses import public_address
 from app.base.config import Settings
+from app.base.db import reading, writing
+from app.base.logs import log_and_continue
 from app.base.text import one_line
 from app.models import Announcement, DigestItem, HiddenText, MailChoice, Pace, Phase, TextKind, User
 from app.people.mail import MailKind, choice_of, pace_of, send_mail, unsubscribe_address, wants
 
 #: When digests are written, of UTC; the weekly ones on Mondays.
 _HOUR = time(6)
-#: People whose digests one transaction writes.
+#: People whose digests one round writes.
 AT_ONCE = 50
+#: Pause before a digest that could not be written is tried again.
+RETRY = timedelta(hours=1)
 TITLE_CHARACTERS = 300
 #: News that a mail has in full; of more it has the titles.
 IN_FULL = 30
@@ -83,10 +87,27 @@ def hold_back(
     return True
 
 
-def send_due_digests(session: Session, settings: Settings, now: datetime) -> int:
-    """Write the digests that are due into the outbox; return their number."""
+def send_due_digests(engine: Engine, settings: Settings, now: datetime) -> int:
+    """Write the digests that are due into the outbox, each in its transaction; return their number."""
     due = select(DigestItem.user_id).where(DigestItem.due_at <= now).distinct().order_by(DigestItem.user_id)
-    return sum(_send_one(session, user_id, settings, now) for user_id in session.scalars(due.limit(AT_ONCE)).all())
+    with reading(engine) as session:
+        waiting = session.scalars(due.limit(AT_ONCE)).all()
+    written = 0
+    for user_id in waiting:
+        try:
+            with writing(engine) as session:
+                written += _send_one(session, user_id, settings, now)
+        except Exception as error:  # others' digests do not wait for it
+            log_and_continue("digest_not_written", error, user_id=user_id)
+            _put_off(engine, user_id, now)
+    return written
+
+
+def _put_off(engine: Engine, user_id: int, now: datetime) -> None:
+    """Try the person's digest again later, so that it takes nobody's place in the next rounds."""
+    due = update(DigestItem).where(DigestItem.user_id == user_id, DigestItem.due_at <= now)
+    with writing(engine) as session:
+        session.execute(due.values(due_at=now + RETRY))
 
 
 def _send_one(session: Session, user_id: int, settings: Settings, now: datetime) -> bool:

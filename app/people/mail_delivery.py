@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from email.errors import MessageError
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import EmailPolicy
@@ -26,7 +25,7 @@ from sqlalchemy.orm import Session
 
 from app.base.config import Settings, sender_of
 from app.base.db import reading, writing
-from app.base.logs import log
+from app.base.logs import log, log_and_continue
 from app.models import MailLink, OutgoingMail, User
 from app.people import email_confirmations, password_resets, provider_logins
 from app.people.mail import DROPPED, GIVEN_UP, LINK_PLACE, SENT, WAITING
@@ -66,7 +65,7 @@ def send_waiting(engine: Engine, settings: Settings, clock: Callable[[], datetim
     try:
         with delivery(settings) as deliver:
             for mail_id in due:
-                letter = _take(engine, mail_id, settings, clock())
+                letter = _take_alone(engine, mail_id, settings, clock())
                 if letter is not None:
                     sent += _send(engine, letter, deliver, clock)
     except OSError as error:
@@ -78,6 +77,21 @@ def _due(engine: Engine, now: datetime) -> list[int]:
     with reading(engine) as session:
         is_due = (OutgoingMail.status == WAITING) & (OutgoingMail.next_attempt_at <= now)
         return list(session.scalars(select(OutgoingMail.id).where(is_due).order_by(OutgoingMail.id).limit(AT_ONCE)))
+
+
+def _take_alone(engine: Engine, mail_id: int, settings: Settings, now: datetime) -> Letter | None:
+    """Reserve the mail as `_take` does; one that cannot be prepared is put off, and keeps no other."""
+    try:
+        return _take(engine, mail_id, settings, now)
+    except Exception as error:
+        log_and_continue("mail_not_prepared", error, mail_id=mail_id)
+        this = update(OutgoingMail).where(OutgoingMail.id == mail_id, OutgoingMail.status == WAITING)
+        put_off = this.values(next_attempt_at=now + LEASE, attempts=OutgoingMail.attempts + 1, last_error=_said(error))
+        is_old = OutgoingMail.created_at <= now - GIVE_UP_AFTER
+        with writing(engine) as session:
+            session.execute(put_off)
+            session.execute(this.where(is_old).values(status=GIVEN_UP, ended_at=now))
+        return None
 
 
 def _take(engine: Engine, mail_id: int, settings: Settings, now: datetime) -> Letter | None:
@@ -126,7 +140,7 @@ def _send(engine: Engine, letter: Letter, deliver: Deliver, clock: Callable[[], 
     mail = letter.mail
     try:
         deliver(letter)
-    except (OSError, MessageError, ValueError) as error:  # includes smtplib's errors, which are OSErrors
+    except Exception as error:  # smtplib's errors are OSErrors; others are of this mail alone
         now = clock()
         if _is_hopeless(error) or now - mail.created_at >= GIVE_UP_AFTER:
             _end(engine, mail, GIVEN_UP, now, _said(error))

@@ -194,10 +194,10 @@ def remove_archive_file(storage: Storage, archive: DataArchive) -> None:
         remove_file(storage, archive.sha256)
 
 
-def end_archives(session: Session, ids: list[int], now: datetime) -> None:
-    """Record that these archives have no file any more."""
+def end_archive(session: Session, archive_id: int, now: datetime) -> None:
+    """Record that this archive has no file any more."""
     session.execute(
-        update(DataArchive).where(DataArchive.id.in_(ids), DataArchive.ended_at.is_(None)).values(ended_at=now)
+        update(DataArchive).where(DataArchive.id == archive_id, DataArchive.ended_at.is_(None)).values(ended_at=now)
     )
 
 

@@ -16,7 +16,8 @@ from sqlalchemy import Engine, Row, Select, func, or_, select
 from sqlalchemy.orm import Session
 
 from app.base.db import in_batches, reading
-from app.base.storage import Storage, has_file, lent_file
+from app.base.errors import StorageDamaged
+from app.base.storage import Storage, lent_file
 from app.base.zip_stream import ZipStream
 from app.competitions.visibility import Viewer
 from app.exports.predictions import safe_name
@@ -91,6 +92,12 @@ here. Data that you and others can see anyway, such as boards, are on the server
 """
 
 
+_MISSING = """\
+The server no longer has these files, or they are damaged there, so that this archive is without them:
+
+"""
+
+
 def archive_chunks(engine: Engine, storage: Storage, user: User, now: datetime, *, number: int) -> Iterator[bytes]:
     """Yield the zip in pieces. number: of the archive, which makes its content unlike any other file's."""
     zipped = ZipStream()
@@ -101,10 +108,15 @@ def archive_chunks(engine: Engine, storage: Storage, user: User, now: datetime, 
             yield zipped.text(name, _json(collect(session, user, now)), now)
     with reading(engine) as session:
         files = [*_submitted(session, user), *_drafted(session, user), *_held(session, user)]
+    lost = []
     for path, sha256, at in files:
-        if has_file(storage, sha256):
+        try:
             with lent_file(storage, sha256) as local:
                 yield from zipped.file(path, local, at)
+        except (FileNotFoundError, StorageDamaged):
+            lost.append(path)
+    if lost:
+        yield zipped.text("missing.txt", _MISSING + "".join(f"{path}\n" for path in lost), now)
     yield zipped.end()
 
 

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from app.base import links
 from app.base.addresses import public_address
 from app.base.config import Settings
+from app.base.logs import continuing
 from app.competitions.life import SWEEP, plan_deletion, submitting_teams
 from app.models import AuditEntry, Competition, GoldVersion, Phase, PhaseTask, Revision, Right, Stage, User
 from app.people.mail import send_mail
@@ -41,9 +42,11 @@ def plan_abandoned(session: Session, settings: Settings, now: datetime) -> list[
         changed = last_change(session, competition)
         if changed > long_ago or submitting_teams(session, competition):
             continue
-        due = plan_deletion(session, competition, actor=SWEEP, now=now)
-        _tell(session, competition, changed, due, settings, now)
-        planned.append(competition.name)
+        name = competition.name
+        with continuing("draft_not_planned", competition=name), session.begin_nested():
+            due = plan_deletion(session, competition, actor=SWEEP, now=now)
+            _tell(session, competition, changed, due, settings, now)
+            planned.append(name)
     return planned
 
 

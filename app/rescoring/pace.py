@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session, aliased
 
 from app.base.addresses import public_address
 from app.base.config import Settings
+from app.base.logs import continuing
 from app.models import Competition, CompetitionTask, Rescoring, RescoringState, Right, RunStatus, ScoringRun
 from app.people.mail import send_mail
 from app.people.rights import organisers_of
@@ -44,10 +45,11 @@ def advance_rescorings(session: Session, settings: Settings, now: datetime) -> i
     told = 0
     open_sets = select(Rescoring).where(Rescoring.state == RescoringState.OPEN).order_by(Rescoring.id)
     for rescoring in session.scalars(open_sets.with_for_update()).all():
-        add_missing_runs(session, rescoring, now)
-        if rescoring.told_at is None and not _has_unfinished(session, rescoring):
-            _notify_ready(session, rescoring, settings, now)
-            told += 1
+        with continuing("rescoring_not_advanced", rescoring_id=rescoring.id), session.begin_nested():
+            add_missing_runs(session, rescoring, now)
+            if rescoring.told_at is None and not _has_unfinished(session, rescoring):
+                _notify_ready(session, rescoring, settings, now)
+                told += 1
     return told
 
 

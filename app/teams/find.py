@@ -226,6 +226,7 @@ def view_team(session: Session, competition: Competition, team: Team, now: datet
                 display_name=one.user.display_name,
                 is_captain=one.user_id == captain,
                 joined_at=one.joined_at,
+                orcid=one.user.orcid,
             )
             for one in members
         ],

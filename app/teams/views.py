@@ -50,7 +50,15 @@ REGISTERED_EXAMPLE: dict[str, Any] = {
 _TEAM: dict[str, Any] = {
     "competition": "demo",
     "name": "Idiomatics",
-    "members": [{"username": "ada", "display_name": "Ada Lovelace", "is_captain": True, "joined_at": None}],
+    "members": [
+        {
+            "username": "ada",
+            "display_name": "Ada Lovelace",
+            "is_captain": True,
+            "joined_at": None,
+            "orcid": "0000-0002-1825-0097",
+        }
+    ],
     "members_max": 5,
     "invitation_expires_at": "2026-01-17T12:00:00Z",
     "name_fixed_at": "2026-01-31T12:00:00Z",
@@ -148,6 +156,7 @@ class MemberOut(ApiModel):
     display_name: str
     is_captain: bool
     joined_at: Moment | None = Field(description="null: from the beginning")
+    orcid: str | None = Field(description="the ORCID iD that the member shows; null: none")
 
 
 class TeamOut(ApiModel):

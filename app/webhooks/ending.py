@@ -61,10 +61,11 @@ def webhooks_of_blocked(session: Session) -> list[int]:
     return list(session.scalars(query.where(_IS_BLOCKED | exists().where(here)).order_by(Webhook.id)))
 
 
-def end_of_blocked(session: Session, settings: Settings, now: datetime) -> int:
-    """Disable the webhooks of people who are blocked; return how many."""
-    found = select(Webhook).where(Webhook.id.in_(webhooks_of_blocked(session))).order_by(Webhook.id).with_for_update()
-    ended = [(one, why) for one in session.scalars(found).all() if (why := why_blocked(session, one))]
-    for webhook, why in ended:
-        disable(session, webhook, why, settings, now)
-    return len(ended)
+def end_of_blocked(session: Session, webhook_id: int, settings: Settings, now: datetime) -> bool:
+    """Disable this webhook if its owner is blocked by now; False if not, or if it was removed or disabled."""
+    webhook = session.get(Webhook, webhook_id, with_for_update=True)
+    why = why_blocked(session, webhook) if webhook is not None and webhook.disabled_at is None else ""
+    if webhook is None or not why:
+        return False
+    disable(session, webhook, why, settings, now)
+    return True

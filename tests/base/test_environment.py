@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
+from pydantic_settings import BaseSettings
 
-from app.base.config import Settings
+from app.base.config import InvalidSettings, Settings, read_settings
 from app.base.stores.s3_settings import S3Settings
 
 
 @pytest.fixture(autouse=True)
 def variables(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    for name in ("ATTEMPTS", "DATA_DIR", "LEAN", "S3_TRIES"):
+    for name in ("ATTEMPTS", "CONTACT", "DATA_DIR", "LEAN", "S3_TRIES", "STORAGE", "SWEEP_SECONDS"):
         monkeypatch.delenv(f"EVERGOLD_{name}", raising=False)
     return monkeypatch
 
@@ -44,6 +45,37 @@ def test_a_wrong_value_names_its_field(variables: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValidationError) as raised:
         Settings()
     assert [error["loc"] for error in raised.value.errors()] == [("attempts",)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "variable", "value", "words"),
+    [
+        (Settings, "EVERGOLD_ATTEMPTS", "0", "EVERGOLD_ATTEMPTS must be above 0."),
+        (Settings, "EVERGOLD_ATTEMPTS", "many", "EVERGOLD_ATTEMPTS must be a whole number above 0."),
+        (Settings, "EVERGOLD_LEAN", "perhaps", "EVERGOLD_LEAN must be true or false."),
+        (Settings, "EVERGOLD_STORAGE", "attic", "EVERGOLD_STORAGE must be one of folder, s3."),
+        (Settings, "EVERGOLD_CONTACT", "us", "EVERGOLD_CONTACT: an e-mail address, or an address that begins with"),
+        (S3Settings, "EVERGOLD_S3_TRIES", "0", "EVERGOLD_S3_TRIES must be above 0."),
+    ],
+)
+def test_what_is_wrong_with_a_variable_is_a_sentence(
+    variables: pytest.MonkeyPatch, kind: type[BaseSettings], variable: str, value: str, words: str
+) -> None:
+    variables.setenv(variable, value)
+    with pytest.raises(InvalidSettings) as raised:
+        read_settings(kind)
+    assert str(raised.value).startswith(f"The settings cannot be used: {words}")
+
+
+def test_each_wrong_variable_has_a_line(variables: pytest.MonkeyPatch) -> None:
+    for name in ("EVERGOLD_ATTEMPTS", "EVERGOLD_SWEEP_SECONDS"):
+        variables.setenv(name, "often")
+    with pytest.raises(InvalidSettings) as raised:
+        read_settings(Settings)
+    assert [line.split()[5] for line in str(raised.value).splitlines()] == [
+        "EVERGOLD_SWEEP_SECONDS",
+        "EVERGOLD_ATTEMPTS",
+    ]
 
 
 def test_an_empty_variable_is_a_value_unless_it_is_to_be_ignored(variables: pytest.MonkeyPatch) -> None:

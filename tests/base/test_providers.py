@@ -63,11 +63,13 @@ def test_several_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
         ("EVERGOLD_PROVIDERS__UNI__ISSUER", "", "uni: issuer is missing"),
         ("EVERGOLD_PROVIDERS__UNI__CLIENT_ID", "", "uni: client_id is missing"),
         ("EVERGOLD_PROVIDERS__UNI__SECRET", HUSH, "EVERGOLD_PROVIDERS__UNI__SECRET: there is no such setting"),
-        ("EVERGOLD_PROVIDERS__UNI__TRUSTED", "hush", "EVERGOLD_PROVIDERS__UNI__TRUSTED: "),
-        ("EVERGOLD_PROVIDERS__UNI__KIND", "hush", "EVERGOLD_PROVIDERS__UNI__KIND: "),
+        ("EVERGOLD_PROVIDERS__UNI__TRUSTED", "hush", "EVERGOLD_PROVIDERS__UNI__TRUSTED must be true or false."),
+        ("EVERGOLD_PROVIDERS__UNI__KIND", "hush", "EVERGOLD_PROVIDERS__UNI__KIND must be one of "),
         ("EVERGOLD_PROVIDERS__A-B__CLIENT_ID", "hush", "a-b: a name has up to 40 letters and digits"),
         ("EVERGOLD_BASE_URL", "", "base_url is needed with providers"),
-        ("EVERGOLD_SECOND_FACTOR", "hush", "EVERGOLD_SECOND_FACTOR: "),
+        ("EVERGOLD_SECOND_FACTOR", "hush", "must be one of optional, administrators, organisers."),
+        ("EVERGOLD_PROVIDERS", "hush", "EVERGOLD_PROVIDERS has no value of its own: EVERGOLD_PROVIDERS__<NAME>__"),
+        ("EVERGOLD_PROVIDERS__UNI", "hush", "EVERGOLD_PROVIDERS__UNI must be a mapping"),
     ],
 )
 def test_what_is_wrong_is_said_without_its_value(

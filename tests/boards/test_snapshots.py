@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select, text, update
 from sqlalchemy.orm import Session
+from structlog.testing import capture_logs
 
 from app.base.db import reading, writing
 from app.base.errors import NotFound
@@ -103,6 +104,16 @@ def test_freezing_twice_makes_nothing_new(closing: Engine) -> None:
     before = documents(closing)
     assert freeze(closing, DUE + DAY) == 0
     assert documents(closing) == before
+
+
+def test_a_board_that_cannot_be_frozen_keeps_no_other(closing: Engine) -> None:
+    with writing(closing) as session:
+        broken = [{"metric": "of a later version"}]
+        session.execute(update(Board).where(Board.name == "one-shot").values(columns=broken))
+    with capture_logs() as logged:
+        assert freeze(closing, DUE) == 1
+    assert rows(official(closing)) == [(1, "Ada", 0.8), (2, "Bob", 0.5)]
+    assert [one["event"] for one in logged] == ["board_not_frozen"]
 
 
 def test_sweeps_at_the_same_moment_freeze_once(closing: Engine) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy import Engine, func, select
+from sqlalchemy import Engine, func, select, text
+from structlog.testing import capture_logs
 
 from app.base.db import Base, reading, writing
 from app.base.errors import InvalidForm
@@ -197,6 +198,22 @@ def test_where_a_team_submitted_nothing_is_ever_deleted(here: Engine) -> None:
     with writing(here) as session:
         assert delete_due(session, NOW) == []
         assert find_competition(session, COMPETITION).halt == Halt.ARCHIVED
+
+
+def test_a_competition_that_cannot_be_deleted_keeps_no_other(sqlite_engine: Engine) -> None:
+    """A table that this version does not know refers to one of them."""
+    for name in ("first", "second"):
+        add_competition(sqlite_engine, name=name)
+        with writing(sqlite_engine) as session:
+            plan_deletion(session, find_competition(session, name), actor=None, now=NOW)
+            if name == "first":
+                session.execute(text("CREATE TABLE later (competition_id INTEGER REFERENCES competitions (id))"))
+                session.execute(text("INSERT INTO later SELECT id FROM competitions WHERE name = 'first'"))
+    with writing(sqlite_engine) as session, capture_logs() as logged:
+        assert delete_due(session, NOW + WAITING) == ["second"]
+    assert [(one["event"], one["competition"]) for one in logged] == [("competition_not_deleted", "first")]
+    with reading(sqlite_engine) as session:
+        assert find_competition(session, "first").delete_at is not None
 
 
 def test_a_baseline_is_no_team_and_all_that_belongs_to_it_goes_with_it(sqlite_engine: Engine) -> None:

@@ -142,7 +142,7 @@ def test_percent_are_divided_only_where_pages_show_percent(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("document", "code", "words"),
     [
-        ({"title": "Results"}, "not-a-leaderboard", "tasks: Field required"),
+        ({"title": "Results"}, "not-a-leaderboard", "tasks is needed; expected is"),
         ("[1, 2]", "not-a-leaderboard", "get_leaderboard"),
         ('{"tasks": [', "not-a-leaderboard", "JSON"),
         (board(submissions=[{"scores": []}]), "not-a-leaderboard", "submissions.0.owner"),

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, select, update
+from structlog.testing import capture_logs
 
 from app.base.db import writing
 from app.competitions.find import find_competition
 from app.messages.questions import QuestionForm, ask
-from app.models import Competition, NewsKind, Right, Stage, User, WebhookAudience
+from app.models import Board, Competition, NewsKind, Right, Stage, User, WebhookAudience
 from app.news.watching import note_watched
 from app.people.rights import set_rights
 from app.webhooks.keeping import KINDS_FOR
@@ -107,6 +108,22 @@ def test_a_change_that_no_row_shows_is_no_news(engine: Engine, people: list[User
     assert told(engine, there) == [], "the board shows each team's best"
     score(engine, submit(engine, people[0], content="better").run_id, 0.75)
     assert len(told(engine, there)) == 1
+
+
+def test_a_board_that_cannot_be_made_keeps_no_news_of_others(
+    engine: Engine, people: list[User], olga: User, there: Receiver
+) -> None:
+    hook(engine, olga, there, NewsKind.BOARD_CHANGED, audience=PUBLIC)
+    told(engine, there)
+    score(engine, submit(engine, people[0]).run_id, 0.625)
+    with writing(engine) as session:
+        here = Board.competition_id == find_competition(session, COMPETITION).id
+        names = session.scalars(select(Board.name).where(here).order_by(Board.id)).all()
+        broken = [{"metric": "of a later version"}]
+        session.execute(update(Board).where(here, Board.name == names[1]).values(columns=broken))
+    with capture_logs() as logged:
+        assert [one["data"]["board"] for one in told(engine, there)] == names[:1]
+    assert [one["event"] for one in logged] == ["board_not_watched"]
 
 
 def test_an_embargo_that_began_before_the_sending_holds(

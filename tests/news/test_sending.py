@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, select, update
 from standardwebhooks import Webhook as Verifier
 from standardwebhooks.webhooks import WebhookVerificationError
+from structlog.testing import capture_logs
 
 from app.administration.people import block as block_account
 from app.base.db import reading, writing
 from app.competitions.find import find_competition
 from app.messages.questions import QuestionForm, ask
-from app.models import AuditEntry, NewsKind, OutgoingMail, Role, User, WebhookAudience
+from app.models import AuditEntry, NewsKind, OutgoingMail, Role, User, Webhook, WebhookAudience, WebhookDelivery
 from app.news import sending
 from app.news.sending import DISABLE_AFTER, GIVE_UP_AFTER, LEASE, PAUSES, send_due
 from app.people.blocks import BlockedHere, block
 from app.people.rights import revoke_role
 from app.webhooks.due import forget_deliveries
 from app.webhooks.ending import end_of_blocked, webhooks_of_blocked
-from app.webhooks.keeping import Holder, renew_secret, replay, send_test
+from app.webhooks.keeping import Holder, remove_webhook, renew_secret, replay, send_test
 from tests.news.hooked import (
     LOOPBACK,
     appoint,
@@ -221,6 +222,40 @@ def test_one_receiver_that_is_away_holds_up_no_other(
     assert (statuses(engine, there_id), statuses(engine, away_id)) == (["delivered"], ["waiting"])
 
 
+def test_a_webhook_that_is_removed_after_its_claim_ends_no_round_for_others(
+    engine: Engine, people: list[User], olga: User, there: Receiver
+) -> None:
+    gone_id, stays_id = (hook(engine, olga, there, NewsKind.QUESTION_ASKED) for _ in range(2))
+    asked(engine, people[0])
+
+    def remove_once_claimed() -> datetime:
+        """The sender reads the clock between the claim of a delivery and its preparation."""
+        with writing(engine) as session:
+            gone = session.get(Webhook, gone_id)
+            claimed = WebhookDelivery.webhook_id == gone_id, WebhookDelivery.attempts > 0
+            if gone is not None and session.scalar(select(WebhookDelivery.id).where(*claimed)) is not None:
+                holder = Holder(competition=find_competition(session, COMPETITION))
+                remove_webhook(session, gone, holder, by=olga, now=NOW)
+        return NOW
+
+    assert send_due(engine, LOOPBACK, remove_once_claimed, to_loopback) == 2
+    assert (statuses(engine, gone_id), statuses(engine, stays_id)) == ([], ["delivered"])
+    assert len(there.received) == 1
+
+
+def test_a_delivery_that_cannot_be_built_ends_no_round_for_others(
+    engine: Engine, people: list[User], olga: User, there: Receiver
+) -> None:
+    broken_id, well_id = (hook(engine, olga, there, NewsKind.QUESTION_ASKED) for _ in range(2))
+    asked(engine, people[0])
+    with writing(engine) as session:
+        session.execute(update(WebhookDelivery).where(WebhookDelivery.webhook_id == broken_id).values(about={}))
+    with capture_logs() as logged:
+        assert send_due(engine, LOOPBACK, lambda: NOW, to_loopback) == 1
+    assert (statuses(engine, broken_id), statuses(engine, well_id)) == (["waiting"], ["delivered"])
+    assert [(one["event"], one["error"]) for one in logged] == [("webhook_delivery_failed", "KeyError")]
+
+
 def test_who_lost_their_right_is_told_nothing_more(
     engine: Engine, people: list[User], olga: User, there: Receiver
 ) -> None:
@@ -277,7 +312,8 @@ def test_webhooks_of_blocked_people_end_without_any_news(
 
     def ended() -> tuple[int, list[int]]:
         with writing(engine) as session:
-            number = end_of_blocked(session, LOOPBACK, NOW)
+            found = webhooks_of_blocked(session)
+            number = sum(end_of_blocked(session, one, LOOPBACK, NOW) for one in [*found, *found])
             assert webhooks_of_blocked(session) == []
         return number, [one for one in (of_team, of_olga, others) if the_webhook(engine, one).disabled_at]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import Engine, delete, select
+from sqlalchemy import Engine, delete, select, update
+from structlog.testing import capture_logs
 
 from app.base.config import Settings
 from app.base.db import reading, writing
@@ -59,8 +60,7 @@ def mails_to(engine: Engine, user: User) -> list[OutgoingMail]:
 
 
 def digest(engine: Engine, now: datetime) -> int:
-    with writing(engine) as session:
-        return send_due_digests(session, SETTINGS, now)
+    return send_due_digests(engine, SETTINGS, now)
 
 
 @pytest.mark.parametrize(
@@ -146,6 +146,25 @@ def test_no_digest_is_written_of_what_was_withdrawn(engine: Engine, people: list
     assert mails_to(engine, ada) == []
     with reading(engine) as session:
         assert session.scalars(select(DigestItem)).all() == []
+
+
+def test_a_digest_that_cannot_be_written_keeps_no_other(engine: Engine, people: list[User], ada: User) -> None:
+    bob = people[1]
+    submit(engine, bob, content="b")
+    for user in (ada, bob):
+        wish(engine, user, announcements=Pace.DAILY)
+    announce(engine, people[3], "News")
+    kind = update(DigestItem).where(DigestItem.user_id == ada.id)
+    with writing(engine) as session:
+        session.execute(kind.values(kind="of a later version"))
+    with capture_logs() as logged:
+        assert [digest(engine, NEXT_DAY) for _ in range(2)] == [1, 0]
+    assert [(one["event"], one["user_id"]) for one in logged] == [("digest_not_written", ada.id)], "once an hour"
+    assert [mail.subject for mail in mails_to(engine, bob)] == ["1 piece of news"]
+    with writing(engine) as session:
+        session.execute(kind.values(kind=MailKind.ANNOUNCEMENTS))
+    assert digest(engine, NEXT_DAY + HOUR) == 1
+    assert [mail.subject for mail in mails_to(engine, ada)] == ["1 piece of news"], "nothing is lost"
 
 
 def test_each_person_has_a_pace_of_their_own(engine: Engine, people: list[User], ada: User) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, select, update
 from sqlalchemy.orm import Session
 from structlog.testing import capture_logs
 
@@ -169,6 +169,23 @@ def test_mail_that_was_given_up_is_sent_again_whole(engine: Engine, server: Mail
         assert given_up(session) == []
     assert post(engine, settings, later) == 1
     assert server.bodies() == [f"{SECRET}\n"]
+
+
+def test_a_mail_that_cannot_be_prepared_keeps_no_other(engine: Engine, server: MailServer) -> None:
+    broken, other = write(engine), write(engine, to="bob@example.org")
+    with writing(engine) as session:
+        session.execute(update(OutgoingMail).where(OutgoingMail.id == broken).values(link="of a later version"))
+    settings, now = settings_for(server.address), NOW
+    assert [post(engine, settings, now) for _ in range(2)] == [1, 0]
+    assert the_mail(engine, other).status == "sent"
+    assert "of a later version" in str(the_mail(engine, broken).last_error)
+    while the_mail(engine, broken).status == "waiting":
+        now = max(the_mail(engine, broken).next_attempt_at, NOW + 4 * DAY)
+        assert post(engine, settings, now) == 0
+        if now > NOW + 4 * DAY:
+            with writing(engine) as session:  # days later
+                session.execute(update(OutgoingMail).values(created_at=NOW - DAY))
+    assert (the_mail(engine, broken).status, the_mail(engine, broken).body) == ("given_up", SECRET)
 
 
 def give_up(engine: Engine, *mail_ids: int) -> None:

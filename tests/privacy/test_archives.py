@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
+from structlog.testing import capture_logs
 
 from app.base.config import Settings
 from app.base.db import Base, reading, writing
@@ -239,6 +240,38 @@ def test_its_file_goes_when_its_days_are_over(
     assert not has_file(made, sha256)
     with reading(engine) as session, pytest.raises(ArchiveNotReady):
         ready_archive(session, ada)
+
+
+def test_a_file_that_cannot_be_removed_keeps_no_other(
+    engine: Engine, made: FolderStorage, ada: User, settings: Settings
+) -> None:
+    for user in (ada, add_user(engine, "cleo")):
+        make(engine, settings, ask(engine, user))
+    with reading(engine) as session:
+        first, second = session.scalars(select(DataArchive).order_by(DataArchive.id))
+        over = expires_at(second, settings)
+    assert over is not None
+    stored = made.folder / str(first.sha256)[:2] / str(first.sha256)
+    stored.unlink()
+    stored.mkdir()
+    (stored / "in-the-way").touch()
+    with capture_logs() as logged:
+        sweep_archives(engine, settings, over)
+    assert ("archive_not_ended", first.id) in {(one["event"], one.get("archive_id")) for one in logged}
+    with reading(engine) as session:
+        ended = session.scalars(select(DataArchive.ended_at).order_by(DataArchive.id)).all()
+    assert ended == [None, over], "the next sweep tries again"
+
+
+def test_a_file_that_was_lost_is_named_and_keeps_nothing_else(
+    engine: Engine, storage: FolderStorage, made: FolderStorage, ada: User, settings: Settings
+) -> None:
+    lost = submit(engine, ada, stored=store_upload([b"lost"], storage, 10**6)).submission
+    (storage.folder / lost.sha256[:2] / lost.sha256).unlink()
+    make(engine, settings, ask(engine, ada))
+    archive = opened(engine, made, ada)
+    assert archive.read("missing.txt").decode().splitlines()[-1] == f"submissions/{lost.id}/predictions.csv"
+    assert [name for name in archive.namelist() if name.startswith("submissions/")] != []
 
 
 def test_it_goes_with_the_account_made_or_not(

@@ -53,7 +53,8 @@ def test_a_405_says_what_is_allowed(site: Site) -> None:
 def test_json_that_is_none_is_refused(site: Site) -> None:
     with site.client() as client:
         json = {"Content-Type": "application/json"}
-        check_shape(client.post("/api/v1/register", content=b"{", headers=json), 422, "invalid_request")
+        cut = check_shape(client.post("/api/v1/register", content=b"{", headers=json), 422, "invalid_request")
+        assert cut["error"]["details"]["fields"] == {"body": "Is no valid JSON."}
         check_shape(client.post("/api/v1/register", content=b"\xf6\x1c\xa5", headers=json), 422, "invalid_request")
         check_shape(client.post("/api/v1/register", content=b"x=1"), 422, "invalid_request")
 

@@ -102,6 +102,20 @@ def test_asked_for_what_it_cannot_have_it_ends_in_words(
     assert "pip install 'evergold-server[bertscore]'" in capsys.readouterr().err
 
 
+def test_all_wrong_settings_of_workers_are_named_at_the_start(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("EVERGOLD_RUN_MEMORY_MEBIBYTES", "-1")
+    monkeypatch.setenv("EVERGOLD_SANDBOX_UID", "nobody")
+    monkeypatch.setenv("EVERGOLD_MAKE_GOLD_KEY", "perhaps")
+    assert start.main([]) == 1
+    assert capsys.readouterr().err.splitlines() == [
+        "Error: The settings cannot be used: EVERGOLD_MAKE_GOLD_KEY must be true or false.",
+        "Error: The settings cannot be used: EVERGOLD_RUN_MEMORY_MEBIBYTES must be at least 0.",
+        "Error: The settings cannot be used: EVERGOLD_SANDBOX_UID must be a whole number above 0.",
+    ]
+
+
 @pytest.fixture(autouse=True)
 def _quick_beats() -> Iterator[None]:
     """No thread of a worker outlives its test."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sqlalchemy.exc import DBAPIError
 
-from app.base.config import get_settings
+from app.base.config import InvalidSettings, get_settings
 from app.base.db import get_engine, reading
 from workers.sandbox.building import CannotBuild, build_environment, identity_of
 from workers.sandbox.doctor import can_run, examine
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if asked.command == "build" and (asked.competitions or asked.all or asked.given):
             return build_all(asked)
         built = list_environments() if asked.command == "list" else [build(asked)]
-    except (CannotBuild, SandboxUnavailable, WrongList, OSError) as error:
+    except (CannotBuild, SandboxUnavailable, WrongList, InvalidSettings, OSError) as error:
         sys.stderr.write(f"Error: {error}\n")
         return 1
     _print_built(built, as_json=asked.json)

@@ -10,9 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-from pydantic import ValidationError
-
-from app.base.config import MEBIBYTE, InvalidSettings, Settings
+from app.base.config import MEBIBYTE, InvalidSettings, Settings, read_settings
 from app.base.stores.cache import Cache
 from app.base.stores.folder import FolderStorage
 from app.base.stores.interface import Kept, Storage, StoredFile
@@ -150,11 +148,7 @@ def check_bucket_settings() -> None:
 
 def s3_settings() -> S3Settings:
     """Return the settings of the bucket. Raises InvalidSettings if they are incomplete."""
-    try:
-        settings = S3Settings()
-    except ValidationError as error:
-        names = ", ".join(f"EVERGOLD_S3_{str(one['loc'][0]).upper()}: {one['msg']}" for one in error.errors())
-        raise InvalidSettings(f"The settings cannot be used: {names}.") from None
+    settings = read_settings(S3Settings)
     if not settings.bucket:
         raise InvalidSettings("The settings cannot be used: EVERGOLD_STORAGE is s3, and EVERGOLD_S3_BUCKET is empty.")
     if bool(settings.access_key_id.get_secret_value()) != bool(settings.secret_access_key.get_secret_value()):

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session, joinedload
 from app.base import links
 from app.base.addresses import public_address
 from app.base.config import Settings
+from app.base.logs import continuing
 from app.competitions.life import SWEEP
 from app.declarations.blueprints.kept import throw_away
 from app.models import Blueprint, User
@@ -46,17 +47,22 @@ def clear_abandoned(session: Session, settings: Settings, now: datetime) -> Aban
     query = select(Blueprint).where(left).options(joinedload(Blueprint.competition)).order_by(Blueprint.id)
     warned = cleared = 0
     for blueprint in session.scalars(query.with_for_update(of=Blueprint)).all():
-        end = clears_at(blueprint, days)
-        if end is None:
-            _tell(session, blueprint, settings, now)
-            warned += 1
-        elif end <= now:
-            owner = session.get_one(User, blueprint.owner_id)
-            subject = f"blueprint {blueprint.id} of {owner.username}"
-            audit.record(session, SWEEP, "blueprint.cleared", subject, {"title": title_of(blueprint)}, now=now)
-            throw_away(session, blueprint)
-            cleared += 1
+        with continuing("blueprint_not_cleared", blueprint_id=blueprint.id), session.begin_nested():
+            end = clears_at(blueprint, days)
+            if end is None:
+                _tell(session, blueprint, settings, now)
+                warned += 1
+            elif end <= now:
+                _clear(session, blueprint, now)
+                cleared += 1
     return Abandoned(warned, cleared)
+
+
+def _clear(session: Session, blueprint: Blueprint, now: datetime) -> None:
+    owner = session.get_one(User, blueprint.owner_id)
+    subject = f"blueprint {blueprint.id} of {owner.username}"
+    audit.record(session, SWEEP, "blueprint.cleared", subject, {"title": title_of(blueprint)}, now=now)
+    throw_away(session, blueprint)
 
 
 def title_of(blueprint: Blueprint) -> str:

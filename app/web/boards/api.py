@@ -26,7 +26,7 @@ from app.boards.query import BoardQuery
 from app.boards.row_comparison import choose_rows, compare_rows, find_rows
 from app.boards.side_by_side import Results, build_results, find_task, results_version
 from app.boards.snapshots import Official, find_official, list_official, official_board, official_version
-from app.boards.team_rows import team_rows
+from app.boards.team_rows import shown_orcids, team_rows
 from app.boards.views import BoardOut, PublicTeamOut, ResultsOut, RowComparisonOut
 from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import Viewer
@@ -58,7 +58,7 @@ PublicTeamName = Annotated[str, Path(examples=["Ada Lovelace"], description="as 
 def read_public_team(visit: ApiVisit, competition: CompetitionName, team: PublicTeamName) -> PublicTeamOut:
     found = find_competition(visit.session, competition)
     rows = team_rows(visit.session, found, team, visit.viewer)
-    return describe_team(found, team, rows)
+    return describe_team(found, team, rows, shown_orcids(visit.session, found, team, rows))
 
 
 SnapshotNumber = Annotated[int, Path(ge=1, le=2**31 - 1, examples=[1])]

@@ -6,7 +6,7 @@ not repeat the host name that one visitor happened to use.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,6 +64,23 @@ def share_board(server: Server, competition: Competition, phase: Phase, board: B
         address=whole_address(server, links.board(*place)),
         image=whole_address(server, links.board_picture(*place)) if is_public else "",
         feeds=(Feed("application/atom+xml", f"{board.title}, {phase.title}", f"{api_links.board(*place)}/feed.atom"),),
+    )
+
+
+def share_team(server: Server, competition: Competition, team: str, orcids: Sequence[str]) -> Sharing:
+    """Return the metadata of a team's public page; orcids: iDs that its members show."""
+    address = whole_address(server, links.public_team(competition.name, team))
+    described = {
+        "@context": "https://schema.org",
+        "@type": "Organization",
+        "name": team,
+        "member": [{"@type": "Person", "@id": f"https://orcid.org/{orcid}"} for orcid in orcids],
+    }
+    return Sharing(
+        title=f"{team} · {competition.title}",
+        description=" · ".join([f"Systems and places of {team}", *(f"ORCID {orcid}" for orcid in orcids)]),
+        address=address,
+        documents=(described,) if orcids else (),
     )
 
 

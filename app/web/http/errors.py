@@ -203,6 +203,8 @@ def _fields(error: RequestValidationError) -> dict[str, str]:
     found: dict[str, str] = {}
     for fault in error.errors():
         place = [str(part) for part in fault["loc"] if part not in ("body", "query", "path", "header")]
+        if fault["type"] == "json_invalid":  # its place is a position in the text
+            place = []
         found.setdefault(".".join(place) or "body", _sentence(fault))
     return found
 

@@ -57,7 +57,7 @@ from app.people.blocks import check_not_blocked
 from app.submissions.accept import DESCRIPTION_CHARACTERS, METHOD_CHARACTERS, check_text_lengths
 from app.submissions.downloads import FileAccess, file_access, file_viewer
 from app.submissions.find import get_submission, list_submissions
-from app.teams.find import find_team
+from app.teams.find import find_team, orcids_of
 from app.teams.registration import RegistrationNeeded, Standing, standing
 from app.web.html.guards import PageUser, SentFields, SentForm, SentUpload, UploadHere, form_again, upload_guard
 from app.web.html.rendering import render
@@ -101,6 +101,7 @@ def _card_page(
             "phase": submission.phase_task.phase,
             "competition": submission.phase_task.phase.competition,
             "card": card,
+            "orcids": orcids_of(session, submission.team.competition_id, submission.team.name),
             "card_form": form,
             "version": card_number(session, submission),
             "frozen": frozen_by(session, submission),

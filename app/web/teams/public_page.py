@@ -6,14 +6,15 @@ from fastapi import Response
 from markupsafe import Markup
 
 from app.boards.pictures.of_team import team_pictures
-from app.boards.team_rows import systems_of, team_rows
+from app.boards.team_rows import is_of_team, shown_orcids, systems_of, team_rows
 from app.charts.draw import draw
 from app.charts.picture import Picture
 from app.competitions.find import find_competition
 from app.models import Right
 from app.people.rights import may_organise
-from app.teams.find import is_team, orcids_of
+from app.teams.find import is_team
 from app.web.html.rendering import render_page
+from app.web.html.sharing import share_team
 from app.web.html.workspace import Place, workspace_of
 from app.web.http.routers import page_router
 from app.web.http.visit import PageVisit
@@ -29,9 +30,7 @@ def read_public_team(visit: PageVisit, competition: str, team: str) -> Response:
     pictures = team_pictures(session, rows, viewer)
     place = Place(rows[-1].phase, rows[-1].board.task, rows[-1].board) if rows else Place()
     workspace = workspace_of(session, found, viewer, "leaderboard", place)
-    # A former name, or one in a published result, may be another team's by now.
-    is_theirs = not rows or any(one.official is None and one.row.kind == "team" for one in rows)
-    orcids = orcids_of(session, found.id, team) if is_theirs else []
+    orcids = shown_orcids(session, found, team, rows)
     return render_page(
         visit,
         "teams/public.html",
@@ -44,7 +43,8 @@ def read_public_team(visit: PageVisit, competition: str, team: str) -> Response:
         pictures=[(one, *_drawn(one)) for one in pictures],
         kinds={one.row.kind for one in rows},
         is_mine=any(one.row.is_mine for one in rows),
-        is_team=is_theirs and is_team(session, found, team),
+        is_team=is_of_team(rows) and is_team(session, found, team),
+        sharing=share_team(visit.server, found, team, orcids),
         may_hide=may_organise(session, viewer.user, found, Right.SUBMISSIONS),
         seen_as=viewer.seen_as,
     )

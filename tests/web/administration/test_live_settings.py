@@ -53,18 +53,21 @@ def test_a_changed_setting_holds_at_once_and_the_environment_again_after_a_reset
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("registration", "ajar", "'open' or 'closed'"),
-        ("questions_per_hour", -1, "greater than or equal to 0"),
-        ("questions_per_hour", "many", "integer"),
-        ("banned_domains", "uni.example, b@d", "'b@d' is none"),
-        ("contact", "somewhere", "e-mail address"),
-        ("contact", "https://x.example/\0", "cannot be stored"),
+        ("registration", "ajar", "It must be one of open, closed, but is 'ajar'."),
+        ("registration", "opne", "It must be one of open, closed, but is 'opne'; did you mean 'open'?"),
+        ("questions_per_hour", -1, "It must be at least 0, but is -1."),
+        ("questions_per_hour", "many", "It must be a whole number of at least 0, but is 'many'."),
+        ("questions_per_hour", "", "It must be a whole number of at least 0, but is empty."),
+        ("server_name", "", "It must be one line of 1 to 60 characters."),
+        ("banned_domains", "uni.example, b@d", "It must be domains such as uni.example, with commas; 'b@d' is none."),
+        ("contact", "somewhere", "It must be an e-mail address, or an address that begins with https:// or http://."),
+        ("contact", "https://x.example/\0", "It has characters that cannot be stored."),
     ],
 )
 def test_a_wrong_value_is_refused_at_its_field(root: Person, name: str, value: object, words: str) -> None:
     refused = root.client.put(f"{API}/{name}", json={"value": value})
     assert refused.status_code == 422
-    assert words in refused.json()["error"]["details"]["fields"][name]
+    assert refused.json()["error"]["details"]["fields"] == {name: words}
 
 
 def test_what_must_not_change_without_a_restart_is_no_such_setting(root: Person) -> None:

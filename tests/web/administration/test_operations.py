@@ -139,6 +139,14 @@ def test_storage_counts_by_competition_and_kind_and_what_nobody_owns(
     after = submissions_of(found)
     assert (after["files"] - before["files"], after["size_bytes"] - before["size_bytes"]) == (1, 4)
     assert (found["unowned"]["files"], found["unowned"]["size_bytes"]) == (1, 8)
+    assert {one["kind"] for one in found["stored"]} <= {
+        "submissions",
+        "files to download",
+        "sealed gold",
+        "sealed item scores",
+        "declarations",
+        "drafts",
+    }
     assert all(0 < one["free_bytes"] <= one["total_bytes"] for one in found["space"])
     assert root.client.get(f"{API}/storage").json()["unowned"] is None
 

@@ -5,21 +5,25 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from sqlalchemy import select
 
+from app.administration.overview import overview
 from app.administration.people import block, find_account
 from app.base.config import Settings
 from app.base.db import reading, writing
 from app.competitions.find import find_competition, find_phase_task
 from app.competitions.organisers import may_create
+from app.declarations.apply.baselines import USERNAME
 from app.models import NO_PASSWORD, AuditEntry, SecondStep, Submission, User
 from app.people import auth, second_factor
 from app.people.blocking import Blocked
 from app.people.organising_requests import ask_to_organise
 from app.people.provider_logins import account_of, link
 from app.people.providers import Person as ProvedPerson
+from app.privacy.erasing import neutral_username
 from app.submissions.accept import Sender, accept_submission
 from tests import world
 from tests.web.reading import text_of
@@ -59,6 +63,31 @@ def test_people_are_found_by_name_address_and_team(quick_site: Site, root: Perso
     blocks(quick_site)
     (only,) = root.client.get(API, params={"group": "blocked"}).json()["accounts"]
     assert only["username"] == "ada"
+
+
+def test_accounts_that_are_no_people_are_neither_listed_nor_counted(quick_site: Site, root: Person) -> None:
+    """Neither the owner of baselines nor what stays of a deleted account."""
+
+    def known() -> tuple[int, int, list[str]]:
+        with reading(quick_site.engine) as session:
+            told = overview(session, NOW)
+        names = [
+            one["username"]
+            for group in ("all", "unconfirmed")
+            for one in root.client.get(API, params={"group": group}).json()["accounts"]
+        ]
+        return told.accounts, told.unconfirmed, names
+
+    others = USERNAME, neutral_username(77)
+    before = known()
+    with writing(quick_site.engine) as session:
+        there = session.scalars(select(User.username).where(User.username.in_(others))).all()
+        for name in set(others) - set(there):
+            session.add(User(username=name, email=f"{name[1:4]}@x.example", display_name="Nobody", created_at=NOW))
+    assert known() == before
+    for name in others:
+        assert root.client.get(API, params={"q": name}).json()["accounts"] == []
+        assert root.client.put(f"{API}/{quote(name)}/block", json={"reason": "Spam."}).status_code == 404
 
 
 def test_a_block_ends_log_ins_tokens_and_log_ins_under_way_and_says_why(quick_site: Site, root: Person) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from sqlalchemy import update
@@ -36,8 +37,10 @@ def test_a_team_is_told_with_its_rows_and_the_systems_behind_them(site: Site, ad
 
 
 def test_members_show_their_orcid_id_or_do_not(site: Site, ada: Person, eve: Person) -> None:
-    """They stand on the page of the team, and of its rows where boards show names."""
-    world.score(site.engine, run_of(site, ada.submitted(system="Crow")), 0.5)
+    """They stand on the team's page, where links to it are previewed, in the API, on cards of submissions, and on the
+    pages of rows where boards show names."""
+    sent = ada.submitted(system="Crow")
+    world.score(site.engine, run_of(site, sent), 0.5)
     world.score(site.engine, run_of(site, eve.submitted(system="Owl")), 0.4)
     path, orcid = "/competitions/idioms/teams", "0000-0002-1825-0097"
     with site.client(Accept="text/html") as anybody:
@@ -48,6 +51,18 @@ def test_members_show_their_orcid_id_or_do_not(site: Site, ada: Person, eve: Per
         assert "ORCID" not in anybody.get(f"{path}/Eve").text
         board = anybody.get("/competitions/idioms/phases/evaluation/boards/zero-shot").text
         rows = [anybody.get(one).text for one in re.findall(r'href="([^"]*/zero-shot/rows/[^"#?]*)"', board)]
-        assert [f"ORCID {orcid}" in text for text in rows] == [True, False]
+        assert [text.count(f'href="https://orcid.org/{orcid}"') for text in rows] == [1, 0]
+        page = anybody.get(f"{path}/Ada").text
+        assert f'content="Systems and places of Ada · ORCID {orcid}"' in page
+        [told] = re.findall(r'<script type="application/ld\+json">(.*?)</script>', page)
+        assert json.loads(told)["member"] == [{"@type": "Person", "@id": f"https://orcid.org/{orcid}"}]
+        assert "ld+json" not in anybody.get(f"{path}/Eve").text
+        assert [anybody.get(f"{TEAMS}/{name}").json()["orcids"] for name in ("Ada", "Eve")] == [[orcid], []]
+        members = ada.client.get("/api/v1/competitions/idioms/team").json()["members"]
+        assert [one["orcid"] for one in members] == [orcid]
+        root = site.person("root", is_administrator=True)
+        for user, place in ((ada.user, "/competitions/idioms/team"), (root.user, f"/submissions/{sent['id']}/card")):
+            with site.browser(user) as browser:
+                assert f'href="https://orcid.org/{orcid}"' in browser.get(place).text, place
         hide(site.engine, names_from="close")
         assert "ORCID" not in anybody.get(re.findall(r'href="([^"]*/zero-shot/rows/[^"#?]*)"', board)[0]).text

@@ -87,6 +87,6 @@ def test_the_first_page_has_ones_own_competitions_deadlines_and_submissions(plan
     assert f'href="{links.submission(planted.submission)}"' in page
     assert "The gold stays hidden" not in found
     strangers = planted.nobody.get("/", headers=BROWSER).text
-    assert 'href="/guide/organising"' in strangers.split("<main")[1].split("</main")[0]
+    assert 'href="/organise"' in strangers.split("<main")[1].split("</main")[0]
     assert "Your competitions" not in strangers
     assert str(planted.submission) not in strangers
