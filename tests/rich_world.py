@@ -88,6 +88,7 @@ FIRST_SET = 3
 FIRST_QUESTION, FIRST_ANNOUNCEMENT, FIRST_ALLOWANCE = 4, 3, 2
 #: Rooms with a database.
 ROOMS = (
+    "tests/administration/",
     "tests/boards/",
     "tests/cards/",
     "tests/competitions/",

@@ -346,6 +346,10 @@ def test_rooms_in_turn_get_shares_and_a_room_with_results_is_not_tried_again(
     sizes = {room: len(faults) for room, faults in shares.items()}
     assert sum(sizes.values()) == 8
     assert sizes["app/gold"] > sizes["app/people"] > 0, "by their size"
+    (alone,) = semantic_shares("1", 8, "app/people/").values()
+    assert [key_of(fault) for fault in alone] == [key_of(fault) for fault in shares["app/people"]], (
+        "no more of it alone"
+    )
     shown: list[tuple[str, ...]] = []
 
     class Field(Lawn):
@@ -376,6 +380,15 @@ def test_rooms_in_turn_get_shares_and_a_room_with_results_is_not_tried_again(
 
 
 SMALL_ROOM = """
+import functools
+
+@functools.cache
+def statement():
+    return part()
+
+def part():
+    return 1
+
 def doubled(number):
     return number * 2
 
@@ -390,6 +403,9 @@ async def waited(number):
 
 def unseen(number):
     return number
+
+def taken(number):
+    return number + 1
 """
 TESTS_OF_SMALL_ROOM = """
 import asyncio, os, subprocess, sys
@@ -430,23 +446,54 @@ def test_unseen():
 def test_broken():
     small.doubled(1)
     assert False
+
+def test_kept():
+    small.statement()
+
+def test_kept_again():
+    assert small.statement() == 1
+
+def test_imported_late():
+    import late
+
+def test_made_on_import():
+    import late
+    assert late.MADE == 3
+"""
+LATE = """
+import small
+MADE = small.taken(2)
 """
 
 
 def test_faults_are_tried_in_forks_that_leave_nothing_behind(tmp_path: Path) -> None:
-    """A test that fails without any fault decides nothing, and the service of a fork that is killed is ended."""
+    """A test that fails without any fault decides nothing, and the service of a fork that is killed is ended.
+
+    What is kept is made again for each test; what a late import has made is for a process of its own to try.
+    """
     (tmp_path / "small.py").write_text(SMALL_ROOM)
     (tmp_path / "test_small.py").write_text(TESTS_OF_SMALL_ROOM)
+    (tmp_path / "late.py").write_text(LATE)
     faults = [
         ("doubled", "number * 2", "number + 1"),
         ("ends", "return number\n\ndef spoiled", "return 0\n\ndef spoiled"),
         ("spoiled", "return number\n\nasync", "return number or 1\n\nasync"),
         ("waited", "number + 1", "number"),
         ("unseen", "return number\n", "return 0\n"),
+        ("part", "return 1", "return 2"),
+        ("taken", "return number + 1\n", "return number + 2\n"),
     ]
     named = f"service of {tmp_path.name} {os.getpid()}"
     answers = _tried_inside(tmp_path, faults, EVERGOLD_TEST_NAMED=named)
-    assert [verdict for verdict, *_ in answers] == ["noticed", "noticed", "lives", "noticed", "lives"]
+    assert [verdict for verdict, *_ in answers] == [
+        "noticed",
+        "noticed",
+        "lives",
+        "noticed",
+        "lives",
+        "noticed",
+        "unsure",
+    ]
     assert answers[-1][2] == ["test_small.py::test_broken", "test_small.py::test_spoiled"]
     assert [path for path in Path("/proc").glob("[0-9]*/cmdline") if named.encode() in _text(path)] == []
 

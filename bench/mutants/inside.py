@@ -21,14 +21,17 @@ import os
 import resource
 import signal
 import struct
+import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from importlib.machinery import SourceFileLoader
 from itertools import accumulate
 from pathlib import Path
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, Literal
 
 import hypothesis
@@ -122,9 +125,10 @@ class Trials:
         """Return the time of each test, and which failed; what lasts a session stays set up for the forks."""
         lengths, failed = {}, set()
         for place, item in enumerate(session.items):
-            self._coverage.switch_context(item.nodeid)
+            _forget_what_is_kept()
             before, began, began_processor = session.testsfailed, time.monotonic(), time.process_time()
-            run(item, session.items[place + 1] if place + 1 < len(session.items) else _Only(session))
+            with self._noted_as(item.nodeid):
+                run(item, session.items[place + 1] if place + 1 < len(session.items) else _Only(session))
             length = Length(time.process_time() - began_processor, time.monotonic() - began)
             lengths[item.nodeid] = length
             item.add_marker(pytest.mark.timeout(length.limit_seconds), append=False)
@@ -132,6 +136,28 @@ class Trials:
                 failed.add(item.nodeid)
         self._coverage.stop()
         return lengths, failed
+
+    @contextmanager
+    def _noted_as(self, test: str) -> Iterator[None]:
+        """Note the lines that run meanwhile as this test's, but for those that a module runs as it is imported late."""
+        exec_module = SourceFileLoader.exec_module
+
+        def noted_as_on_import(loader: SourceFileLoader, module: ModuleType) -> None:
+            contexts.append(_ON_IMPORT)
+            self._coverage.switch_context(_ON_IMPORT)
+            try:
+                exec_module(loader, module)
+            finally:
+                contexts.pop()
+                self._coverage.switch_context(contexts[-1])
+
+        contexts = [test]
+        self._coverage.switch_context(test)
+        SourceFileLoader.exec_module = noted_as_on_import  # type: ignore[assignment, method-assign]
+        try:
+            yield
+        finally:
+            SourceFileLoader.exec_module = exec_module  # type: ignore[method-assign]
 
 
 @dataclass(frozen=True)
@@ -346,12 +372,27 @@ class Module:
                     place.__code__ = codes[name]
             for cache in self.caches:
                 cache.cache_clear()
+            _forget_what_is_kept()
 
         def put_in() -> Callable[[], None]:
             put(becomes)
             return lambda: put(was)
 
         return put_in
+
+
+def _forget_what_is_kept() -> None:
+    """Empty what modules of the house keep, such as statements: a test that finds one does not run what makes it."""
+    here = f"{Path.cwd()}/"
+    for name, module in list(sys.modules.items()):
+        if (getattr(module, "__file__", None) or "").startswith(here) and not name.startswith("test"):
+            for kept in list(vars(module).values()):
+                if type(kept) is functools._lru_cache_wrapper:
+                    kept.cache_clear()
+                elif type(kept) is OrderedDict:
+                    kept.clear()
+                elif type(kept).__name__ == "_Cache":
+                    type(kept).__init__(kept)
 
 
 def _is_same(code: CodeType, other: CodeType) -> bool:

@@ -23,6 +23,8 @@ _PASSED, _NONE = 0, 5
 _LIMIT_SECONDS = 3600
 #: Of the tests of one module, without what they take on import.
 _ALONE_LIMIT_SECONDS = 600
+#: Tests of real servers, which no fork can ask, are shown what the others let live: those that name its module.
+_QUICK, _OF_SERVERS = "not services and not browser", "services and not browser"
 #: One thread: a fork has one, and each process its core.
 _QUIET = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
@@ -54,12 +56,15 @@ class Yard:
         """
         answers = self._together(tests, faults)
         noticed: list[bool | None] = [
-            self._is_noticed_alone(touching or self._naming(tests, fault), fault)
-            if verdict == "unsure"
-            else verdict == "noticed"
+            self._is_noticed(verdict, touching, tests, fault)
             for (verdict, touching), fault in zip(answers, faults, strict=False)
         ]
         return [*noticed, *[None] * (len(faults) - len(noticed))]
+
+    def _is_noticed(self, verdict: Verdict, touching: Sequence[str], tests: Sequence[str], fault: Fault) -> bool:
+        naming = self._naming(tests, fault)
+        is_noticed = self._is_noticed_alone(touching or naming, fault) if verdict == "unsure" else verdict == "noticed"
+        return is_noticed or self._is_noticed_alone(naming, fault, _OF_SERVERS)
 
     def _naming(self, tests: Sequence[str], fault: Fault) -> list[str]:
         """Return the files of tests that name a module, `rows` for `rows_child`: it may run in children alone."""
@@ -93,27 +98,27 @@ class Yard:
         self.left_out.update(name for _, _, left_out in told for name in left_out)
         return [(verdict, touching) for verdict, touching, _ in told]
 
-    def _is_noticed_alone(self, tests: Sequence[str], fault: Fault) -> bool:
+    def _is_noticed_alone(self, tests: Sequence[str], fault: Fault, lane: str = _QUICK) -> bool:
         """Whether a test fails with the fault, and passes without it; one that fails again is left out."""
         left = [name for name in tests if name not in self.left_out]
         while left:  # pytest would take none for all
             with self._in_place(self._folder / fault.module, fault.source()):
-                status, said = self._run_named(left)
-            if status == _PASSED:
+                status, said = self._run_named(left, lane)
+            if status == _PASSED or (status == _NONE and lane == _OF_SERVERS):
                 return False
             failed = [name for name in left if _is_failed(name, said)]
-            if not failed or self._run_named(failed)[0] == _PASSED:
+            if not failed or self._run_named(failed, lane)[0] == _PASSED:
                 return True
             self.left_out.update(failed)
             left = [name for name in left if name not in failed]
         return False
 
-    def _run_named(self, tests: Sequence[str]) -> tuple[int, str]:
+    def _run_named(self, tests: Sequence[str], lane: str) -> tuple[int, str]:
         """Run these tests until one fails."""
         listed = self._folder / "tests.txt"
         listed.write_text("\n".join(tests))
-        status, said = self._run([f"@{listed}"], _ALONE_LIMIT_SECONDS, "-x")
-        if status == _NONE:
+        status, said = self._run([f"@{listed}"], _ALONE_LIMIT_SECONDS, "-x", lane=lane)
+        if status == _NONE and lane == _QUICK:
             raise Broken(said[-3000:])
         return status, said
 
@@ -130,9 +135,11 @@ class Yard:
             path.write_bytes(before)
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
-    def _run(self, tests: Sequence[str], limit_seconds: float, *options: str, **environment: str) -> tuple[int, str]:
+    def _run(
+        self, tests: Sequence[str], limit_seconds: float, *options: str, lane: str = _QUICK, **environment: str
+    ) -> tuple[int, str]:
         """The status and the output; of a trial that takes too long, a signal's."""
-        usual = ["-q", "-n", "0", "-p", "no:cacheprovider", "-m", "not services and not browser"]
+        usual = ["-q", "-n", "0", "-p", "no:cacheprovider", "-m", lane]
         command = [sys.executable, "-m", "pytest", *usual, "--hypothesis-seed=0", *options, *tests]
         process = subprocess.Popen(
             command,

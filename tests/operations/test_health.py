@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import Engine, delete, text, update
+from sqlalchemy import Engine, delete, select, text, update
 
 from app.base.config import Settings, get_settings
 from app.base.db import make_engine, reading, writing
@@ -300,3 +300,62 @@ def test_what_is_usual_is_the_median_of_the_last_day(engine: Engine) -> None:
         assert session.query(ScoringRun).count() == 3
         assert metrics.usual_seconds(session, NOW + HOUR) == 2.0
         assert metrics.usual_seconds(session, NOW + 25 * HOUR) is None
+
+
+def test_what_is_usual_is_of_the_latest_uploads_that_were_scored(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither of a file that was rejected, nor of a set, for which nobody waits."""
+    add_competition(engine, per_day=None)
+    ada = add_user(engine, "ada")
+    sent = [submit(engine, ada, content=str(number)) for number in range(3)]
+    for accepted, seconds in zip(sent[:2], (40, 4), strict=True):
+        held = sure(claim(engine, accepted.run_id))
+        finish(engine, held, scores_of(ZERO_SHOT, 0.5), NOW + seconds * SECOND)
+    reject(engine, sent[2].run_id, NOW + 60 * SECOND)
+    add_gold(engine, COMPETITION, PHASE, TASK, NOW)
+    with writing(engine) as session:
+        here = find_competition(session, COMPETITION)
+        made = start_rescoring(session, here, [f"{PHASE}/{TASK}"], note="Labels.", user=None, now=NOW).id
+        of_set = session.scalars(select(ScoringRun.id).where(ScoringRun.rescoring_id == made)).all()
+    for run_id in of_set:
+        finish(engine, sure(claim(engine, run_id)), scores_of(ZERO_SHOT, 0.5), NOW + MINUTE)
+    with reading(engine) as session:
+        assert metrics.usual_seconds(session, NOW + HOUR) == 22.0
+        monkeypatch.setattr(metrics, "USUAL_RUNS", 1)
+        assert metrics.usual_seconds(session, NOW + HOUR) == 40.0
+
+
+def test_each_type_of_task_has_its_own_numbers(engine: Engine) -> None:
+    add_competition(engine)
+    add_competition(engine, name="tables")
+    ada, bob = add_user(engine, "ada"), add_user(engine, "bob")
+    with writing(engine) as session:
+        of_tables = find_competition(session, "tables").id
+        session.execute(
+            update(CompetitionTask).where(CompetitionTask.competition_id == of_tables).values(task_type="table")
+        )
+    for seconds, competition in ((2, COMPETITION), (5, "tables")):
+        held = sure(claim(engine, submit(engine, ada, competition=competition).run_id, NOW))
+        finish(engine, held, scores_of(ZERO_SHOT, 0.5), NOW + seconds * SECOND)
+    reject(engine, submit(engine, bob, competition="tables").run_id, NOW + 7 * SECOND)
+    submit(engine, bob)
+    found = numbers(engine)
+    of = {
+        kind: [found.get(f'evergold_{name}{{{labels}task="{kind}"}}', 0) for name, labels in _EACH]
+        for kind in ("idiom-detection", "table")
+    }
+    assert of == {
+        "idiom-detection": [2, 1, 0, 1, 1, pytest.approx(2, abs=0.001)],
+        "table": [2, 1, 1, 0, 1, pytest.approx(5, abs=0.001)],
+    }
+
+
+_EACH = (
+    ("submissions_accepted_total", ""),
+    ("runs_ended_total", 'outcome="scored",'),
+    ("runs_ended_total", 'outcome="rejected",'),
+    ("runs", 'status="queued",'),
+    ("scoring_seconds_count", ""),
+    ("scoring_seconds_sum", ""),
+)

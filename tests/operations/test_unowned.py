@@ -15,7 +15,7 @@ import app.operations.unowned
 from app.base.db import Base, writing
 from app.base.storage import ASIDE, FolderStorage, store_upload, stored_path
 from app.declarations.apply.files import keep_file
-from app.models import PhaseTask, PublicFile, User
+from app.models import PhaseTask, PublicFile, Submission, User
 from app.operations.unowned import (
     ASIDE_SECONDS,
     YOUNG_SECONDS,
@@ -25,7 +25,7 @@ from app.operations.unowned import (
     naming_columns,
 )
 from tests.threads import in_threads
-from tests.world import add_competition, add_user, submit, the_phase_task
+from tests.world import NOW, add_competition, add_user, submit, the_phase_task
 
 #: Columns of 64 characters that hold something else than a stored file's name.
 NOT_FILES = {
@@ -120,6 +120,14 @@ def test_whatever_a_table_names_is_named(engine: Engine, ada: User) -> None:
         )
     assert named_in_tables(engine, digests.values()) == {digests[name] for name in ("sent", "items", "download")}
     assert named_in_tables(engine, []) == set()
+
+
+def test_a_file_that_its_row_has_given_up_is_not_named_by_it(engine: Engine, ada: User) -> None:
+    given_up, kept = (submit(engine, ada, content=content) for content in ("given up", "kept"))
+    with writing(engine) as session:
+        session.get_one(Submission, given_up.submission.id).file_cleared_at = NOW
+    digests = [one.submission.sha256 for one in (given_up, kept)]
+    assert named_in_tables(engine, digests) == {kept.submission.sha256}
 
 
 # ------------------------------------------------------------------------------------------------------------ clearing

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from sqlalchemy import Engine, select
 
 from app.base.db import reading, writing
 from app.competitions.find import find_competition
-from app.models import AuditEntry, Competition, OutgoingMail, Role, RunStatus, User
+from app.models import AuditEntry, Competition, OutgoingMail, Right, Role, RunStatus, User
 from app.people.rights import grant_role
 from app.runs.failures import FailedRun, failed_runs, queue_again, run_counts
 from app.submissions.accept import Accepted
+from tests.beside import add_other_task, one_right_each, submit_other
+from tests.rich_world import NEIGHBOURS, OTHER_TASK
 from tests.runs.queued import sweep
 from tests.world import (
     COMPETITION,
+    EARLIER_PHASE,
     HOUR,
     NOW,
+    PHASE,
+    TASK,
     add_competition,
     add_user,
     answer_to,
@@ -156,6 +162,60 @@ def test_runs_are_counted_by_task_and_state(engine: Engine) -> None:
         "rejected": 1,
         "failed": 1,
     }
+
+
+def test_of_organisers_those_with_the_right_to_submissions_get_the_mail(engine: Engine, accepted: Accepted) -> None:
+    add_user(engine, "root", is_administrator=True)
+    organisers = one_right_each(engine)
+    fail(engine, accepted.run_id)
+    assert [mail.recipient for mail in mails(engine)] == [organisers[Right.SUBMISSIONS].email]
+
+
+def test_what_failed_in_one_competition_keeps_no_mail_about_another_back(engine: Engine) -> None:
+    add_user(engine, "root", is_administrator=True)
+    ada = add_user(engine, "ada")
+    for name in ("idioms", "proverbs"):
+        add_competition(engine, name=name)
+        fail(engine, submit(engine, ada, competition=name).run_id)
+    assert [mail.subject for mail in mails(engine)] == ["Scoring failed in 'idioms'", "Scoring failed in 'proverbs'"]
+    with reading(engine) as session:
+        of = {
+            name: session.scalars(select(Competition.id).where(Competition.name == name)).one()
+            for name in ("idioms", "proverbs")
+        }
+    assert [mail.competition_id for mail in mails(engine)] == list(of.values())
+
+
+def test_failures_are_listed_of_one_phase_one_task_or_by_their_numbers(engine: Engine) -> None:
+    add_competition(engine)
+    add_other_task(engine)
+    ada = add_user(engine, "ada")
+    runs = [submit(engine, ada).run_id, submit_other(engine, ada).run_id, submit(engine, ada, content="z").run_id]
+    for run_id in runs:
+        fail(engine, run_id)
+
+    def found(**asked: Any) -> list[int]:
+        with reading(engine) as session:
+            return [one.run_id for one in failed_runs(session, **asked)]
+
+    assert found() == runs[::-1], "of one moment the last first"
+    assert found(phase=PHASE, task=OTHER_TASK) == [runs[1]]
+    assert found(task=TASK) == [runs[2], runs[0]]
+    assert found(phase=EARLIER_PHASE) == found(phase=OTHER_TASK) == []
+    assert found(runs=[runs[0], runs[1]]) == [runs[1], runs[0]]
+    assert found(runs=[runs[0], runs[1]], task=TASK) == [runs[0]]
+
+
+def test_runs_that_others_replaced_are_not_counted(engine: Engine) -> None:
+    """Next door each of the two runs was replaced by that of a set, and an open set has two more."""
+    add_competition(engine)
+    with reading(engine) as session:
+        beside = find_competition(session, NEIGHBOURS).id
+        counted = {one.place: one.states for one in run_counts(session, [beside])}
+    assert counted[f"{NEIGHBOURS}/{PHASE}/{TASK}"] == {"scored": 2}
+    assert counted[f"{NEIGHBOURS}/{PHASE}/{OTHER_TASK}"] == {"scored": 1}
+    assert list(counted) == sorted(counted)
+    assert {place.partition("/")[0] for place in counted} == {NEIGHBOURS}
 
 
 # --------------------------------------------------------------------------------------------------------- once more

@@ -8,10 +8,26 @@ import pytest
 from sqlalchemy import Engine, select
 
 from app.base.db import reading, writing
-from app.models import OutgoingMail, User
+from app.models import OutgoingMail, RunStatus, User
 from app.people.mail import MailKind, choose, find_link
 from app.runs.sweep import requeue_lost_runs
-from tests.world import HOUR, NOW, add_competition, add_team, add_user, claim, fail, reject, score, submit
+from tests.beside import add_other_task, submit_other
+from tests.rescoring.rescored import runs_of, start
+from tests.world import (
+    HOUR,
+    NOW,
+    PHASE,
+    TASK,
+    add_competition,
+    add_team,
+    add_user,
+    claim,
+    fail,
+    reject,
+    score,
+    submit,
+    the_run,
+)
 
 
 @pytest.fixture
@@ -74,3 +90,27 @@ def test_a_run_whose_worker_was_lost_for_the_last_time_is_told(engine: Engine, a
         with writing(engine) as session:
             requeue_lost_runs(session, now=NOW + HOUR, attempts=1)
     assert [mail.subject for mail in told(engine)] == ["[Idioms] Your submission could not be scored"]
+
+
+def test_of_a_set_whose_worker_was_lost_no_team_hears(engine: Engine, ada: User) -> None:
+    """Its submission has its score, and another mail would say that it had none."""
+    sent = submit(engine, ada)
+    score(engine, sent.run_id, 0.5)
+    of_set = runs_of(engine, start(engine, f"{PHASE}/{TASK}"))[sent.submission.id]
+    claim(engine, of_set)
+    with writing(engine) as session:
+        requeue_lost_runs(session, now=NOW + HOUR, attempts=1)
+    assert the_run(engine, of_set).status == RunStatus.FAILED
+    assert [mail.subject for mail in told(engine)] == ["[Idioms] Your submission was scored"]
+
+
+def test_news_name_the_file_and_the_task_of_their_own_run(engine: Engine, ada: User) -> None:
+    add_other_task(engine)
+    other, mine = submit_other(engine, ada), submit(engine, ada)
+    for run_id in (mine.run_id, other.run_id):
+        score(engine, run_id, 0.5)
+    first, second = told(engine)
+    assert f"/submissions/{mine.submission.id}\n" in first.body
+    assert "to Detection, Evaluation of Idioms" in first.body
+    assert f"/submissions/{other.submission.id}\n" in second.body
+    assert "to Similarity, Evaluation of Idioms" in second.body

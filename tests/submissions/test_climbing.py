@@ -24,11 +24,15 @@ from app.models import (
     Slices,
     User,
 )
-from app.submissions.climbing import SMALL_STEPS, climbing_teams
+from app.submissions.climbing import SMALL_STEPS, Climber, climbing_teams
+from tests.beside import add_other_task, submit_other
 from tests.boards.places import board, enter, shown
+from tests.rich_world import NEIGHBOURS
 from tests.world import (
     COMPETITION,
     NOW,
+    PHASE,
+    TASK,
     add_competition,
     add_user,
     reject,
@@ -99,6 +103,35 @@ def climb(engine: Engine, user: User, times: int) -> None:
     for minute in range(times + 1):
         send(engine, user, file_with(*range(minute)), minute)
         watch_climbing(engine, NOW + timedelta(minutes=minute))
+
+
+def send_other(engine: Engine, user: User, content: str) -> None:
+    """To the other task of the phase."""
+    store_upload([content.encode()], FolderStorage(get_settings().storage_dir), 10**6)
+    score(engine, submit_other(engine, user, content).run_id, 0.5)
+
+
+def test_each_team_climbs_in_each_task_by_itself(sqlite_engine: Engine) -> None:
+    """What else somebody sends between two files, to the other task or in another team, is not the file before."""
+    add_competition(sqlite_engine, per_day=None)
+    add_other_task(sqlite_engine)
+    ada, bob = add_user(sqlite_engine, "ada"), add_user(sqlite_engine, "bob")
+    add_user(sqlite_engine, "root", is_administrator=True)
+    told = []
+    for minute in range(2 * SMALL_STEPS):
+        now = NOW + timedelta(minutes=minute)
+        send(sqlite_engine, ada, file_with(*range(minute)), minute)
+        send_other(sqlite_engine, ada, f"{minute}\n" * 100)
+        send(sqlite_engine, bob, file_with(*range(50, 100 - minute)), minute)
+        if minute < 3:
+            send_other(sqlite_engine, bob, f"{minute} {minute}\n" * 100)
+        told.append(watch_climbing(sqlite_engine, now))
+    assert told == [2 * (minute == SMALL_STEPS) for minute in range(2 * SMALL_STEPS)]
+    with reading(sqlite_engine) as session:
+        found = climbing_teams(session, find_competition(session, COMPETITION))
+        assert climbing_teams(session, find_competition(session, NEIGHBOURS)) == []
+    at, steps = NOW + timedelta(minutes=SMALL_STEPS), 2 * SMALL_STEPS - 1
+    assert found == [Climber(team, PHASE, TASK, steps, steps + 1, at) for team in ("Ada", "Bob")]
 
 
 def climbers(engine: Engine) -> list[tuple[str, int, int]]:

@@ -96,8 +96,6 @@ def _present(settings: Settings, kind: Kind, folder: Path) -> Storage:
     new = _made(settings.storage, kind, folder, settings.cache_dir)
     if not settings.storage_before:
         return new
-    pass
-
     return MovingStorage(new, _made(settings.storage_before, kind, folder, settings.cache_dir))
 
 

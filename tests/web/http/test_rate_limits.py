@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from app.base.config import Settings
 from app.base.errors import LimitReached
 from app.web.http import rate_limits
-from app.web.http.rate_limits import RateLimits, address_of_counts, network_of
+from app.web.http.rate_limits import RateLimits, address_of_counts, block_of, network_of
 from tests.services import Valkey
 from tests.threads import in_threads
 from tests.world import NOW, answer_to
@@ -87,6 +87,8 @@ def test_after_its_window_a_key_begins_anew(clock: Clock) -> None:
         ("failed_address", "failed_logins_per_hour_and_address", 3600, "hour"),
         ("logins_account", "logins_per_hour_and_account", 3600, "hour"),
         ("passwords_address", "passwords_per_hour_and_address", 3600, "hour"),
+        ("providers_address", "passwords_per_hour_and_address", 3600, "hour"),
+        ("failed_second", "failed_logins_per_hour_and_account", 3600, "hour"),
         ("registrations", "registrations_per_hour", 3600, "hour"),
         ("registrations_a_day", "registrations_per_day_and_block", 86_400, "day"),
         ("resets_address", "password_resets_per_hour", 3600, "hour"),
@@ -110,6 +112,71 @@ def test_each_limit_is_the_one_of_its_setting_and_lasts_as_long_as_that_says(
     clock.now += 2
     assert answer_to(lambda: counts.hit(asked, "ada", NOW)) == "accepted"
     assert asked.per == per
+
+
+def test_every_rule_has_its_own_number_and_none_counts_what_another_does() -> None:
+    """Each setting with another number, beside the two that no setting has."""
+    names = [
+        "failed_logins_per_10_minutes",
+        "failed_logins_per_hour_and_account",
+        "failed_logins_per_hour_and_address",
+        "logins_per_hour_and_account",
+        "passwords_per_hour_and_address",
+        "registrations_per_hour",
+        "registrations_per_day_and_block",
+        "password_resets_per_hour",
+        "password_resets_per_hour_and_account",
+        "uploads_per_minute",
+        "questions_per_hour",
+        "validations_per_hour",
+    ]
+    rules = limits(**{name: 101 + number for number, name in enumerate(names)}).rules
+    every = {name: getattr(rules, name) for name in rules.__slots__}
+    assert {name: rule.limit for name, rule in every.items()} == {
+        "failed_pair": 101,
+        "failed_account": 102,
+        "failed_address": 103,
+        "logins_account": 104,
+        "passwords_address": 105,
+        "providers_address": 105,
+        "failed_second": rate_limits.SECONDS_AN_HOUR,
+        "registrations": 106,
+        "registrations_a_day": 107,
+        "resets_address": 108,
+        "resets_account": 109,
+        "confirmations": 109,
+        "uploads": 110,
+        "questions": 111,
+        "validations": 112,
+        "codes": rate_limits.CODES_PER_HOUR,
+        "reports": rate_limits.REPORTS_PER_HOUR,
+    }
+    assert [name.replace("_", "-") for name in every] == [rule.name for rule in every.values()]
+    assert limits(failed_logins_per_hour_and_account=2).rules.failed_second.limit == 2, "the stricter of both"
+
+
+@pytest.mark.parametrize(
+    ("rule", "key", "account"),
+    [
+        ("reports", "5", 5),
+        ("confirmations", "user 5", 5),
+        ("uploads", "team 5", None),
+        ("uploads", "user 7", 7),
+        ("failed_account", "5", None),
+        ("codes", "²", None),
+    ],
+)
+def test_a_refusal_names_the_account_that_its_rule_counts_and_no_team_or_address(
+    rule: str, key: str, account: int | None
+) -> None:
+    counts, told = limits(uploads_per_minute=1, failed_logins_per_hour_and_account=1), list[Any]()
+    counts.on_refused = lambda *said: told.append(said)
+    wanted = getattr(counts.rules, rule)
+    for _ in range(wanted.limit):
+        counts.hit(wanted, key, NOW)
+    assert told == []
+    assert answer_to(lambda: counts.hit(wanted, key, NOW)) == "limit_reached"
+    assert told == [(wanted.name, account, NOW)]
 
 
 def test_zero_means_no_limit() -> None:
@@ -210,3 +277,15 @@ def test_what_counts_is_the_broker_unless_another_is_named(broker: str, named: s
 )
 def test_whoever_owns_a_network_of_ipv6_counts_once(host: str, network: str) -> None:
     assert network_of(host) == network
+
+
+@pytest.mark.parametrize(
+    ("network", "block"),
+    [
+        ("198.51.100.7", "198.51.100.0/24"),
+        ("2001:db8:1:2::/64", "2001:db8:1::/48"),
+        ("testclient", "testclient"),
+    ],
+)
+def test_a_block_is_what_one_provider_has(network: str, block: str) -> None:
+    assert block_of(network) == block

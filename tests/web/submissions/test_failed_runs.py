@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from sqlalchemy import Engine
 
 from app.base.api_links import API
 from app.base.db import writing
-from app.competitions.find import find_competition
-from app.models import Right, Role, RunStatus
+from app.competitions.find import find_competition, find_phase_task
+from app.models import Right, Role, RunStatus, User
 from app.people.rights import grant_role
+from app.submissions.accept import Sender, accept_submission
 from tests import world
-from tests.beside import one_right_each
+from tests.beside import add_other_task, one_right_each, submit_other
+from tests.competitions.embargo import add_phase
 from tests.web.site import Person, Site, csrf_of, run_of
-from tests.world import COMPETITION, NOW
+from tests.world import COMPETITION, DAY, NOW, PHASE, TASK
 
 FAILED = f"{API}/competitions/{COMPETITION}/failed-runs"
 
@@ -105,3 +108,57 @@ def test_others_may_neither_look_nor_ask(site: Site, ada: Person, olga: Person, 
         assert root.client.get(FAILED).status_code == 200
         assert root.client.post(f"{elsewhere}/{failed_run}/queue-again").status_code == 404, "not of that competition"
     assert world.the_run(site.engine, failed_run).status == RunStatus.FAILED
+
+
+def test_those_of_a_task_of_a_phase_are_scored_after_all_and_no_others(quick_site: Site) -> None:
+    """By programs and on the page; there also those that are ticked, of which another competition's stays failed."""
+    engine = quick_site.engine
+    add_other_task(engine)
+    add_phase(engine, "practice", starts_at=NOW - DAY)
+    world.add_competition(engine, name="proverbs")
+    ada, root = quick_site.person("ada"), quick_site.person("root", is_administrator=True)
+    runs = {
+        "mine": world.submit(engine, ada.user).run_id,
+        "other": submit_other(engine, ada.user).run_id,
+        "practice": submit_to(engine, ada.user, "practice"),
+        "proverbs": world.submit(engine, ada.user, competition="proverbs").run_id,
+    }
+
+    def fail_all() -> None:
+        for run_id in runs.values():
+            world.fail(engine, run_id)
+
+    def queued() -> set[str]:
+        found = {name for name, one in runs.items() if world.the_run(engine, one).status == RunStatus.QUEUED}
+        for name in found:
+            world.fail(engine, runs[name])
+        return found
+
+    fail_all()
+    asked: list[tuple[dict[str, object], set[str]]] = [
+        ({}, {"mine", "other", "practice"}),
+        ({"phase": PHASE}, {"mine", "other"}),
+        ({"task": TASK}, {"mine", "practice"}),
+        ({"phase": PHASE, "task": TASK}, {"mine"}),
+    ]
+    page = f"/competitions/{COMPETITION}/failed"
+    with quick_site.browser(root.user) as browser:
+        token = {"csrf_token": csrf_of(browser.get(page).text)}
+        for names, expected in asked:
+            told = root.client.post(f"{FAILED}/queue-again", params=names).json()["runs"]  # type: ignore[arg-type]
+            assert (set(told), queued()) == ({runs[name] for name in expected}, expected), names
+            browser.post(f"{page}/queue-again", data={**token, **names})
+            assert queued() == expected, names
+        ticked = {"chosen": "yes", "run": [str(runs["other"]), str(runs["proverbs"])]}
+        browser.post(f"{page}/queue-again", data={**token, **ticked})
+        assert queued() == {"other"}
+        browser.post(f"{page}/{runs['practice']}/queue-again", data=token)
+        assert queued() == {"practice"}
+        browser.post(f"{page}/{runs['proverbs']}/queue-again", data=token)
+        assert queued() == set()
+
+
+def submit_to(engine: Engine, user: User, phase: str) -> int:
+    with writing(engine) as session:
+        asked = find_phase_task(session, COMPETITION, phase, TASK)
+        return accept_submission(session, asked, world.upload_of(phase), Sender(user, NOW)).run_id

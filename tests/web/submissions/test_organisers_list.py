@@ -8,15 +8,19 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
+from sqlalchemy import select
 
 from app.base.api_links import API
 from app.base.db import writing
+from app.boards.marks import mark_row
 from app.competitions.find import find_competition
-from app.models import Role
+from app.models import Role, RowStatus, RunStatus, ScoringRun, Submission
 from app.people.rights import find_user, grant_role
 from tests import world
+from tests.beside import add_other_task, enter_other
+from tests.rich_world import OTHER_TASK
 from tests.web.site import CONTENT, Person, Site, csrf_of, log_in, run_of
-from tests.world import COMPETITION, NOW, PHASE
+from tests.world import COMPETITION, DAY, EARLIER_PHASE, HOUR, NOW, PHASE
 
 PAGE = f"/competitions/{COMPETITION}/submissions"
 LIST = f"{API}{PAGE}"
@@ -106,3 +110,51 @@ def test_one_of_another_competition_spoils_it_all(site: Site, olga: httpx.Client
     assert {one["mark"] for one in olga.get(LIST).json()["submissions"]} == {None}
     zipped = olga.get(f"{API}/competitions/{COMPETITION}/predictions.zip", params={"submission": [strange]})
     assert zipped.status_code == 404
+
+
+def test_each_filter_narrows_by_itself_on_the_page_and_by_programs(quick_site: Site) -> None:
+    """Of seven, each with one thing of its own; one was sent to the other task of the phase."""
+    engine = quick_site.engine
+    add_other_task(engine)
+    ada, bob, root = (
+        quick_site.person("ada"),
+        quick_site.person("bob"),
+        quick_site.person("root", is_administrator=True),
+    )
+    first = {
+        "old": world.submit(engine, ada.user, NOW - 23 * HOUR, content="old").submission.id,
+        "other": enter_other(engine, ada.user, 0.5),
+    }
+    for name in ("failed", "marked", "withdrawn", "late"):
+        first[name] = world.submit(engine, ada.user, content=name).submission.id
+    first["bob's"] = world.submit(engine, bob.user).submission.id
+    with writing(engine) as session:
+        found = {name: session.get_one(Submission, one) for name, one in first.items()}
+        found["withdrawn"].withdrawn_at, found["late"].is_late = NOW, True
+        run = session.scalars(select(ScoringRun).where(ScoringRun.submission_id == first["failed"])).one()
+        run.status = RunStatus.FAILED
+        asked = world.the_phase_task(session)
+        mark_row(session, asked, submission_id=first["marked"], status=RowStatus.HIDDEN, actor=None, now=NOW)
+    everything = set(first)
+    queries = {
+        "team=Bob": {"bob's"},
+        f"task={OTHER_TASK}": {"other"},
+        f"phase={PHASE}": everything,
+        f"phase={EARLIER_PHASE}": set(),
+        "status=failed": {"failed"},
+        "marked=yes": {"marked"},
+        "marked=no": everything - {"marked"},
+        "withdrawn=yes": {"withdrawn"},
+        "withdrawn=no": everything - {"withdrawn"},
+        "late=yes": {"late"},
+        "late=no": everything - {"late"},
+        f"since={NOW.date()}": everything - {"old"},
+        f"until={(NOW - DAY).date()}": {"old"},
+    }
+    names = {str(one): name for name, one in first.items()}
+    with quick_site.browser(root.user) as browser:
+        for query, expected in queries.items():
+            page = browser.get(f"{PAGE}?{query}").text
+            listed = root.client.get(f"{LIST}?{query}").json()["submissions"]
+            assert {name for one, name in names.items() if one in page} == expected, query
+            assert {names[one["id"]] for one in listed if one["id"] in names} == expected, query
