@@ -346,6 +346,8 @@ def test_rooms_in_turn_get_shares_and_a_room_with_results_is_not_tried_again(
     sizes = {room: len(faults) for room, faults in shares.items()}
     assert sum(sizes.values()) == 8
     assert sizes["app/gold"] > sizes["app/people"] > 0, "by their size"
+    [of_people] = semantic_shares("1", 8, "app/people").values()
+    assert list(map(key_of, of_people)) == list(map(key_of, shares["app/people"])), "the same, and no others"
     shown: list[tuple[str, ...]] = []
 
     class Field(Lawn):
