@@ -232,6 +232,21 @@ def test_what_no_test_of_its_room_touches_or_names_lives_without_a_run_of_all_te
     assert Yard(tmp_path).try_all(("tests/cards/",), [fault]) == [False]
 
 
+def test_a_yard_has_the_packages_that_tests_need_and_git_ignores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without them tests of log-ins with a provider would be skipped, and every fault there live."""
+    checkout, yard = tmp_path / "checkout", tmp_path / "yard"
+    (checkout / "tests" / "oidc" / "node_modules" / "oidc-provider").mkdir(parents=True)
+    (checkout / "tests" / "oidc" / "there.py").write_text("")
+    (checkout / ".gitignore").write_text("node_modules/\n")
+    subprocess.run(["git", "init", "--quiet"], cwd=checkout, check=True)
+    monkeypatch.setattr("bench.mutants.trial.ROOT", checkout)
+    Yard(yard)
+    assert (yard / "tests" / "oidc" / "there.py").is_file()
+    assert (yard / "tests" / "oidc" / "node_modules" / "oidc-provider").is_dir()
+
+
 class Lawn:
     """A yard in which every fault is noticed, and boards' tests fail without any."""
 

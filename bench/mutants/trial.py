@@ -23,6 +23,8 @@ _PASSED, _NONE = 0, 5
 _LIMIT_SECONDS = 3600
 #: Of the tests of one module, without what they take on import.
 _ALONE_LIMIT_SECONDS = 600
+#: Git ignores them, and tests that need them are skipped without.
+_PACKAGES = ("tests/oidc/node_modules",)
 #: One thread: a fork has one, and each process its core.
 _QUIET = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
@@ -32,7 +34,7 @@ class Broken(Exception):
 
 
 class Yard:
-    """A copy of what git knows of the checkout, and of what it does not ignore."""
+    """A copy of what git knows of the checkout, and of what it does not ignore; with packages that tests need."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -45,6 +47,9 @@ class Yard:
             if name and (ROOT / name).is_file():
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / name, folder / name)
+        for name in _PACKAGES:
+            if (ROOT / name).is_dir():
+                (folder / name).symlink_to(ROOT / name)
 
     def try_all(self, tests: Sequence[str], faults: Sequence[Fault]) -> list[bool | None]:
         """Return whether one of the tests fails with each fault; None of those that there was no time for.
