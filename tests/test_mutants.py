@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import json
 import os
@@ -10,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -25,7 +27,7 @@ from bench.mutants.__main__ import (
     verdict,
 )
 from bench.mutants.faults import Fault, Key, faults_of, key_of
-from bench.mutants.inside import TASK_VARIABLE, Module
+from bench.mutants.inside import TASK_VARIABLE, Module, forget_cached
 from bench.mutants.lines import lines_of
 from bench.mutants.modules import TESTS
 from bench.mutants.results import Results
@@ -177,6 +179,18 @@ def test_what_is_taken_on_import_cannot_be_changed_any_more(tmp_path: Path) -> N
     path.write_text(LIVE)
     exec(compile(LIVE, str(path), "exec"), {"__name__": "live"})  # noqa: S102
     assert Module.loaded(path, gc.get_objects()).change("Team.has", LIVE.replace("used=0", "used=1")) is None
+
+
+def test_what_a_test_takes_from_a_cache_is_run_by_that_test_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else one test alone would seem to touch the function, and a fault in it be shown to no other."""
+    module = ModuleType("cached")
+    module.__file__, ran = "/cached.py", []
+    module.limit = functools.cache(lambda: ran.append(1))  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "cached", module)
+    for paths in ({"/other.py"}, {"/cached.py"}, {"/cached.py"}):
+        module.limit()
+        forget_cached(paths)
+    assert len(ran) == 2
 
 
 def test_the_body_of_a_function_is_known_by_its_lines() -> None:
