@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import json
 import os
@@ -10,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -25,7 +27,7 @@ from bench.mutants.__main__ import (
     verdict,
 )
 from bench.mutants.faults import Fault, Key, faults_of, key_of
-from bench.mutants.inside import TASK_VARIABLE, Module
+from bench.mutants.inside import TASK_VARIABLE, Module, forget_what_is_kept
 from bench.mutants.lines import lines_of
 from bench.mutants.modules import TESTS
 from bench.mutants.results import Results
@@ -179,6 +181,18 @@ def test_what_is_taken_on_import_cannot_be_changed_any_more(tmp_path: Path) -> N
     assert Module.loaded(path, gc.get_objects()).change("Team.has", LIVE.replace("used=0", "used=1")) is None
 
 
+def test_what_a_test_takes_from_a_cache_is_run_by_that_test_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else one test alone would seem to touch the function, and a fault in it be shown to no other."""
+    module, ran = ModuleType("cached"), []
+    module.limit = functools.cache(lambda: ran.append(1))  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "cached", module)
+    for path in ("/elsewhere/cached.py", Path.cwd() / "cached.py", Path.cwd() / "cached.py"):
+        module.__file__ = str(path)
+        module.limit()
+        forget_what_is_kept()
+    assert len(ran) == 2
+
+
 def test_the_body_of_a_function_is_known_by_its_lines() -> None:
     lines = LIVE.splitlines()
     assert {lines[line - 1].strip() for line in lines_of(LIVE, "Team.left")} == {"return limit() - 1"}
@@ -230,6 +244,21 @@ def test_what_no_test_of_its_room_touches_or_names_lives_without_a_run_of_all_te
     monkeypatch.setattr(Yard, "_run", run)
     fault = faults_of(SMALL, (ROOT / SMALL).read_text())[0]
     assert Yard(tmp_path).try_all(("tests/cards/",), [fault]) == [False]
+
+
+def test_a_yard_has_the_packages_that_tests_need_and_git_ignores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without them tests of log-ins with a provider would be skipped, and every fault there live."""
+    checkout, yard = tmp_path / "checkout", tmp_path / "yard"
+    (checkout / "tests" / "oidc" / "node_modules" / "oidc-provider").mkdir(parents=True)
+    (checkout / "tests" / "oidc" / "there.py").write_text("")
+    (checkout / ".gitignore").write_text("node_modules/\n")
+    subprocess.run(["git", "init", "--quiet"], cwd=checkout, check=True)
+    monkeypatch.setattr("bench.mutants.trial.ROOT", checkout)
+    Yard(yard)
+    assert (yard / "tests" / "oidc" / "there.py").is_file()
+    assert (yard / "tests" / "oidc" / "node_modules" / "oidc-provider").is_dir()
 
 
 class Lawn:
@@ -346,10 +375,8 @@ def test_rooms_in_turn_get_shares_and_a_room_with_results_is_not_tried_again(
     sizes = {room: len(faults) for room, faults in shares.items()}
     assert sum(sizes.values()) == 8
     assert sizes["app/gold"] > sizes["app/people"] > 0, "by their size"
-    (alone,) = semantic_shares("1", 8, "app/people/").values()
-    assert [key_of(fault) for fault in alone] == [key_of(fault) for fault in shares["app/people"]], (
-        "no more of it alone"
-    )
+    [of_people] = semantic_shares("1", 8, "app/people").values()
+    assert list(map(key_of, of_people)) == list(map(key_of, shares["app/people"])), "the same, and no others"
     shown: list[tuple[str, ...]] = []
 
     class Field(Lawn):

@@ -79,15 +79,15 @@ def semantic_sample(seed: str, count: int, only: str = "") -> list[Fault]:
 def semantic_shares(seed: str, count: int, only: str = "") -> dict[str, list[Fault]]:
     """Return the faults of each room: as many as its share of all, at least one, evenly of its operators.
 
-    only: of modules whose path has this in it; the same ones are drawn of them without it.
+    only: of modules whose path has this in it; it leaves rooms and faults out, and draws no others.
     """
     by_room: dict[str, list[Fault]] = {}
     for fault in _every_semantic(""):
         by_room.setdefault(room_of(fault.module), []).append(fault)
     total = sum(map(len, by_room.values()))
     drawn = {room: _evenly(here, seed, max(1, round(count * len(here) / total))) for room, here in by_room.items()}
-    wanted = {room: [fault for fault in here if only in fault.module] for room, here in drawn.items()}
-    return {room: here for room, here in wanted.items() if here}
+    named = {room: [fault for fault in faults if only in fault.module] for room, faults in drawn.items()}
+    return {room: faults for room, faults in named.items() if faults}
 
 
 def _every_semantic(only: str) -> list[Fault]:

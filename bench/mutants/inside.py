@@ -125,7 +125,7 @@ class Trials:
         """Return the time of each test, and which failed; what lasts a session stays set up for the forks."""
         lengths, failed = {}, set()
         for place, item in enumerate(session.items):
-            _forget_what_is_kept()
+            forget_what_is_kept()
             before, began, began_processor = session.testsfailed, time.monotonic(), time.process_time()
             with self._noted_as(item.nodeid):
                 run(item, session.items[place + 1] if place + 1 < len(session.items) else _Only(session))
@@ -372,7 +372,7 @@ class Module:
                     place.__code__ = codes[name]
             for cache in self.caches:
                 cache.cache_clear()
-            _forget_what_is_kept()
+            forget_what_is_kept()
 
         def put_in() -> Callable[[], None]:
             put(becomes)
@@ -381,7 +381,7 @@ class Module:
         return put_in
 
 
-def _forget_what_is_kept() -> None:
+def forget_what_is_kept() -> None:
     """Empty what modules of the house keep, such as statements: a test that finds one does not run what makes it."""
     here = f"{Path.cwd()}/"
     for name, module in list(sys.modules.items()):

@@ -13,7 +13,17 @@ ROOT = Path(__file__).resolve().parents[2]
 LEAKS = ("tests/leaks/",)
 #: Rooms whose tests lie elsewhere, or in several places.
 _ELSEWHERE = {
-    "app/exports": ("tests/boards/test_exports.py", "tests/web/exports/"),
+    # Statistics are scheduled and kept here, and computed by workers.
+    "app/boards": (
+        "tests/boards/",
+        "tests/web/boards/",
+        "tests/workers/test_board_statistics.py",
+        "tests/workers/test_power.py",
+        "tests/workers/test_run_statistics.py",
+        "tests/workers/test_statistics_follow.py",
+    ),
+    "app/exports": ("tests/boards/test_exports.py", "tests/web/exports/", "tests/cli/test_bundles.py"),
+    "app/privacy": ("tests/privacy/", "tests/web/people/test_own_data.py"),
     "app/importers": ("tests/importers/", "tests/web/declarations/test_bundles.py", "tests/web/codabench/"),
     "app/standings": (
         "tests/standings/",

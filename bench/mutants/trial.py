@@ -25,6 +25,8 @@ _LIMIT_SECONDS = 3600
 _ALONE_LIMIT_SECONDS = 600
 #: Tests of real servers, which no fork can ask, are shown what the others let live: those that name its module.
 _QUICK, _OF_SERVERS = "not services and not browser", "services and not browser"
+#: Git ignores them, and tests that need them are skipped without.
+_PACKAGES = ("tests/oidc/node_modules",)
 #: One thread: a fork has one, and each process its core.
 _QUIET = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
@@ -34,7 +36,7 @@ class Broken(Exception):
 
 
 class Yard:
-    """A copy of what git knows of the checkout, and of what it does not ignore."""
+    """A copy of what git knows of the checkout, and of what it does not ignore; with packages that tests need."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -47,6 +49,9 @@ class Yard:
             if name and (ROOT / name).is_file():
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / name, folder / name)
+        for name in _PACKAGES:
+            if (ROOT / name).is_dir():
+                (folder / name).symlink_to(ROOT / name)
 
     def try_all(self, tests: Sequence[str], faults: Sequence[Fault]) -> list[bool | None]:
         """Return whether one of the tests fails with each fault; None of those that there was no time for.

@@ -69,6 +69,7 @@ def test_the_version_of_a_hidden_board_does_not_count(engine: Engine, people: li
     assert look(engine, root).version != organisers
     assert look(engine, now=REVEAL - INSTANT).version == before
     assert look(engine, now=REVEAL).version != before
+    assert look(engine, board="one-shot").version != before, "of another board"
 
 
 # --------------------------------------------------------------------------------------------------------- ranks alone

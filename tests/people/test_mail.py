@@ -21,7 +21,7 @@ from app.base.db import reading, writing
 from app.competitions.find import find_competition
 from app.models import MailLink, OutgoingMail, Role, User
 from app.people import mail_delivery
-from app.people.mail import forget_ended, given_up, send_again, send_link, send_mail, waiting_count
+from app.people.mail import forget_ended, given_up, send_again, send_farewell, send_link, send_mail, waiting_count
 from app.people.mail_delivery import send_waiting
 from app.people.rights import grant_role
 from tests.mail_server import MailServer, mail_server
@@ -88,6 +88,15 @@ def test_a_mail_goes_out_once_as_it_was_written(engine: Engine, server: MailServ
     assert message["Auto-Submitted"] == "auto-generated"
     assert message["Message-ID"].endswith("@example.org>")
     assert message.get_content() == "Grüße,\n.\nein Punkt allein\n"
+
+
+def test_the_last_mail_to_an_address_is_as_it_was_written(engine: Engine, server: MailServer) -> None:
+    with writing(engine) as session:
+        send_farewell(session, "ada@example.org", "Your account was deleted", "This was its last mail.", NOW)
+    assert post(engine, settings_for(server.address)) == 1
+    [message] = server.received
+    assert (message["To"], message["Subject"]) == ("ada@example.org", "Your account was deleted")
+    assert "This was its last mail." in message.get_content()
 
 
 def test_a_transaction_that_fails_sends_nothing(engine: Engine, server: MailServer) -> None:

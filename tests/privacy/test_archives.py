@@ -19,6 +19,7 @@ from app.base.storage import FolderStorage, has_file, store_upload
 from app.models import AccountDeletion, DataArchive, FileDownload, OutgoingMail, Submission, Team, User
 from app.people import auth
 from app.privacy.archives import (
+    LEASE,
     ONCE_PER,
     RESEND,
     ArchiveNotReady,
@@ -28,6 +29,7 @@ from app.privacy.archives import (
     latest_archive,
     ready_archive,
     record_archive,
+    release_archive,
     request_archive,
 )
 from app.privacy.contents import archive_chunks
@@ -209,6 +211,28 @@ def test_a_lost_message_or_worker_costs_nothing_but_time(engine: Engine, ada: Us
         assert claim_archive(session, archive_id, attempts=3, now=later) is None, "another worker has it"
         assert archives_to_send(session, later + RESEND) == []
         assert archives_to_send(session, later + HOUR) == [archive_id], "that worker is lost"
+
+
+def test_what_is_done_to_one_archive_is_not_done_to_anothers(
+    engine: Engine, made: FolderStorage, ada: User, settings: Settings
+) -> None:
+    with reading(engine) as session:
+        bob = session.scalars(select(User).where(User.username == "bob")).one()
+    hers, his = ask(engine, ada), ask(engine, bob)
+    with writing(engine) as session:
+        for archive_id in (hers, his):
+            assert claim_archive(session, archive_id, attempts=3, now=NOW) is not None
+        release_archive(session, hers)
+    with reading(engine) as session:
+        leases = {one.user_id: one.lease_expires_at for one in session.scalars(select(DataArchive))}
+    assert leases == {ada.id: None, bob.id: NOW + LEASE}
+    make(engine, settings, hers)
+    later = ask(engine, bob, NOW + 9 * DAY)
+    assert later == his, "it is pending, however long"
+    sweep_archives(engine, settings, NOW + DAY)
+    with reading(engine) as session:
+        states = {one.user_id: (one.ready_at is None, one.ended_at) for one in session.scalars(select(DataArchive))}
+    assert states == {ada.id: (False, None), bob.id: (True, None)}, "his is newer, and replaces none of hers"
 
 
 def test_after_the_last_attempt_it_ends_and_may_be_asked_for_again(engine: Engine, ada: User) -> None:

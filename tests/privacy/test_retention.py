@@ -184,11 +184,22 @@ def test_published_and_used_competitions_are_no_drafts(
 # ------------------------------------------------------------------------------------------------------------ the page
 
 
-def test_every_rule_takes_its_days_from_the_settings() -> None:
-    names = ("rejected_days", "blueprint_days", "draft_days", "mail_days", "download_days", "login_days")
-    chosen = {name: 1000 + number for number, name in enumerate((*names, "archive_days", "deletion_days"))}
-    shown = {rule.days for rule in retention_rules(Settings.model_validate(chosen))}
-    assert set(chosen.values()) <= shown
+def test_every_rule_takes_its_days_from_its_own_setting() -> None:
+    by_setting = {
+        "rejected_days": "rejected_files",
+        "blueprint_days": "blueprints",
+        "draft_days": "drafts",
+        "mail_days": "mails",
+        "download_days": "downloads",
+        "login_days": "logins",
+        "webhook_log_days": "webhooks",
+        "archive_days": "archives",
+        "deletion_days": "deletion",
+    }
+    chosen = {name: 1000 + number for number, name in enumerate(by_setting)}
+    shown = {rule.name: rule.days for rule in retention_rules(Settings.model_validate(chosen))}
+    assert {name: shown[rule] for name, rule in by_setting.items()} == chosen
+    assert (shown["held_uploads"], shown["devices"], shown["audit"]) == (1, 400, None)
 
 
 def test_zero_is_for_ever_and_said_so() -> None:

@@ -9,10 +9,10 @@ from sqlalchemy import Engine, select
 
 from app.base.db import reading
 from app.models import OutgoingMail, User
-from tests.beside import add_other_task, enter_other
+from tests.beside import add_other_task, enter_other, one_right_each
 from tests.boards.test_private_part import CLOSE, divide, enter as enter_halves
 from tests.competitions.embargo import INSTANT, add_phase, enter, hide, look, rows
-from tests.rescoring.rescored import current_of, publish, runs_of, score_set, start
+from tests.rescoring.rescored import current_of, look_after, publish, runs_of, score_set, start
 from tests.world import DAY, HOUR, NOW, PHASE, TASK, ZERO_SHOT, claim, finish, scores_of, sure
 
 LATER = "post"
@@ -72,6 +72,18 @@ def test_a_set_for_one_task_leaves_the_other_task_of_the_phase_alone(sqlite_engi
     publish(sqlite_engine, number)
     assert current_of(sqlite_engine, other).id == before
     assert current_of(sqlite_engine, here).rescoring_id == number
+
+
+def test_organisers_who_see_submissions_are_told_that_a_set_is_ready(
+    sqlite_engine: Engine, two: dict[str, Any]
+) -> None:
+    one_right_each(sqlite_engine)
+    number = start(sqlite_engine, PHASE)
+    score_set(sqlite_engine, number, {two["ada"]: 0.5, two["bob"]: 0.6})
+    assert look_after(sqlite_engine) == 1
+    with reading(sqlite_engine) as session:
+        told = list(session.scalars(select(OutgoingMail.recipient)))
+    assert told == ["has-submissions@example.org"]
 
 
 @pytest.fixture

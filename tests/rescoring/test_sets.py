@@ -183,7 +183,11 @@ def test_a_task_is_in_one_open_set_at_most(engine: Engine, scored: dict[str, Any
         start(engine)
     assert told.value.details == {"rescoring": number}
     drop(engine, number)
-    assert start(engine) > number
+    second = start(engine)
+    assert second > number
+    with reading(engine) as session:
+        listed = list_rescorings(session, find_competition(session, COMPETITION))
+    assert [one.id for one in listed] == [second, number], "the latest first, and none of the neighbours'"
 
 
 def test_gold_older_than_what_is_in_use_is_refused(engine: Engine, scored: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 
@@ -194,11 +195,13 @@ def test_guessing_passwords_is_slowed_down(site: Site, browser: httpx.Client) ->
     refused = browser.post("/api/v1/tokens", json=right)
     assert refused.status_code == 429
     assert 0 < int(refused.headers["Retry-After"]) <= 600
-    page = browser.post("/login", data={**right, "csrf_token": csrf_of(browser.get("/login").text)})
+    form = {**right, "next": "/competitions", "csrf_token": csrf_of(browser.get("/login").text)}
+    page = browser.post("/login", data=form)
     assert page.status_code == 429
     assert 0 < int(page.headers["Retry-After"]) <= 600
     assert "Too many wrong passwords" in page.text
-    assert 'value="ada"' in page.text
+    assert re.search(r'name="username"[^>]*value="ada"', page.text)
+    assert 'name="next" value="/competitions"' in page.text
 
 
 # -------------------------------------------------------------------------------------------------------------- CSRF

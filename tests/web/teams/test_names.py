@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import httpx
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
-from app.base.db import reading
+from app.base.db import reading, writing
 from app.models import Team, TeamMember, User
-from tests.web.site import CONTENT, PASSWORD, SUBMIT, Site
+from tests import world
+from tests.competitions.embargo import declare, freeze
+from tests.web.site import CONTENT, PASSWORD, SUBMIT, Person, Site, run_of
+from tests.world import HOUR, NOW
 
 LOOK_ALIKES = ["alpha reading GROUP", "\N{CYRILLIC CAPITAL LETTER A}lpha Reading Group", "A1pha Reading Gr0up"]
 TEAM = "/api/v1/competitions/idioms/team"
@@ -54,6 +57,25 @@ def test_other_characters_that_nobody_sees_are_refused_in_names_of_teams_and_sys
         log_in(client, "ada", "Ada")
         assert client.post(TEAM, json={"name": name}).status_code == 422
         assert client.post(SUBMIT, files={"file": ("x.csv", CONTENT)}, data={"system": name}).status_code == 422
+
+
+def test_a_former_name_shows_nothing_of_the_team_that_has_it_by_now(site: Site, ada: Person, eve: Person) -> None:
+    """Official results have the former name; an ORCID iD, and the link to report a name, are of those who have it."""
+    world.score(site.engine, run_of(site, ada.submitted()), 0.5)
+    world.reject(site.engine, run_of(site, eve.submitted(b"no prediction\n")))
+    declare(site.engine, ends_at=NOW)
+    assert freeze(site.engine, NOW + HOUR) == 2
+    site.set_clock(NOW + HOUR)
+    with writing(site.engine) as session:
+        for person, name in ((ada, "Adele"), (eve, "Ada")):
+            theirs = select(TeamMember.team_id).where(TeamMember.user_id == person.user.id)
+            session.execute(update(Team).where(Team.id.in_(theirs)).values(name=name))
+        session.execute(update(User).where(User.username == "eve").values(orcid="0000-0002-1825-0097"))
+        world.the_phase_task(session).board_version += 1
+    page = site.browser(ada.user).get("/competitions/idioms/teams/Ada").text
+    assert "The official results have this name." in page
+    assert "ORCID" not in page
+    assert "Report the name" not in page
 
 
 def log_in(client: httpx.Client, username: str, display_name: str) -> None:
