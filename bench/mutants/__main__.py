@@ -77,12 +77,17 @@ def semantic_sample(seed: str, count: int, only: str = "") -> list[Fault]:
 
 
 def semantic_shares(seed: str, count: int, only: str = "") -> dict[str, list[Fault]]:
-    """Return the faults of each room: as many as its share of all, at least one, evenly of its operators."""
+    """Return the faults of each room: as many as its share of all, at least one, evenly of its operators.
+
+    only: of the modules with this in their path those that are drawn without it, too.
+    """
     by_room: dict[str, list[Fault]] = {}
-    for fault in _every_semantic(only):
+    for fault in _every_semantic(""):
         by_room.setdefault(room_of(fault.module), []).append(fault)
     total = sum(map(len, by_room.values()))
-    return {room: _evenly(here, seed, max(1, round(count * len(here) / total))) for room, here in by_room.items()}
+    drawn = {room: _evenly(here, seed, max(1, round(count * len(here) / total))) for room, here in by_room.items()}
+    wanted = {room: [fault for fault in faults if only in fault.module] for room, faults in drawn.items()}
+    return {room: faults for room, faults in wanted.items() if faults}
 
 
 def _every_semantic(only: str) -> list[Fault]:
