@@ -97,6 +97,7 @@ ROOMS = (
     "tests/importers/",
     "tests/judging/",
     "tests/messages/",
+    "tests/moderation/",
     "tests/operations/",
     "tests/people/",
     "tests/privacy/",
@@ -106,6 +107,7 @@ ROOMS = (
     "tests/submissions/",
     "tests/teams/",
     "tests/web/",
+    "tests/webhooks/",
     "tests/workers/",
 )
 #: Modules of these rooms in which a database is compared as a whole, or has to be empty, each with the reason.
