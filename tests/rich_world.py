@@ -98,6 +98,7 @@ ROOMS = (
     "tests/judging/",
     "tests/messages/",
     "tests/moderation/",
+    "tests/news/",
     "tests/operations/",
     "tests/people/",
     "tests/privacy/",
