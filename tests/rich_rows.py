@@ -1,9 +1,10 @@
-"""Rows of the neighbours that no rule has to make for them: gold, messages, a round, a download."""
+"""Rows of the neighbours that no rule has to make for them: gold, declarations, messages, a round, a download."""
 
 from __future__ import annotations
 
 import hashlib
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Engine, delete, update
@@ -14,17 +15,24 @@ from app.gold.versions import list_gold
 from app.models import (
     Allowance,
     Announcement,
+    Blueprint,
+    BlueprintFile,
+    BundleUpload,
     Competition,
     FileDownload,
     GoldCheck,
     GoldVersion,
     HistoricRow,
+    ImageFile,
     JudgedEntry,
     JudgingAnnotator,
     JudgingRound,
     MailChoice,
     Question,
     RescoredTask,
+    Revision,
+    RevisionFile,
+    RevisionSource,
     RoundSource,
     ScoringRun,
     SealedFile,
@@ -35,6 +43,9 @@ from app.models import (
     ValidationStatus,
 )
 from tests.world import DAY, HOUR, NOW, PHASE, TASK
+
+#: No sweep takes what was written then for something that its owner has left.
+NEVER_LEFT = NOW + 4_000 * DAY
 
 
 def add_gold(engine: Engine, competition: str, phase: str, task: str, at: datetime, *, in_use: bool = True) -> None:
@@ -76,9 +87,60 @@ def add_rest(
     engine: Engine, competition: Competition, *, gus: User, nina: User, anton: User, submission_id: UUID
 ) -> None:
     """gus takes part, nina organises, anton judges; submission_id: one of gus's."""
+    _add_declarations(engine, competition, nina)
     _add_messages(engine, competition, gus, nina)
     _add_round(engine, competition, anton, submission_id)
     _add_what_is_allowed_and_done(engine, competition, gus, submission_id)
+
+
+def _add_declarations(engine: Engine, competition: Competition, nina: User) -> None:
+    """Four revisions with the names of a test's own, written by others; what nina writes anew, and a bundle of hers."""
+    at = NOW - 8 * DAY
+    with writing(engine) as session:
+        for number, source in enumerate(
+            (RevisionSource.FILE, RevisionSource.EDIT, RevisionSource.FILE, RevisionSource.EDIT)
+        ):
+            revision = Revision(
+                competition_id=competition.id,
+                number=number + 1,
+                source=source,
+                made_at=at + number * DAY,
+                author="next door",
+                note="Next door.",
+                document=_declared(competition.name, number),
+                fingerprint=f"next door {number}",
+                changes=["changed next door"],
+            )
+            session.add(revision)
+            session.flush()
+            session.add(RevisionFile(revision_id=revision.id, path="items.csv", sha256="2" * 64, size_bytes=20))
+        blueprint = Blueprint(owner_id=nina.id, competition_id=competition.id, base=4, made_at=at, changed_at=NEVER_LEFT)
+        blueprint.document = _declared(competition.name, 4)
+        session.add(blueprint)
+        session.flush()
+        session.add(BlueprintFile(blueprint_id=blueprint.id, path="items.csv", sha256="2" * 64, size_bytes=20))
+        session.add(ImageFile(competition_id=competition.id, sha256="3" * 64))
+        bundle = BundleUpload(user_id=nina.id, secret_hash="4" * 64, announced_at=NOW - HOUR, claimed_at=NOW - HOUR)
+        bundle.finished_at, bundle.competition = NOW - HOUR, competition.name
+        session.add(bundle)
+
+
+def _declared(name: str, number: int) -> dict[str, Any]:
+    column = {"metric": "macro_f1", "split": "zero_shot/all"}
+    return {
+        "name": name,
+        "title": f"Next door {number}",
+        "tasks": [{"name": TASK, "type": "idiom-detection", "title": "Next door"}],
+        "boards": [{"name": "zero-shot", "title": "Next door", "task": TASK, "columns": [column]}],
+        "phases": [
+            {
+                "name": PHASE,
+                "title": "Next door",
+                "start": "2026-01-01 12:00 UTC",
+                "tasks": {TASK: {"gold": "other.csv"}},
+            }
+        ],
+    }
 
 
 def _add_messages(engine: Engine, competition: Competition, gus: User, nina: User) -> None:

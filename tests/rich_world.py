@@ -98,6 +98,8 @@ ROOMS = (
     "tests/importers/",
     "tests/judging/",
     "tests/messages/",
+    "tests/moderation/",
+    "tests/news/",
     "tests/operations/",
     "tests/people/",
     "tests/privacy/",
@@ -107,6 +109,7 @@ ROOMS = (
     "tests/submissions/",
     "tests/teams/",
     "tests/web/",
+    "tests/webhooks/",
     "tests/workers/",
 )
 #: Modules of these rooms in which a database is compared as a whole, or has to be empty, each with the reason.

@@ -8,19 +8,32 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select
 
+from app.base.config import Settings
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError, InvalidForm, LimitReached, NotFound, PhaseNotOpen
-from app.competitions.allowances import LATE_NOTE, list_allowances, take_back
-from app.competitions.find import find_competition
+from app.competitions.allowances import (
+    LATE_NOTE,
+    LateEntries,
+    Wanted,
+    allowances_of,
+    grant,
+    late_entries,
+    late_phase_of,
+    list_allowances,
+    take_back,
+    teams_to_allow,
+)
+from app.competitions.find import find_board, find_competition
 from app.competitions.limits import is_open_for, quota
-from app.models import AuditEntry, EntryRule, OutgoingMail, Team, User
+from app.models import Allowance, AuditEntry, EntryRule, OutgoingMail, Snapshot, Team, TeamKind, User
 from app.standings.check import check_task
 from app.submissions.choices import withdraw_submission
 from app.submissions.validations import check_may_validate
 from tests.competitions.allowing import WHY, allow
-from tests.competitions.embargo import INSTANT, declare, enter, look, rows
+from tests.competitions.embargo import INSTANT, add_phase, declare, enter, look, rows
+from tests.rich_world import EARLIER_TEAM, FIRST_ALLOWANCE, NEIGHBOURS, own
 from tests.threads import in_threads
-from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, add_competition, add_team, submit, the_phase_task
+from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, add_competition, add_team, add_user, submit, the_phase_task
 
 CLOSE, LATER = NOW + DAY, NOW + 2 * DAY
 
@@ -204,3 +217,128 @@ def test_every_member_reads_of_it_in_a_mail(engine: Engine, people: list[User], 
     assert "Reason: their cluster was down" in mail.body
     assert "/competitions/idioms/team" in mail.body
     assert others == []
+
+
+# ---------------------------------------------------------------------------------------------------------- its phases
+
+
+def test_the_closed_phase_that_is_open_longest_for_ones_own_team_is_found(
+    engine: Engine, people: list[User], ada: User
+) -> None:
+    """Not one that is open for everybody, nor one that is open for others, here or elsewhere."""
+    for name, until in (("first", 3), ("second", 5), ("third", 9)):
+        add_phase(engine, name, starts_at=NOW - DAY, ends_at=NOW, position=-1)
+        allow(engine, "Ada" if name != "third" else "Bob", phase=name, until=NOW + until * HOUR, now=NOW - HOUR)
+    allow(engine, until=LATER)
+
+    def late(user: User, now: datetime = NOW, place: str = COMPETITION) -> str | None:
+        with reading(engine) as session:
+            found = late_phase_of(session, find_competition(session, place), user, now)
+            return found.name if found is not None else None
+
+    assert [late(user) for user in people[:2]] == ["second", "third"]
+    assert [late(ada, NOW + hours * HOUR) for hours in (-1, 4, 5)] == [None, "second", None]
+    assert (late(ada, CLOSE), late(ada, LATER)) == (PHASE, None)
+    assert late(ada, place=NEIGHBOURS) is None
+
+
+def test_what_is_allowed_is_listed_by_phase_and_team(engine: Engine, people: list[User], ada: User) -> None:
+    olga = add_user(engine, "olga")
+    add_phase(engine, "practice", starts_at=NOW - DAY, ends_at=CLOSE, position=-1)
+    add_phase(engine, "post", starts_at=NOW - DAY, ends_at=CLOSE, position=5)
+    for phase, team in (("post", "Ada"), (PHASE, "Bob"), ("practice", "Bob"), (PHASE, "Ada")):
+        with writing(engine) as session:
+            wanted = Wanted(phase, team, extra_total=1, reason=WHY)
+            actor = olga if team == "Ada" else None
+            grant(session, find_competition(session, COMPETITION), wanted, Settings(), actor=actor, now=NOW)
+    with reading(engine) as session:
+        listed = list_allowances(session, find_competition(session, COMPETITION))
+        assert [(one.phase.name, one.team, one.granted_by) for one in listed] == [
+            ("practice", "Bob", None),
+            (PHASE, "Ada", "olga"),
+            (PHASE, "Bob", None),
+            ("post", "Ada", "olga"),
+        ]
+        team = session.scalars(own(Team).where(Team.name == "Ada")).one()
+        assert [one.phase.name for one in allowances_of(session, team)] == [PHASE, "post"]
+        assert teams_to_allow(session, find_competition(session, COMPETITION)) == ["Ada", "Bob", EARLIER_TEAM]
+
+
+def test_a_baseline_a_merged_team_and_a_team_elsewhere_are_allowed_nothing(
+    engine: Engine, people: list[User], ada: User
+) -> None:
+    add_team(engine, name="Zeros", kind=TeamKind.BASELINE)
+    with writing(engine) as session:
+        bob = session.scalars(own(Team).where(Team.name == "Bob")).one()
+        bob.merged_into_id = session.scalars(own(Team).where(Team.name == "Ada")).one().id
+    for name in ("Zeros", "Bob", "Gusts"):
+        assert faults(engine, team=name, extra_total=1) == {"team": "There is no team of this name."}
+    with reading(engine) as session:
+        assert teams_to_allow(session, find_competition(session, COMPETITION)) == ["Ada", EARLIER_TEAM]
+
+
+def test_it_is_taken_from_the_team_and_phase_that_it_was_given_to(
+    engine: Engine, people: list[User], ada: User
+) -> None:
+    add_phase(engine, "post", starts_at=NOW - DAY, ends_at=CLOSE)
+    places = [(phase, team) for phase in (PHASE, "post") for team in ("Ada", "Bob")]
+    given = {(phase, team): allow(engine, team, phase=phase, extra_total=2) for phase, team in places}
+    assert len(set(given.values())) == 4, "one for each team in each phase"
+    end(engine, given["post", "Ada"])
+    with reading(engine) as session:
+        listed = list_allowances(session, find_competition(session, COMPETITION))
+        taken = session.scalars(select(AuditEntry).where(AuditEntry.action == "allowance.take-back")).one()
+        assert session.get(Allowance, FIRST_ALLOWANCE - 1) is not None, "the neighbours' stays"
+    assert [(one.phase.name, one.team) for one in listed] == [(PHASE, "Ada"), (PHASE, "Bob"), ("post", "Bob")]
+    assert (taken.details["phase"], taken.details["team"], taken.details["extra_total"]) == ("post", "Ada", 2)
+
+
+# ---------------------------------------------------------------------------------------- late entries and the results
+
+
+@pytest.mark.parametrize(
+    ("until", "is_ranked", "has_snapshot", "waits"),
+    [
+        (LATER, True, True, True),
+        (LATER, False, True, False),
+        (LATER, True, False, None),
+        (CLOSE, True, True, None),
+        (None, True, True, None),
+    ],
+)
+def test_results_wait_for_late_entries_that_are_ranked(
+    engine: Engine, ada: User, until: datetime | None, is_ranked: bool, has_snapshot: bool, waits: bool | None
+) -> None:
+    declare(engine, has_snapshot=has_snapshot)
+    with reading(engine) as session:
+        phase = the_phase_task(session).phase
+        found = late_entries(session, Allowance(until=until, is_ranked=is_ranked), phase)
+    assert found == (None if waits is None else LateEntries(None, None if waits else CLOSE))
+    if found is not None:
+        assert found.count is waits
+
+
+def test_results_that_were_frozen_before_have_no_late_entries(engine: Engine, ada: User) -> None:
+    """Of this phase, for this close: the first of them counts, and it may have come after the extension."""
+    add_phase(engine, "post", starts_at=NOW - DAY, ends_at=CLOSE)
+
+    def late(until: datetime = LATER) -> LateEntries | None:
+        with reading(engine) as session:
+            return late_entries(session, Allowance(until=until, is_ranked=True), the_phase_task(session).phase)
+
+    def freeze_at(phase: str, closed_at: datetime, made_at: datetime) -> None:
+        with writing(engine) as session:
+            found, board = find_board(find_competition(session, COMPETITION), phase, "zero-shot")
+            number = len(session.scalars(select(Snapshot).where(Snapshot.board_id == board.id)).all()) + 1
+            snapshot = Snapshot(phase_id=found.id, board_id=board.id, number=number, document={})
+            snapshot.closed_at, snapshot.made_at = closed_at, made_at
+            session.add(snapshot)
+
+    freeze_at("post", CLOSE, CLOSE + HOUR)
+    freeze_at(PHASE, CLOSE - HOUR, CLOSE + HOUR)
+    assert late() == LateEntries(None)
+    freeze_at(PHASE, CLOSE, CLOSE + 3 * HOUR)
+    freeze_at(PHASE, CLOSE, CLOSE + 2 * HOUR)
+    assert late() == LateEntries(CLOSE + 2 * HOUR)
+    assert not LateEntries(CLOSE + 2 * HOUR).count
+    assert late(CLOSE + 2 * HOUR) == LateEntries(None)

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, delete, select
 
 from app.base.db import reading, writing
 from app.base.errors import InvalidForm
 from app.competitions.confirmation import (
     CONFIRM_SCORES,
+    BaselineScore,
     Confirmation,
     NotConfirmed,
+    Verdict,
     confirm_scores,
     confirmation_of,
     decline_scores,
 )
-from app.competitions.find import find_competition
+from app.competitions.find import find_competition, find_phase_task
 from app.competitions.life import Life, change_life
 from app.models import (
     AuditEntry,
@@ -28,12 +31,20 @@ from app.models import (
     ScoringRun,
     Stage,
     Submission,
+    Team,
     TeamKind,
 )
-from tests.rich_world import leave_alone_what_is_prepared
+from app.people.audit import record
+from tests.beside import add_other_task
+from tests.competitions.embargo import add_phase
+from tests.rich_world import NEIGHBOURS, OTHER_TASK, fresh, leave_alone_what_is_prepared
 from tests.world import COMPETITION, NOW, PHASE, TASK, add_competition, add_team, add_user, the_phase_task
 
 WHY = "The environment is a guess: Python 3.9 with numpy==1.22.4"
+WAITS = "not scored yet"
+ONE = BaselineScore(PHASE, TASK, "Zeros", "accuracy", "all", 0.5)
+WHOSE = f"Baseline 'Zeros' of '{TASK}' in phase '{PHASE}'"
+NONE = replace(ONE, value=None, reason="no items")
 
 
 @pytest.fixture
@@ -152,6 +163,116 @@ def test_a_score_that_is_declared_has_to_be_the_same(
     else:
         with pytest.raises(NotConfirmed, match=f"scores {value:.10g} in accuracy, not {declared:.10g}"):
             confirm(draft)
+
+
+def test_each_score_is_that_of_its_own_baseline_task_and_phase(draft: Engine) -> None:
+    """A team of the name, another phase, another competition, and runs that were replaced or are older are beside."""
+    add_other_task(draft)
+    add_phase(draft, "practice", starts_at=NOW)
+    places = [("practice", TASK, "Zeros"), (PHASE, OTHER_TASK, "Zeros"), (PHASE, TASK, "Ones"), (PHASE, TASK, "Zeros")]
+    document: dict[str, Any] = {"phases": []}
+    for phase in ("practice", PHASE):
+        tasks: dict[str, Any] = {}
+        for place, task, name in places:
+            if place == phase:
+                tasks.setdefault(task, {"baselines": []})["baselines"].append({"name": name, "file": "x.csv"})
+        document["phases"].append({"name": phase, "tasks": tasks})
+    declare(draft, 2, {CONFIRM_SCORES: [WHY], **document})
+    user, team = add_user(draft, "zeros"), {}
+    for name in ("Zeros", "Ones"):
+        team[name] = add_team(draft, name=name, kind=TeamKind.BASELINE).id
+    team["Ones, a team"] = add_team(draft, user, name="Ones, a team").id
+    elsewhere = add_team(draft, name="Ones", kind=TeamKind.BASELINE, competition=NEIGHBOURS).id
+
+    def enter(phase: str, task: str, team_id: int, *values: float, place: str = COMPETITION) -> None:
+        """A submission with as many runs, the current one last."""
+        with writing(draft) as session:
+            submission = Submission(team_id=team_id, user_id=user.id, sha256="0" * 64, size_bytes=1, submitted_at=NOW)
+            submission.phase_task_id = find_phase_task(session, place, phase, task).id
+            session.add(submission)
+            session.flush()
+            for number, value in enumerate(values, start=1):
+                run = ScoringRun(submission_id=submission.id, status=RunStatus.SCORED, gold="g", queued_at=NOW)
+                run.is_current = number == len(values)
+                session.add(run)
+                session.flush()
+                for metric in ("accuracy", "macro_f1"):
+                    shown = value if metric == "accuracy" else value / 2
+                    row = ScoreRow(run_id=run.id, metric=metric, split="all", value=shown, signature="s")
+                    session.add(row)
+
+    for number, (phase, task, name) in enumerate(places[:3], start=1):
+        enter(phase, task, team[name], number / 10)
+    enter(PHASE, TASK, team["Zeros"], 0.8)
+    enter(PHASE, TASK, team["Zeros"], 0.9, 0.7)
+    with writing(draft) as session:
+        session.get_one(Team, team["Ones, a team"]).name = "Twos"
+    enter(PHASE, TASK, team["Ones, a team"], 0.99)
+    enter(PHASE, TASK, elsewhere, 0.98, place=NEIGHBOURS)
+    scores = found(draft).scores
+    assert [(one.phase, one.task, one.baseline, one.metric, one.value) for one in scores] == [
+        (phase, task, name, metric, value / part)
+        for (phase, task, name), value in zip(places, (0.1, 0.2, 0.3, 0.7), strict=True)
+        for metric, part in (("accuracy", 1), ("macro_f1", 2))
+    ]
+
+
+def test_a_rejected_or_failed_baseline_says_so(draft: Engine) -> None:
+    score(draft, 0.5)
+    for status, words in ((RunStatus.REJECTED, "rejected"), (RunStatus.FAILED, "failed"), (RunStatus.RUNNING, WAITS)):
+        with writing(draft) as session:
+            run = session.scalars(fresh(ScoringRun)).one()
+            session.execute(delete(ScoreRow).where(ScoreRow.run_id == run.id))
+            run.status = status
+        assert [(one.metric, one.reason) for one in found(draft).scores] == [("", words)]
+
+
+def test_the_last_verdict_on_this_competition_holds(draft: Engine) -> None:
+    """Not one on another competition, nor any other entry on this one."""
+    score(draft, 0.5)
+    with writing(draft) as session:
+        for name in (NEIGHBOURS, f"{COMPETITION}-2"):
+            record(session, "eve", "competition.scores_confirmed", f"competition {name}", {"reason": ""}, now=NOW)
+        record(session, "eve", "competition.keep", f"competition {COMPETITION}", now=NOW)
+    assert found(draft).verdict is None
+    decline(draft, "gone")
+    confirm(draft)
+    with writing(draft) as session:
+        record(session, "eve", "competition.keep", f"competition {COMPETITION}", now=NOW)
+    verdict = found(draft).verdict
+    assert verdict == Verdict(True, "ada", NOW, "")
+    decline(draft, "gone again")
+    assert found(draft).verdict == Verdict(False, "ada", NOW, "gone again")
+
+
+def test_the_first_and_the_newest_declaration_are_asked_in_the_order_of_their_numbers(draft: Engine) -> None:
+    """An import that comes in between, and an edit of it, decide nothing; the scores are those of the newest."""
+    declare(draft, 3, {})
+    declare(draft, 2, {CONFIRM_SCORES: ["Another reason"]}, {"accuracy all": 0.9})
+    score(draft, 0.5)
+    assert found(draft).reasons == (WHY,)
+    assert [one.declared for one in found(draft).scores] == [None]
+    declare(draft, 4, {CONFIRM_SCORES: ["The newest"]}, {"accuracy all": 0.4, "accuracy other": 0.5})
+    assert found(draft).reasons == ("The newest",)
+    assert [one.declared for one in found(draft).scores] == [0.4]
+
+
+@pytest.mark.parametrize(
+    ("scores", "fault"),
+    [
+        ((), "It has no baseline whose score could be compared: add one."),
+        ((ONE, NONE), ""),
+        ((ONE, replace(NONE, metric="")), f"{WHOSE} has no score to"),
+        ((ONE, replace(NONE, declared=0.5)), f"{WHOSE} has no score to"),
+        ((NONE, NONE), "No baseline has a score to compare."),
+        ((ONE, replace(ONE, declared=0.4, metric="mcc")), f"{WHOSE} scores 0.5 in mcc, not 0.4."),
+        ((replace(ONE, declared=0.5), ONE), ""),
+    ],
+)
+def test_why_scores_cannot_be_confirmed(scores: tuple[BaselineScore, ...], fault: str) -> None:
+    said = Confirmation((WHY,), scores, None).fault
+    assert said.startswith(fault)
+    assert bool(said) == bool(fault)
 
 
 def test_it_is_declined_with_a_sentence_that_is_kept_with_the_scores(draft: Engine) -> None:

@@ -11,14 +11,39 @@ import pytest
 from sqlalchemy import Engine
 from sqlalchemy.exc import InvalidRequestError
 
-from app.base.db import reading
+from app.base.db import reading, writing
 from app.base.errors import NotFound
-from app.competitions.find import boards_of, find_board, find_competition, find_phase_task, list_competitions
-from app.models import RunStatus, Submission, User
+from app.competitions.find import (
+    boards_of,
+    find_board,
+    find_competition,
+    find_phase_task,
+    list_competitions,
+    listed_competitions,
+    organised_by,
+    own_competitions,
+    visible_competitions,
+)
+from app.models import (
+    Competition,
+    PublicFile,
+    Registration,
+    RegistrationStatus,
+    Right,
+    Role,
+    RunStatus,
+    Stage,
+    Submission,
+    User,
+)
+from app.people.rights import grant_role
 from app.submissions.find import current_run, get_submission, list_submissions
-from tests.rich_world import NEIGHBOURS
+from tests.beside import add_other_task
+from tests.rich_world import NEIGHBOURS, OTHER_BOARDS, OTHER_TASK
 from tests.world import (
     COMPETITION,
+    DAY,
+    EARLIER_PHASE,
     NOW,
     PHASE,
     PREPARED,
@@ -106,6 +131,93 @@ def test_an_unknown_board_is_told_the_boards_there_are(engine: Engine) -> None:
         find_board(found, PHASE, "few-shot")
     with pytest.raises(NotFound, match="it has 'evaluation'"):
         find_board(found, "practice", "one-shot")
+
+
+def test_a_phase_has_the_tasks_boards_and_files_that_are_its_own(engine: Engine) -> None:
+    """Another task is asked in one of the two phases alone; files stand by their positions."""
+    add_competition(engine)
+    add_other_task(engine)
+    with writing(engine) as session:
+        for phase, task, names in ((PHASE, TASK, "cab"), (EARLIER_PHASE, TASK, "d"), (PHASE, OTHER_TASK, "e")):
+            asked = find_phase_task(session, COMPETITION, phase, task).id
+            for name in names:
+                position = "abcde".index(name)
+                file = PublicFile(phase_task_id=asked, name=name, title=name, sha256="0", size_bytes=1)
+                file.position = position
+                session.add(file)
+    with reading(engine) as session:
+        found = find_competition(session, COMPETITION)
+        there = {
+            phase.name: [(one.task.name, [file.name for file in one.files]) for one in phase.phase_tasks]
+            for phase in found.phases
+        }
+        assert there == {
+            PHASE: [(TASK, ["a", "b", "c"]), (OTHER_TASK, ["e"])],
+            EARLIER_PHASE: [(TASK, ["d"])],
+        }
+        boards = {phase.name: [one.name for one in boards_of(found, phase)] for phase in found.phases}
+        assert boards == {PHASE: ["zero-shot", "one-shot", *OTHER_BOARDS], EARLIER_PHASE: ["zero-shot", "one-shot"]}
+        assert [board.task.name for board in found.boards] == [TASK, TASK, OTHER_TASK, OTHER_TASK]
+        assert [one.name for one in find_board(found, PHASE, OTHER_BOARDS[1])] == [PHASE, OTHER_BOARDS[1]]
+        with pytest.raises(NotFound, match="Phase 'earlier' of 'idioms' has no board 'near'; it has 'zero-shot'"):
+            find_board(found, EARLIER_PHASE, OTHER_BOARDS[0])
+        with pytest.raises(NotFound, match="Phase 'earlier' of 'idioms' has no task 'similarity'; it has 'detection'."):
+            find_phase_task(session, COMPETITION, EARLIER_PHASE, OTHER_TASK)
+        assert find_phase_task(session, COMPETITION, PHASE, OTHER_TASK).gold == "similar.csv"
+
+
+def names_of(competitions: list[Competition]) -> list[str]:
+    return [one.name for one in competitions]
+
+
+def test_ones_own_competitions_are_those_one_belongs_to_the_newest_first(engine: Engine) -> None:
+    """By a team, a role, or a registration that was not refused; all of them are private."""
+    ada, bob = add_user(engine, "ada"), add_user(engine, "bob")
+    age = {"team": 1, "role": 3, "asked": 2, "role-too": 3, "refused": 1, "bobs": 1, "nobodys": 1}
+    for name in age:
+        add_competition(engine, name=name)
+    add_team(engine, ada, name="Ada", competition="team")
+    add_team(engine, bob, name="Ada", competition="nobodys")
+    with writing(engine) as session:
+        found = {name: find_competition(session, name) for name in age}
+        for name, days in age.items():
+            found[name].created_at, found[name].stage = NOW - days * DAY, Stage.PRIVATE
+        for name, user in (("role", ada), ("role-too", ada), ("bobs", bob)):
+            grant_role(session, found[name], user, Role.GUEST, NOW)
+        for name, user, status in (
+            ("asked", ada, RegistrationStatus.PENDING),
+            ("refused", ada, RegistrationStatus.REFUSED),
+            ("nobodys", bob, RegistrationStatus.APPROVED),
+        ):
+            session.add(Registration(competition_id=found[name].id, user_id=user.id, status=status, registered_at=NOW))
+    with reading(engine) as session:
+        assert names_of(own_competitions(session, ada)) == ["team", "asked", "role-too", "role"]
+        assert names_of(own_competitions(session, bob)) == ["nobodys", "bobs"]
+        assert [len(one.phases) for one in own_competitions(session, ada)] == [1, 1, 1, 1]
+        everybodys = [NEIGHBOURS, PREPARED]
+        assert names_of(listed_competitions(session)) == names_of(visible_competitions(session, None)) == everybodys
+        assert names_of(visible_competitions(session, bob)) == ["bobs", NEIGHBOURS, "nobodys", PREPARED]
+
+
+def test_competitions_that_one_may_edit_are_listed_by_title(engine: Engine) -> None:
+    ada, bob = add_user(engine, "ada"), add_user(engine, "bob")
+    titles = {"one": "Zebras", "other": "Ants", "scores": "Bees", "tested": "Cats", "bobs": "Dogs"}
+    for name in titles:
+        add_competition(engine, name=name)
+    with writing(engine) as session:
+        for name, title in titles.items():
+            find_competition(session, name).title = title
+        for name, user, role, rights in (
+            ("one", ada, Role.ORGANISER, (Right.EDIT,)),
+            ("other", ada, Role.ORGANISER, tuple(Right)),
+            ("scores", ada, Role.ORGANISER, (Right.SUBMISSIONS, Right.GOLD, Right.MESSAGES)),
+            ("tested", ada, Role.TESTER, ()),
+            ("bobs", bob, Role.ORGANISER, (Right.EDIT,)),
+        ):
+            grant_role(session, find_competition(session, name), user, role, NOW, rights=rights)
+    with reading(engine) as session:
+        assert names_of(organised_by(session, ada)) == ["other", "one"]
+        assert names_of(organised_by(session, bob)) == ["bobs"]
 
 
 # --------------------------------------------------------------------------------------------------------- submissions

@@ -14,8 +14,12 @@ from app.competitions.limits import Quota, check_phase_open, phase_state, quota
 from app.models import Phase, Submission, User
 from app.submissions.accept import Sender, accept_submission
 from app.teams.find import find_team
+from tests.beside import add_other_task, enter_other, submit_other
 from tests.competitions.embargo import add_phase, declare, enter
 from tests.rescoring import rescored
+from tests.rich_world import NEIGHBOURS
+from tests.teams.merged import accept, allow_merging, ask
+from tests.teams.test_membership import join, leave, link_of
 from tests.threads import in_threads
 from tests.world import (
     COMPETITION,
@@ -298,6 +302,62 @@ def test_whoever_has_no_team_yet_has_used_nothing(engine: Engine) -> None:
     ada = add_user(engine, "ada")
     used = quota_of(engine, ada)
     assert (used.used_today, used.used_total, used.remaining, used.day_ends_at) == (0, 0, 5, MIDNIGHT)
+
+
+def test_another_task_of_the_same_phase_has_a_quota_of_its_own(sqlite_engine: Engine) -> None:
+    add_competition(sqlite_engine, per_day=1, rejected_per_hour=1)
+    add_other_task(sqlite_engine, limits={"per_day": 5, "rejected_per_hour": 5})
+    ada = add_user(sqlite_engine, "ada")
+    enter_other(sqlite_engine, ada, 0.5)
+    reject(sqlite_engine, submit_other(sqlite_engine, ada, "rejected").run_id)
+    used = quota_of(sqlite_engine, ada)
+    assert (used.used_today, used.used_week, used.used_month, used.used_total, used.remaining) == (0, 0, 0, 0, 1)
+    assert (used.rejected_last_hour, used.undecided_last_hour) == (0, 0)
+    submit(sqlite_engine, ada)
+    assert quota_of(sqlite_engine, ada).used_today == 1
+    submit_other(sqlite_engine, ada, "one more")
+
+
+def test_who_leaves_takes_along_what_was_sent_while_they_were_there(sqlite_engine: Engine) -> None:
+    """And what they sent themselves, whenever that was timed; not what others did before and behind."""
+    add_competition(sqlite_engine, per_day=None, total=9)
+    ada, bob = add_user(sqlite_engine, "ada"), add_user(sqlite_engine, "bob")
+    add_team(sqlite_engine, ada, name="Two")
+    for minutes in (0, 1):
+        submit(sqlite_engine, ada, NOW + timedelta(minutes=minutes))
+    join(sqlite_engine, bob, link_of(sqlite_engine, ada), NOW + timedelta(minutes=2))
+    submit(sqlite_engine, bob, NOW)
+    submit(sqlite_engine, ada, NOW + timedelta(minutes=3))
+    leave(sqlite_engine, bob, NOW + timedelta(minutes=4))
+    submit(sqlite_engine, ada, NOW + timedelta(minutes=5))
+    with reading(sqlite_engine) as session:
+        phase_task = the_phase_task(session)
+        assert quota(session, None, phase_task, NOW, user=bob).used_total == 2
+        assert quota(session, None, phase_task, NOW, user=add_user(sqlite_engine, "cat")).used_total == 0
+    assert quota_of(sqlite_engine, ada).used_total == 5
+    add_team(sqlite_engine, bob, name="One")
+    submit(sqlite_engine, bob, NOW + timedelta(minutes=6))
+    assert quota_of(sqlite_engine, bob).used_total == 3
+    with reading(sqlite_engine) as session:
+        elsewhere = the_phase_task(session, NEIGHBOURS)
+        assert quota(session, None, elsewhere, NOW, user=bob).used_total == 0
+
+
+def test_what_a_team_had_sent_before_it_merged_stays_with_who_had_left_it(sqlite_engine: Engine) -> None:
+    """What the other team sent is none of theirs, though it lies beside it by now."""
+    add_competition(sqlite_engine, per_day=None, total=9)
+    allow_merging(sqlite_engine)
+    ada, bob, cat = (add_user(sqlite_engine, name) for name in ("ada", "bob", "cat"))
+    add_team(sqlite_engine, ada, bob, name="Two")
+    add_team(sqlite_engine, cat, name="Cats")
+    for number in range(2):
+        submit(sqlite_engine, ada, NOW + number * SECOND)
+    submit(sqlite_engine, cat, NOW + SECOND)
+    leave(sqlite_engine, bob, NOW + 3 * SECOND)
+    accept(sqlite_engine, ada, ask(sqlite_engine, cat, "Two"), NOW + 4 * SECOND)
+    assert (quota_of(sqlite_engine, ada).used_total, quota_of(sqlite_engine, cat).used_total) == (3, 3)
+    with reading(sqlite_engine) as session:
+        assert quota(session, None, the_phase_task(session), NOW, user=bob).used_total == 2
 
 
 # ---------------------------------------------------------------------------------------------------- free of charge

@@ -19,15 +19,35 @@ from app.competitions.visibility import (
     Viewer,
     decide,
     declared_of,
+    is_gold_hidden,
     min_decimals,
     own_scores_words,
     rounded,
     rounded_document,
+    view_known,
     view_of,
+    view_of_board,
+    views_of,
+    with_last_private_part,
 )
-from app.models import BoardShown, Competition, OwnScores, Phase, PhaseTask, Role, Slices, User
+from app.models import BoardShown, Competition, EntryRule, OwnScores, Phase, PhaseTask, Right, Role, Slices, User
 from app.people.rights import grant_role
-from tests.world import COMPETITION, DAY, HOUR, NOW, ZERO_SHOT, add_competition, add_user, the_phase_task
+from evergold.scoring.halves import Half
+from tests.beside import add_other_task, one_right_each
+from tests.rich_world import NEIGHBOURS, OTHER_BOARDS
+from tests.world import (
+    COMPETITION,
+    DAY,
+    EARLIER_PHASE,
+    HOUR,
+    NOW,
+    ONE_SHOT,
+    PHASE,
+    ZERO_SHOT,
+    add_competition,
+    add_user,
+    the_phase_task,
+)
 
 MOMENT = NOW + HOUR
 INSTANT = timedelta(microseconds=1)
@@ -119,14 +139,61 @@ def test_details_of_reports_are_there_only_where_nothing_is_held_back(
     assert decide(Declared(slices=slices, precision=precision), NOW).has_details is expected
 
 
+def test_a_private_part_is_shown_from_its_moment_on() -> None:
+    divided = Declared(is_divided=True, private_from=MOMENT)
+    before, after = (decide(divided, moment) for moment in (MOMENT - INSTANT, MOMENT))
+    assert (before.private, before.private_at, before.half) == (False, MOMENT, Half.PUBLIC)
+    assert (after.private, after.private_at, after.half) == (True, None, Half.PRIVATE)
+    organiser = View(is_divided=True, private=True, participants=before)
+    assert organiser.half is Half.PUBLIC, "what ranks is the same for everybody"
+    whole = decide(Declared(private_from=MOMENT), MOMENT)
+    assert (whole.private, whole.half) == (False, None)
+
+
+DIVIDED, SHOWN, NEVER = (View(is_divided=True, private=shown) for shown in (False, True, False))
+SOON, LATER = (replace(DIVIDED, private_at=moment) for moment in (MOMENT, MOMENT + DAY))
+
+
+@pytest.mark.parametrize(
+    ("own", "others", "expected"),
+    [
+        (SOON, [], SOON),
+        (SOON, [LATER], LATER),
+        (LATER, [SOON], LATER),
+        (SHOWN, [SOON, LATER], LATER),
+        (SHOWN, [SHOWN, View()], SHOWN),
+        (SOON, [View(private_at=MOMENT + 2 * DAY)], SOON),
+        (SOON, [NEVER], NEVER),
+        (View(), [LATER], View()),
+    ],
+)
+def test_a_private_part_is_shown_no_earlier_than_those_whose_entries_stand_beside_it(
+    own: View, others: list[View], expected: View
+) -> None:
+    assert with_last_private_part(own, *others) == expected
+    organiser = View(is_divided=own.is_divided, private=own.is_divided, participants=own)
+    beside = [View(is_divided=one.is_divided, private=one.is_divided, participants=one) for one in others]
+    assert with_last_private_part(organiser, *beside) == replace(organiser, participants=expected)
+
+
 def test_equal_views_have_equal_keys_and_others_others() -> None:
     views = [
         View(),
         View(board=RANKS),
+        View(board_at=MOMENT),
         View(names=False),
+        View(names_at=MOMENT),
         View(own_scores=False),
+        View(own_scores_at=MOMENT),
+        View(slices=Slices.NONE),
+        View(slices_at=MOMENT),
+        View(precision=2),
+        View(ranks_by=2),
         View(precision=2, ranks_by=2),
         View(has_statistics=False),
+        View(is_divided=True),
+        View(private=True),
+        View(private_at=MOMENT),
         View(only=frozenset({("macro_f1", "all")})),
         View(participants=View()),
         View(participants=View(board=HIDDEN)),
@@ -229,6 +296,54 @@ def test_close_is_the_end_of_the_phase_wherever_it_is_moved_to() -> None:
     assert decide(endless, NOW + 999 * DAY).names is False
 
 
+@pytest.mark.parametrize(
+    ("of_phase", "of_task", "is_ladder"),
+    [
+        (EntryRule.LADDER, None, True),
+        (EntryRule.LADDER, EntryRule.BEST, False),
+        (EntryRule.BEST, EntryRule.LADDER, True),
+        (EntryRule.BEST, None, False),
+    ],
+)
+def test_a_ladder_tells_a_team_its_record_and_nothing_else(
+    of_phase: EntryRule, of_task: EntryRule | None, is_ladder: bool
+) -> None:
+    phase = Phase(visibility={"own_scores": "after_close", "slices": "all"}, ends_at=MOMENT, entry_rule=of_phase)
+    asked = PhaseTask(visibility={}, gold_is_public=False, entry={"entry": of_task} if of_task else {})
+    found = declared_of(phase, asked)
+    expected = (OwnScores.NEVER, Slices.NONE) if is_ladder else (OwnScores.AFTER_CLOSE, Slices.ALL)
+    assert (found.own_scores, found.slices) == expected
+
+
+def test_moments_are_each_their_own_and_a_frozen_board_keeps_its_close() -> None:
+    said = {"public_from": "2026-02-01T00:00:00Z", "names_from": "2026-02-02T00:00:00Z"}
+    phase = Phase(visibility=said, ends_at=MOMENT)
+    asked = PhaseTask(visibility={}, private_part={"share": 0.5, "shown_from": "2026-02-03T00:00:00Z"})
+    found = declared_of(phase, asked)
+    assert (found.public_from, found.names_from, found.private_from, found.closes_at) == (
+        *(datetime(2026, 2, day, tzinfo=UTC) for day in (1, 2, 3)),
+        MOMENT,
+    )
+    assert (found.is_divided, found.is_anonymous) == (True, True)
+    asked.private_part = {"share": 0.5}
+    assert declared_of(phase, asked).private_from == MOMENT
+    frozen = declared_of(phase, asked, closed_at=MOMENT - DAY)
+    assert (frozen.closes_at, frozen.private_from) == (MOMENT - DAY, MOMENT - DAY)
+    asked.private_part = {}
+    assert (declared_of(phase, asked).private_from, declared_of(phase, asked).is_divided) == (None, False)
+
+
+def test_sealed_gold_is_public_as_it_was_uploaded_whatever_is_declared() -> None:
+    def is_hidden(sealed_is_public: bool | None, declared_public: bool, *, trusts: bool = True) -> bool:
+        asked = PhaseTask(gold_is_public=declared_public, sealed_gold_is_public=sealed_is_public)
+        return is_gold_hidden(asked, trusts_declaration=trusts)
+
+    assert [is_hidden(None, said) for said in (True, False)] == [False, True]
+    assert [is_hidden(None, said, trusts=False) for said in (True, False)] == [True, True]
+    assert [is_hidden(public, said) for public in (True, False) for said in (True, False)] == [False, False, True, True]
+    assert is_gold_hidden(None)
+
+
 def test_a_task_overrides_its_phase_key_by_key() -> None:
     found = declared({"board": "hidden", "precision": 2, "slices": "none"}, {"board": "public", "precision": None})
     assert (found.board, found.precision, found.slices) == (PUBLIC, 4, Slices.NONE)
@@ -280,6 +395,57 @@ def test_organisers_of_another_competition_and_annotators_see_what_participants_
         views = {view_of(session, phase_task, Viewer(user, NOW)) for user in (other, annotator, None)}
     assert len(views) == 1
     assert views.pop().board is HIDDEN
+
+
+def test_whoever_organises_without_the_right_to_submissions_sees_what_participants_do(embargoed: Engine) -> None:
+    seeing = {right: seen(embargoed, user).is_organiser for right, user in one_right_each(embargoed).items()}
+    assert seeing == {right: right is Right.SUBMISSIONS for right in Right}
+    with reading(embargoed) as session:
+        phase_task = the_phase_task(session)
+        known = [view_known(session, phase_task, NOW, organises=organises) for organises in (False, True)]
+    assert [view.is_organiser for view in known] == [False, True]
+    assert known[0] == known[1].participants == seen(embargoed, None)
+
+
+def test_each_board_is_seen_as_its_own_task_in_its_own_phase_says(embargoed: Engine) -> None:
+    """All of it in one session, which keeps what it has found; the neighbours have boards of these names, too."""
+    add_other_task(embargoed, visibility={"board": "ranks_only", "precision": 3})
+    with writing(embargoed) as session:
+        found = find_competition(session, COMPETITION)
+        session.get_one(Phase, found.phases[1].id).visibility = {"precision": 2, "slices": "none"}
+    with reading(embargoed) as session:
+        found = find_competition(session, COMPETITION)
+        boards = {board.name: board for board in found.boards}
+        views = {
+            (phase.name, name): view_of_board(session, phase, boards[name], Viewer(None, NOW))
+            for phase in found.phases
+            for name in (boards if phase.name == PHASE else ("zero-shot", "one-shot"))
+        }
+        several = views_of(session, [one for phase in found.phases for one in phase.phase_tasks], Viewer(None, NOW))
+        by_id = {one.id: (phase.name, one.task.name) for phase in found.phases for one in phase.phase_tasks}
+    told = {place: (view.board, view.precision, view.only) for place, view in views.items()}
+    ranking = frozenset({("macro_f1", ZERO_SHOT), ("macro_f1", ONE_SHOT)})
+    assert told == {
+        **{(PHASE, name): (HIDDEN, 1, ranking) for name in ("zero-shot", "one-shot")},
+        **{(PHASE, name): (RANKS, 3, ranking) for name in OTHER_BOARDS},
+        **{(EARLIER_PHASE, name): (PUBLIC, 2, ranking) for name in ("zero-shot", "one-shot")},
+    }
+    assert {by_id[number]: view.board for number, view in several.items()} == {
+        (PHASE, "detection"): HIDDEN,
+        (PHASE, "similarity"): RANKS,
+        (EARLIER_PHASE, "detection"): PUBLIC,
+    }
+
+
+def test_what_ranks_is_that_of_the_tasks_own_boards(embargoed: Engine) -> None:
+    """Not of another task's of the same competition, nor of boards of these names elsewhere."""
+    add_other_task(embargoed)
+    with writing(embargoed) as session:
+        for place, metric in ((NEIGHBOURS, "accuracy"), (COMPETITION, "mcc")):
+            for board in find_competition(session, place).boards:
+                if place == NEIGHBOURS or board.name in OTHER_BOARDS:
+                    board.rank_metric = metric
+    assert seen(embargoed, None).only == frozenset({("macro_f1", ZERO_SHOT), ("macro_f1", ONE_SHOT)})
 
 
 @pytest.mark.parametrize("seen_as", list(SeenAs))

@@ -58,8 +58,9 @@ def test_its_owner_is_told_two_weeks_before_it_is_cleared(engine: Engine, settin
     assert sweep(engine, settings, NOW + 99 * DAY) == (0, 0)
     assert sweep(engine, settings, NOW + 100 * DAY) == (0, 1)
     with reading(engine) as session:
-        assert session.scalars(select(Blueprint)).all() == []
-        assert session.scalars(select(BlueprintFile)).all() == [], "its files are named by nothing now"
+        assert session.scalars(fresh(Blueprint)).all() == []
+        [left] = session.scalars(select(BlueprintFile))
+        assert session.get_one(Blueprint, left.blueprint_id).changed_at > NOW + 1_000 * DAY, "its files go along"
         assert "blueprint.cleared" in session.scalars(select(AuditEntry.action)).all()
 
 

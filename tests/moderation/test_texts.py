@@ -1,0 +1,423 @@
+"""Reports and hidden texts: a question beside its answer and an announcement of one number, and those next door."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine, select
+
+from app.base.config import Settings
+from app.base.db import reading, writing
+from app.base.errors import NotFound
+from app.cards.edits import edit_card
+from app.competitions.find import find_competition
+from app.competitions.visibility import SeenAs, Viewer
+from app.messages.questions import QuestionForm, answer, ask
+from app.models import (
+    Announcement,
+    AuditEntry,
+    CardVersion,
+    CompetitionBlock,
+    OutgoingMail,
+    Question,
+    ReportReason,
+    Right,
+    Submission,
+    System,
+    Team,
+    TeamKind,
+    TextKind,
+    TextReport,
+    User,
+)
+from app.moderation.desk import desk_for, dismiss_as, hide_as, hide_reported, kinds_of, show_as
+from app.moderation.hiding import Replaced, find_hidden, list_hidden
+from app.moderation.reports import count_open, find_report, list_reports, report
+from app.moderation.texts import HIDDEN, find_text, stored_text
+from app.people.rights import RightMissing
+from app.submissions.find import get_submission
+from tests.beside import one_right_each
+from tests.competitions.embargo import add_phase, enter, look
+from tests.rich_world import NEIGHBOURS, ORGANISER, own
+from tests.world import COMPETITION, DAY, HOUR, NOW, add_user, board_version_number
+
+SETTINGS = Settings(base_url="https://scores.example.org")
+QUESTION, ANSWER, ANNOUNCEMENT = TextKind.QUESTION, TextKind.ANSWER, TextKind.ANNOUNCEMENT
+TEAM, SYSTEM = TextKind.TEAM, TextKind.SYSTEM
+
+
+@dataclass
+class World:
+    """A public question of Ada's with an answer of Root's, an announcement with the number of the question, and the
+    system Crow of Ada's team, which is alone, and of Bob's, both with cards; Root may do everything."""
+
+    engine: Engine
+    ada: User
+    bob: User
+    root: User
+    question: int
+    of_ada: Any
+    of_bob: Any
+
+    @property
+    def texts(self) -> list[tuple[TextKind, str]]:
+        """What names each text."""
+        number = str(self.question)
+        found = [(kind, number) for kind in (QUESTION, ANSWER, ANNOUNCEMENT)]
+        return [*found, (TEAM, "Ada"), (SYSTEM, str(self.of_ada))]
+
+
+@pytest.fixture
+def here(sqlite_engine: Engine, people: list[User]) -> World:
+    engine = sqlite_engine
+    ada, bob, *_ = people
+    root = add_user(engine, "root", is_administrator=True)
+    with writing(engine) as session:
+        found = find_competition(session, COMPETITION)
+        form = QuestionForm("Why us?", "We ask.")
+        question = ask(session, found, form, asker=ada, key=None, settings=SETTINGS, now=NOW).id
+        more: dict[str, Any] = {"is_public": True, "organiser": root, "settings": SETTINGS, "now": NOW}
+        answer(session, found, question, "Because.", **more)
+        announcement = Announcement(id=question, competition_id=found.id, title="Why us?", text="We say.")
+        announcement.author_id, announcement.published_at = root.id, NOW
+        session.add(announcement)
+    sent = [enter(engine, user, 0.5, system="Crow", method="SVM", card={"summary": "Fast."}) for user in (ada, bob)]
+    return World(engine, ada, bob, root, question, *sent)
+
+
+def tell(here: World, reporter: User, kind: TextKind, which: str, words: str = "") -> int:
+    with writing(here.engine) as session:
+        competition = find_competition(session, COMPETITION)
+        found = find_text(session, competition, kind, which, Viewer(reporter, NOW))
+        more: dict[str, Any] = {"reporter": reporter, "settings": SETTINGS, "now": NOW}
+        return report(session, competition, found, ReportReason.SPAM, words, **more).id
+
+
+def open_reports(engine: Engine, kinds: Sequence[TextKind] = tuple(TextKind)) -> list[int]:
+    with reading(engine) as session:
+        found = find_competition(session, COMPETITION)
+        listed = [one.id for one in list_reports(session, found, kinds)]
+        assert count_open(session, found, kinds) == len(listed)
+        return listed
+
+
+def hide(here: World, kind: TextKind, which: str, by: User | None = None) -> int:
+    with writing(here.engine) as session:
+        found = find_competition(session, COMPETITION)
+        return hide_as(session, found, by or here.root, kind, which, "No.", settings=SETTINGS, now=NOW + HOUR).id
+
+
+def shown(here: World) -> dict[TextKind, str | None]:
+    """What is stored of each text."""
+    with reading(here.engine) as session:
+        found = find_competition(session, COMPETITION)
+        team = session.get_one(Submission, here.of_ada).team_id
+        system = session.get_one(Submission, here.of_ada).system_id
+        ids = {QUESTION: here.question, ANSWER: here.question, ANNOUNCEMENT: here.question, TEAM: team, SYSTEM: system}
+        texts = {kind: stored_text(session, found, kind, number or 0) for kind, number in ids.items()}
+    return {kind: text.shown if text else None for kind, text in texts.items()}
+
+
+BEFORE = {
+    QUESTION: "Why us?\n\nWe ask.",
+    ANSWER: "Because.",
+    ANNOUNCEMENT: "Why us?\n\nWe say.",
+    TEAM: "Ada",
+    SYSTEM: "Crow\n\nSVM\n\nFast.",
+}
+
+
+# ----------------------------------------------------------------------------------------------------------- reporting
+
+
+def test_a_text_is_reported_once_by_each_and_told_once_to_those_who_decide(here: World) -> None:
+    people = one_right_each(here.engine)
+    made = {kind: tell(here, here.bob, kind, which) for kind, which in here.texts}
+    assert len(set(made.values())) == 5
+    assert {kind: tell(here, here.bob, kind, which, "again") for kind, which in here.texts} == made
+    assert tell(here, here.ada, QUESTION, str(here.question)) not in made.values()
+    with reading(here.engine) as session:
+        mails = session.scalars(
+            select(OutgoingMail).where(OutgoingMail.subject == "[Idioms] A text was reported").order_by(OutgoingMail.id)
+        ).all()
+        told = [(mail.recipient, mail.body.partition("a text (")[2].partition(")")[0]) for mail in mails]
+        rows = session.scalars(select(TextReport).order_by(TextReport.id)).all()
+    messages, submissions = (people[right].email for right in (Right.MESSAGES, Right.SUBMISSIONS))
+    assert told == [
+        *((messages, str(kind)) for kind in (QUESTION, ANSWER, ANNOUNCEMENT)),
+        *((submissions, str(kind)) for kind in (TEAM, SYSTEM)),
+    ]
+    assert {row.kind: row.shown for row in rows[:5]} == BEFORE
+    assert {one.reporter_id for one in rows} == {here.ada.id, here.bob.id}
+
+
+def test_whoever_reports_sees_the_text_in_this_competition(here: World) -> None:
+    """A private question only its asker and those who answer; an announcement until it is withdrawn."""
+    with writing(here.engine) as session:
+        session.get_one(Question, here.question).is_public = False
+        session.get_one(Announcement, here.question).withdrawn_at = NOW
+    people = one_right_each(here.engine)
+
+    def sees(user: User | None, kind: TextKind, which: str, place: str = COMPETITION, **more: Any) -> bool:
+        with reading(here.engine) as session:
+            try:
+                find_text(session, find_competition(session, place), kind, which, Viewer(user, NOW, **more))
+            except NotFound:
+                return False
+            return True
+
+    number = str(here.question)
+    assert [sees(user, QUESTION, number) for user in (here.ada, here.bob, None, here.root)] == [
+        True,
+        False,
+        False,
+        True,
+    ]
+    assert {right: sees(user, QUESTION, number) for right, user in people.items()} == {
+        right: right is Right.MESSAGES for right in Right
+    }
+    assert not sees(here.root, QUESTION, number, seen_as=SeenAs.PUBLIC)
+    assert not sees(here.root, ANNOUNCEMENT, number)
+    for kind, which in here.texts:
+        if kind is not TEAM:  # there is one of the name
+            assert not sees(here.root, kind, which, NEIGHBOURS), kind
+    assert not sees(here.root, TEAM, "Gusts")
+    assert sees(here.bob, SYSTEM, str(here.of_ada))
+    assert not sees(here.bob, SYSTEM, "x")
+
+
+def test_reports_of_one_text_are_closed_together_and_no_others(here: World) -> None:
+    made = {kind: tell(here, here.bob, kind, which) for kind, which in here.texts}
+    second = tell(here, here.ada, QUESTION, str(here.question))
+    assert open_reports(here.engine) == [*made.values(), second]
+    assert open_reports(here.engine, (ANSWER, TEAM)) == [made[ANSWER], made[TEAM]]
+    with writing(here.engine) as session:
+        found = find_competition(session, COMPETITION)
+        dismiss_as(session, found, here.root, made[QUESTION], NOW + HOUR)
+        dismiss_as(session, found, here.root, made[QUESTION], NOW + 2 * HOUR)
+    assert open_reports(here.engine) == [made[kind] for kind in (ANSWER, ANNOUNCEMENT, TEAM, SYSTEM)]
+    with reading(here.engine) as session:
+        found = find_competition(session, COMPETITION)
+        every = list_reports(session, found, also_closed=True)
+        assert [one.id for one in every] == [second, *reversed(made.values())]
+        outcomes = {one.id: (one.outcome, one.closed_at, one.closed_by) for one in every if one.closed_at}
+        entry = session.scalars(select(AuditEntry).where(AuditEntry.action == "moderation.dismiss")).one()
+        assert list_reports(session, find_competition(session, NEIGHBOURS)) == []
+        assert len(list_reports(session, None)) == 4
+        with pytest.raises(NotFound):
+            find_report(session, find_competition(session, NEIGHBOURS), made[TEAM])
+    assert outcomes == {number: ("dismissed", NOW + HOUR, "root") for number in (made[QUESTION], second)}
+    assert sorted(entry.details["reports"]) == [made[QUESTION], second]
+
+
+# -------------------------------------------------------------------------------------------------------------- hiding
+
+
+@pytest.mark.parametrize("kind", list(TextKind))
+def test_one_text_is_hidden_and_comes_back_and_its_neighbours_stay(here: World, kind: TextKind) -> None:
+    made = {one: tell(here, here.bob, one, which) for one, which in here.texts}
+    versions = board_version_number(here.engine)
+    number = hide(here, kind, dict(here.texts)[kind])
+    after = shown(here)
+    assert {one: text for one, text in after.items() if one is not kind} == {
+        one: text for one, text in BEFORE.items() if one is not kind
+    }
+    assert (after[kind] or HIDDEN).startswith(HIDDEN)
+    assert open_reports(here.engine) == [report_id for one, report_id in made.items() if one is not kind]
+    assert board_version_number(here.engine) > versions
+    with reading(here.engine) as session:
+        found = find_competition(session, COMPETITION)
+        closed = session.get_one(TextReport, made[kind])
+        assert (closed.outcome, closed.closed_at, closed.closed_by) == ("hidden", NOW + HOUR, "root")
+        [hidden] = list_hidden(session, found, tuple(TextKind))
+        assert list_hidden(session, found, [one for one in TextKind if one is not kind]) == []
+        assert list_hidden(session, find_competition(session, NEIGHBOURS), tuple(TextKind)) == []
+        assert (hidden.id, hidden.kind, hidden.reason, hidden.hidden_at) == (number, kind, "No.", NOW + HOUR)
+        author = here.root.id if kind in (ANSWER, ANNOUNCEMENT) else here.ada.id
+        assert hidden.author_id == author
+        subject = OutgoingMail.subject == "[Idioms] A text of yours was hidden"
+        assert [mail.user_id for mail in session.scalars(select(OutgoingMail).where(subject))] == [author]
+        with pytest.raises(NotFound):
+            find_hidden(session, find_competition(session, NEIGHBOURS), number)
+    with writing(here.engine) as session:
+        show_as(session, find_competition(session, COMPETITION), here.root, number, NOW + DAY)
+    assert shown(here) == BEFORE
+    with reading(here.engine) as session, pytest.raises(NotFound):
+        find_hidden(session, find_competition(session, COMPETITION), number)
+    hide(here, kind, dict(here.texts)[kind])
+
+
+def test_a_system_is_hidden_with_all_versions_of_its_card_wherever_it_was_entered(here: World) -> None:
+    engine = here.engine
+    add_phase(engine, "post", starts_at=NOW)
+    again = enter(engine, here.ada, 0.6, phase="post", minute=1, system="Crow", method="SVM 2")
+    other = enter(engine, here.ada, 0.4, minute=2, system="Jay", method="SVM")
+    with writing(engine) as session:
+        edit_card(session, get_submission(session, again, here.ada), here.ada, {"method": "BERT"}, NOW)
+    number = hide(here, SYSTEM, str(here.of_ada))
+    with reading(engine) as session:
+        systems = {one.id: one.name for one in session.scalars(select(System).join(Team).where(Team.name == "Ada"))}
+        crow = next(number for number, name in systems.items() if name.startswith(HIDDEN))
+        assert sorted(systems.values()) == [f"{HIDDEN} ({crow})", "Jay"]
+        versions = session.scalars(select(CardVersion).where(CardVersion.system_id == crow)).all()
+        assert len(versions) > 1
+        assert [one.document for one in versions] == [{}] * len(versions)
+        methods = {one: session.get_one(Submission, one).method for one in (here.of_ada, again, other, here.of_bob)}
+        assert methods == {here.of_ada: "", again: "", other: "SVM", here.of_bob: "SVM"}
+    for phase in ("evaluation", "post"):
+        told = {row.team: row.system for row in look(engine, phase=phase).rows}
+        assert told.get("Bob", "Crow") == "Crow"
+        assert told["Ada"] == f"{HIDDEN} ({crow})"
+    with writing(engine) as session:
+        show_as(session, find_competition(session, COMPETITION), here.root, number, NOW + DAY)
+    assert look(engine, phase="post").rows[0].system == "Crow"
+
+
+def test_who_wrote_a_system_is_who_wrote_its_card_or_sent_its_first_file(here: World) -> None:
+    engine = here.engine
+    dora = add_user(engine, "dora")
+    first = enter(engine, dora, 0.3, system="Rook", minute=9)
+    with writing(engine) as session:
+        submission = session.get_one(Submission, first)
+        copies = [
+            Submission(team_id=submission.team_id, phase_task_id=submission.phase_task_id, sha256="0", size_bytes=1)
+            for _ in range(2)
+        ]
+        for number, (one, user) in enumerate(zip(copies, (here.bob, here.ada), strict=True)):
+            one.user_id, one.system_id, one.submitted_at = user.id, submission.system_id, NOW + number * HOUR
+            session.add(one)
+
+    def author() -> int | None:
+        with reading(engine) as session:
+            found = find_competition(session, COMPETITION)
+            system = session.get_one(Submission, first).system_id
+            text = stored_text(session, found, SYSTEM, system or 0)
+            return text.author_id if text else None
+
+    assert author() == here.bob.id
+    with writing(engine) as session:
+        system_id = session.get_one(Submission, first).system_id
+        for number, (user, is_current) in enumerate(((here.ada, False), (dora, True), (here.bob, False)), start=1):
+            version = CardVersion(system_id=system_id, number=number, document={}, user_id=user.id, changed_at=NOW)
+            version.is_current = is_current
+            session.add(version)
+    assert author() == dora.id
+
+
+def test_a_baseline_has_no_author(here: World) -> None:
+    with writing(here.engine) as session:
+        session.scalars(own(Team).where(Team.name == "Ada")).one().kind = TeamKind.BASELINE
+    with reading(here.engine) as session:
+        team = session.scalars(own(Team).where(Team.name == "Ada")).one()
+        text = stored_text(session, find_competition(session, COMPETITION), TEAM, team.id)
+    assert text is not None
+    assert text.author_id is None
+
+
+def test_mails_with_the_text_are_not_sent_and_others_are(here: World) -> None:
+    """Neither next door's, nor those that were sent; of a hidden question its answers, too."""
+    rows = (
+        ("question", "[Idioms] Question: Why us?", COMPETITION, "waiting"),
+        ("answer", "[Idioms] Answer: Why us?", COMPETITION, "given_up"),
+        ("sent", "[Idioms] Question: Why us?", COMPETITION, "sent"),
+        ("other", "[Idioms] Question: Why them?", COMPETITION, "waiting"),
+        ("announcement", "[Idioms] Why us?", COMPETITION, "waiting"),
+        ("door", "[Idioms] Question: Why us?", NEIGHBOURS, "waiting"),
+    )
+    with writing(here.engine) as session:
+        for name, subject, place, status in rows:
+            mail = OutgoingMail(user_id=here.bob.id, recipient=f"{name}@example.org", subject=subject, body="Text.")
+            mail.status, mail.competition_id = status, find_competition(session, place).id
+            mail.created_at = mail.next_attempt_at = NOW
+            session.add(mail)
+
+    def dropped() -> list[str]:
+        with reading(here.engine) as session:
+            query = select(OutgoingMail).where(OutgoingMail.status == "dropped", OutgoingMail.user_id == here.bob.id)
+            return [mail.recipient.partition("@")[0] for mail in session.scalars(query.order_by(OutgoingMail.id))]
+
+    hide(here, ANSWER, str(here.question))
+    assert dropped() == ["answer"]
+    hide(here, QUESTION, str(here.question))
+    assert dropped() == ["question", "answer"]
+    hide(here, ANNOUNCEMENT, str(here.question))
+    assert dropped() == ["question", "answer", "announcement"]
+
+
+def test_a_name_that_another_system_of_the_team_has_since_does_not_come_back(here: World) -> None:
+    number = hide(here, SYSTEM, str(here.of_ada))
+    enter(here.engine, here.ada, 0.6, minute=1, system="Crow")
+    with pytest.raises(Replaced, match="Another system"), writing(here.engine) as session:
+        show_as(session, find_competition(session, COMPETITION), here.root, number, NOW)
+
+
+# ------------------------------------------------------------------------------------------------------------ the desk
+
+
+def test_each_organiser_decides_about_the_texts_of_their_right(here: World) -> None:
+    people = one_right_each(here.engine)
+    nina = _user(here.engine, ORGANISER)
+    made = {kind: tell(here, here.bob, kind, which) for kind, which in here.texts}
+    hidden = hide(here, TEAM, "Ada")
+    made.pop(TEAM)
+    _block(here)
+    decides = {Right.MESSAGES: [QUESTION, ANSWER, ANNOUNCEMENT], Right.SUBMISSIONS: [TEAM, SYSTEM]}
+    with reading(here.engine) as session:
+        found = find_competition(session, COMPETITION)
+        for right, user in people.items():
+            kinds = decides.get(right, [])
+            desk = desk_for(session, found, user)
+            assert kinds_of(session, user, found) == kinds
+            assert [one.kind for one in desk.reports] == [kind for kind in kinds if kind in made]
+            assert [one.id for one in desk.hidden] == [hidden for _ in kinds if right is Right.SUBMISSIONS][:1]
+            assert [one.username for one in desk.blocked] == (["bob"] if right is Right.EDIT else [])
+            assert desk.may_block is (right is Right.EDIT)
+            assert {one.reporter for one in desk.reports} <= {None}
+        assert {one.reporter for one in desk_for(session, found, here.root).reports} == {"bob"}
+        assert kinds_of(session, nina, found) == []
+    for right, user in people.items():
+        for kind, number in made.items():
+            may = kind in decides.get(right, [])
+            for deed in (_hide_reported, _dismiss):
+                if may:
+                    continue
+                with pytest.raises(RightMissing):
+                    deed(here, user, number)
+            if not may:
+                with pytest.raises(RightMissing):
+                    hide(here, kind, dict(here.texts)[kind], user)
+        if right is not Right.SUBMISSIONS:
+            with pytest.raises(RightMissing), writing(here.engine) as session:
+                show_as(session, find_competition(session, COMPETITION), user, hidden, NOW)
+    _hide_reported(here, people[Right.MESSAGES], made[ANSWER])
+    assert shown(here)[ANSWER] != BEFORE[ANSWER]
+    _dismiss(here, people[Right.SUBMISSIONS], made[SYSTEM])
+    assert open_reports(here.engine) == [made[QUESTION], made[ANNOUNCEMENT]]
+
+
+def _hide_reported(here: World, user: User, number: int) -> None:
+    with writing(here.engine) as session:
+        found = find_competition(session, COMPETITION)
+        hide_reported(session, found, user, number, "No.", SETTINGS, NOW)
+
+
+def _dismiss(here: World, user: User, number: int) -> None:
+    with writing(here.engine) as session:
+        dismiss_as(session, find_competition(session, COMPETITION), user, number, NOW)
+
+
+def _block(here: World) -> None:
+    """Bob here, and Ada next door."""
+    with writing(here.engine) as session:
+        for place, user in ((COMPETITION, here.bob), (NEIGHBOURS, here.ada)):
+            block = CompetitionBlock(competition_id=find_competition(session, place).id, user_id=user.id, reason="-")
+            block.blocked_at, block.blocked_by = NOW, "root"
+            session.add(block)
+
+
+def _user(engine: Engine, username: str) -> User:
+    with reading(engine) as session:
+        return session.scalars(select(User).where(User.username == username)).one()

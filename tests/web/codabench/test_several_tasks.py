@@ -1,0 +1,218 @@
+"""Phases that ask several tasks, and those of them that ask one, as clients of Codabench read them: each its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from app.base.db import reading, writing
+from app.competitions.find import find_competition, find_phase_task
+from app.models import PublicFile, ScoringRun, Stage, Submission
+from app.web.codabench.numbers import KeyOf, key_of
+from tests import world
+from tests.beside import add_other_task
+from tests.competitions.embargo import add_phase, hide
+from tests.rich_world import NEIGHBOURS, OTHER_BOARDS, OTHER_TASK
+from tests.web.codabench.test_facade import hold, listed, send
+from tests.web.site import Person, Site
+from tests.world import COMPETITION, DAY, EARLIER_PHASE, HOUR, NOW, PHASE, SECOND, TASK
+
+POST = "post"
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What clients name things by: phases and boards by name, tasks by the names of phase and task."""
+
+    competition: int
+    phases: Mapping[str, int]
+    tasks: Mapping[tuple[str, str], int]
+    boards: Mapping[str, int]
+
+
+@pytest.fixture
+def numbers(site: Site) -> Numbers:
+    """`evaluation` asks two tasks, `post` and `earlier` one of them; each has a file of its own."""
+    engine = site.engine
+    add_other_task(engine, limits={"total": 7})
+    add_phase(engine, POST, starts_at=NOW - HOUR, submissions_total=5)
+    with writing(engine) as session:
+        found = find_competition(session, COMPETITION)
+        found.summary, found.description, found.contact = "In short.", "At length.", "olga@example.org"
+        for phase in found.phases:
+            for one in phase.phase_tasks:
+                name = f"{phase.name}-{one.task.name}.csv"
+                session.add(PublicFile(phase_task_id=one.id, name=name, title=name, sha256="0" * 64, size_bytes=one.id))
+        found.tasks[1].description = "Of the other task."
+        return Numbers(
+            found.id,
+            {phase.name: phase.id for phase in found.phases},
+            {(phase.name, one.task.name): one.id for phase in found.phases for one in phase.phase_tasks},
+            {board.name: board.id for board in found.boards},
+        )
+
+
+def get(person: Person, path: str, **asked: Any) -> Any:
+    answer = person.client.get(f"/api/{path}", params=asked)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_a_competition_has_its_phases_in_order_with_their_own_dates_limits_and_tasks(
+    ada: Person, numbers: Numbers
+) -> None:
+    world.submit(ada.site.engine, ada.user)
+    world.submit(ada.site.engine, ada.user, content="again")
+    found = get(ada, f"competitions/{numbers.competition}/")
+    assert (found["description"], found["created_by"], found["published"]) == ("In short.", "olga@example.org", True)
+    assert [(one["index"], one["title"], one["content"]) for one in found["pages"]] == [
+        (0, "Overview", "At length."),
+        (1, "Similarity", "Of the other task."),
+    ]
+    told = [(one["id"], one["index"], one["name"], one["status"], one["start"], one["end"]) for one in found["phases"]]
+    phases = numbers.phases
+    assert told == [
+        (phases[PHASE], 0, "Evaluation", "Current", "2026-01-09T12:00:00Z", "2026-01-11T12:00:00Z"),
+        (phases[POST], 1, "Post", "Current", "2026-01-10T11:00:00Z", None),
+        (phases[EARLIER_PHASE], 2, "Earlier", "Previous", "2026-01-01T12:00:00Z", "2026-01-07T12:00:00Z"),
+    ]
+    assert found["created_when"] == "2026-01-01T12:00:00Z"
+    limits = ("max_submissions_per_day", "max_submissions_per_person", "used_submissions_per_person")
+    assert [[one[name] for name in limits] for one in found["phases"]] == [[10, None, 2], [None, 5, 0], [1, 2, 0]]
+    tasks = [
+        (task["id"], task["phase"], task["name"], [file["name"] for file in task["public_datasets"]])
+        for phase in found["phases"]
+        for task in phase["tasks"]
+    ]
+    assert tasks == [
+        (number, phases[phase], title, [f"{phase}-{task}.csv"])
+        for phase, task, title in (
+            (PHASE, TASK, "Detection"),
+            (PHASE, OTHER_TASK, "Similarity"),
+            (POST, TASK, "Detection"),
+            (EARLIER_PHASE, TASK, "Detection"),
+        )
+        for number in [numbers.tasks[phase, task]]
+    ]
+    assert get(ada, "phases/", competition=numbers.competition) == found["phases"]
+    for phase in found["phases"]:
+        assert get(ada, f"phases/{phase['id']}/") == phase
+        for task in phase["tasks"]:
+            assert get(ada, f"tasks/{task['id']}/") == task
+            assert task["key"] == str(key_of(KeyOf.PHASE_TASK, task["id"]))
+    listed_tasks = get(ada, "tasks/", competition=numbers.competition)
+    assert [one["id"] for one in listed_tasks["results"]] == [task[0] for task in tasks]
+
+
+def test_boards_are_those_of_a_phase_or_else_of_the_one_that_matters_now(ada: Person, numbers: Numbers) -> None:
+    site, boards, phases = ada.site, numbers.boards, numbers.phases
+
+    def shown(**asked: Any) -> list[tuple[int, int]]:
+        return [(one["id"], one["phase"]) for one in get(ada, "leaderboards/", **asked)]
+
+    both = [(boards[name], phases[PHASE]) for name in ("zero-shot", "one-shot", *OTHER_BOARDS)]
+    assert shown(phase=phases[PHASE]) == both
+    assert shown(phase=phases[POST]) == [(boards[name], phases[POST]) for name in ("zero-shot", "one-shot")]
+    first = get(ada, f"phases/{phases[POST]}/get_leaderboard/")
+    assert (first["id"], first["phase"]) == (boards["zero-shot"], phases[POST])
+    for name in ("zero-shot", OTHER_BOARDS[1]):
+        assert get(ada, f"leaderboards/{boards[name]}/")["phase"] == phases[PHASE]
+    earlier = get(ada, f"leaderboards/{boards['zero-shot']}/", phase=phases[EARLIER_PHASE])
+    assert (earlier["phase"], [row["owner"] for row in earlier["submissions"]]) == (
+        phases[EARLIER_PHASE],
+        ["Early Birds"],
+    )
+    nothing = ada.client.get(f"/api/leaderboards/{boards[OTHER_BOARDS[0]]}/", params={"phase": phases[POST]})
+    assert nothing.status_code == 404
+    site.set_clock(NOW + 2 * DAY)
+    assert get(ada, f"leaderboards/{boards['zero-shot']}/")["phase"] == phases[POST]
+    assert get(ada, f"leaderboards/{boards[OTHER_BOARDS[0]]}/")["phase"] == phases[PHASE]
+    summaries = get(ada, f"competitions/{numbers.competition}/")["leaderboards"]
+    assert [(one["id"], one["title"]) for one in summaries] == [(number, name) for name, number in boards.items()]
+    keys = [[column["key"] for column in one["columns"]] for one in summaries]
+    assert keys[0] == ["detection.macro_f1.zero_shot/all", "detection.accuracy.zero_shot/all"]
+    assert keys[2] == ["similarity.macro_f1.zero_shot/all", "similarity.accuracy.zero_shot/all"]
+    assert {one["primary_index"] for one in summaries} == {0}
+    results = ada.client.get(f"/api/competitions/{numbers.competition}/results.csv", params={"phase": phases[POST]})
+    assert results.headers["location"].endswith(f"/phases/{POST}/boards/zero-shot.csv")
+    with reading(site.engine) as session:
+        door = find_competition(session, NEIGHBOURS).id
+    assert ada.client.get(f"/api/competitions/{door}/results.csv", params={"phase": phases[POST]}).status_code == 404
+
+
+def test_a_column_that_is_not_shown_is_in_no_summary(ada: Person, numbers: Numbers) -> None:
+    with writing(ada.site.engine) as session:
+        for board in find_competition(session, COMPETITION).boards:
+            board.rank_metric = "accuracy"
+    hide(ada.site.engine, slices="none")
+    (first, *_) = get(ada, f"competitions/{numbers.competition}/")["leaderboards"]
+    assert [column["title"] for column in first["columns"]] == ["zero-shot · Accuracy"]
+    assert (first["primary_index"], first["columns"][0]["sorting"]) == (0, "desc")
+
+
+def test_one_upload_to_two_tasks_has_the_scores_and_reasons_of_each(ada: Person, numbers: Numbers) -> None:
+    engine = ada.site.engine
+    sent = send(ada, hold(ada)).json()
+    number: int = sent["id"]
+    ada.site.set_clock(NOW + SECOND)
+    alone = send(ada, hold(ada, b"other"), tasks=str(numbers.tasks[PHASE, OTHER_TASK])).json()["id"]
+    with reading(engine) as session:
+        runs = {
+            (submission.phase_task_id, submission.sha256): run.id
+            for run in session.query(ScoringRun)
+            for submission in [session.get_one(Submission, run.submission_id)]
+            if submission.user_id == ada.user.id
+        }
+    mine = {task: run for (task, _), run in runs.items()}
+    assert len(runs) == 3
+    detection, similarity = (numbers.tasks[PHASE, task] for task in (TASK, OTHER_TASK))
+    found = get(ada, f"submissions/{number}/")
+    assert [(one["id"], one["name"]) for one in found["tasks"]] == [
+        (detection, "Detection"),
+        (similarity, "Similarity"),
+    ]
+    assert (found["status"], found["phase"], found["competition"]) == (
+        "Submitted",
+        numbers.phases[PHASE],
+        numbers.competition,
+    )
+    world.score(engine, mine[detection], 0.75, 0.5)
+    assert get(ada, f"submissions/{number}/")["status"] == "Submitted", "one of the two waits"
+    first = [run for (task, _), run in runs.items() if task == similarity]
+    world.reject(engine, min(first))
+    found = get(ada, f"submissions/{number}/")
+    assert (found["status"], found["status_details"]) == ("Failed", "Similarity: id 203 appears twice, first on line 9")
+    scores = {one["column_key"]: (one["score"], one["is_primary"]) for one in found["scores"]}
+    assert scores["detection.macro_f1.zero_shot/all"] == ("0.7500000000", True)
+    assert scores["detection.macro_f1.one_shot/all"] == ("0.5000000000", False)
+    details = get(ada, f"submissions/{number}/get_details/")
+    assert [one["name"] for one in details["logs"]] == ["similarity-problems.csv"]
+    assert [one["id"] for one in details["leaderboards"]] == list(numbers.boards.values())
+    world.score(engine, max(first), 0.25, 0.125)
+    found = get(ada, f"submissions/{alone}/")
+    assert (found["status"], [one["id"] for one in found["tasks"]]) == ("Finished", [similarity])
+    assert [one["column_key"] for one in found["scores"] if one["is_primary"]] == ["similarity.macro_f1.zero_shot/all"]
+    details = get(ada, f"submissions/{alone}/get_details/")
+    assert [one["id"] for one in details["leaderboards"]] == [numbers.boards[name] for name in OTHER_BOARDS]
+    assert [one["id"] for one in listed(ada)["results"]] == [alone, number]
+    assert listed(ada, phase=numbers.phases[POST])["results"] == []
+
+
+def test_a_file_is_found_by_its_key_in_its_own_place(ada: Person, numbers: Numbers) -> None:
+    found = get(ada, f"competitions/{numbers.competition}/")
+    files = {
+        file["name"]: file for phase in found["phases"] for task in phase["tasks"] for file in task["public_datasets"]
+    }
+    with reading(ada.site.engine) as session:
+        places = {place: find_phase_task(session, COMPETITION, *place).id for place in numbers.tasks}
+    assert {name: file["file_size"] for name, file in files.items()} == {
+        f"{phase}-{task}.csv": number for (phase, task), number in places.items()
+    }
+    assert len({file["key"] for file in files.values()}) == len(files) == 4
+    with writing(ada.site.engine) as session:
+        find_competition(session, COMPETITION).stage = Stage.DRAFT
+    for file in files.values():
+        assert ada.client.get(f"/api/datasets/{file['key']}/download/").status_code == 404
