@@ -114,7 +114,9 @@ def _add_declarations(engine: Engine, competition: Competition, nina: User) -> N
             session.add(revision)
             session.flush()
             session.add(RevisionFile(revision_id=revision.id, path="items.csv", sha256="2" * 64, size_bytes=20))
-        blueprint = Blueprint(owner_id=nina.id, competition_id=competition.id, base=4, made_at=at, changed_at=NEVER_LEFT)
+        blueprint = Blueprint(
+            owner_id=nina.id, competition_id=competition.id, base=4, made_at=at, changed_at=NEVER_LEFT
+        )
         blueprint.document = _declared(competition.name, 4)
         session.add(blueprint)
         session.flush()
