@@ -31,6 +31,7 @@ from app.web.declarations import (
     images as declared_images,
     pages as declarations,
     setup_pages as setup,
+    start_pages as starts,
 )
 from app.web.exports import pages as exports, wheels
 from app.web.gold import pages as gold
@@ -90,6 +91,7 @@ for part in (
     life,
     people,
     asking,
+    starts,
     blueprints,
     setup,
     declarations,
