@@ -21,7 +21,7 @@ import numpy as np
 
 from bench._command import BenchParser, run
 from evergold.corpora.annotated import AnnotatedCorpus, read_corpus
-from evergold.corpora.splitting import Plan, Wanted, partition, random_ranks
+from evergold.corpora.splitting import Plan, SplitAims, partition, random_ranks
 
 #: Of the corpus; the random splits have one of their own.
 SEED = 1
@@ -37,11 +37,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--unseen", type=int, default=300, help="MWEs of test; a third of them of dev (default: 300)")
     parser.add_argument("--repeats", type=int, default=100, help="random splits (default: 100)")
     chosen = parser.parse(argv)
-    result = measure(chosen.tokens, Wanted(chosen.unseen, chosen.unseen // 3, chosen.repeats, 7))
+    result = measure(chosen.tokens, SplitAims(chosen.unseen, chosen.unseen // 3, chosen.repeats, 7))
     print(json.dumps(result, indent=1) if chosen.json else table(result))
 
 
-def measure(tokens: int, wanted: Wanted) -> dict[str, Any]:
+def measure(tokens: int, wanted: SplitAims) -> dict[str, Any]:
     """Seconds of reading, splitting, and of the plain loop."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "corpus.cupt"
@@ -80,7 +80,7 @@ def made_up_corpus(tokens: int, chance: random.Random) -> str:
 # ------------------------------------------------------------------------------------------------------ the plain loop
 
 
-def plain_partition(corpus: AnnotatedCorpus, wanted: Wanted) -> dict[str, set[int]]:
+def plain_partition(corpus: AnnotatedCorpus, wanted: SplitAims) -> dict[str, set[int]]:
     """The same sentences, chosen with sets and a loop over all MWEs for each random split of each size."""
     lemmas: list[list[int]] = [[] for _ in corpus.texts]
     for sentence, lemma in zip(corpus.test.sentences.tolist(), corpus.test.lemmas.tolist(), strict=True):

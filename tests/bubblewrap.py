@@ -35,13 +35,13 @@ def why_not() -> str:
 def bare_environment() -> Iterator[Path]:
     """Build an environment without packages on the Python below /usr, where the user of sandboxes can read it."""
     from workers.sandbox.building import build_environment
-    from workers.sandbox.environments import Wanted
+    from workers.sandbox.environments import DeclaredEnvironment
 
     before = os.environ.get("EVERGOLD_ENVIRONMENTS_DIR")
     with tempfile.TemporaryDirectory(prefix="evergold-environments-") as folder:
         os.environ["EVERGOLD_ENVIRONMENTS_DIR"] = folder
         try:
-            yield build_environment(Wanted(()))
+            yield build_environment(DeclaredEnvironment(()))
         finally:
             os.environ.pop("EVERGOLD_ENVIRONMENTS_DIR")
             if before is not None:

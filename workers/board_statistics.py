@@ -116,8 +116,8 @@ def _runs_of_task(session: Session, phase_task_id: int) -> RunsOfTask | None:
 def _run_key(wanted: RunsOfTask, gold: str) -> str:
     """Return a key that is equal if a new computation would give the same results."""
     task = wanted.task
-    told = [task.name, task.version, run_intervals.VERSION, METHOD_VERSION, gold, wanted.scores, wanted.ranking]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    key = [task.name, task.version, run_intervals.VERSION, METHOD_VERSION, gold, wanted.scores, wanted.ranking]
+    return hashlib.sha256(json.dumps(key).encode()).hexdigest()
 
 
 def _of_team(
@@ -154,7 +154,7 @@ LACKING = (NoKeyForIt, KeyFileBroken, FileNotFoundError, StorageAway)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ComputedStatistics:
     """The results to record.
 
     documents: by board.
@@ -168,13 +168,15 @@ class Found:
     power: Power | None
 
 
-def compute_statistics(phase_task_id: int, run: Run[Found | Failed] = here) -> None:
+def compute_statistics(phase_task_id: int, run: Run[ComputedStatistics | Failed] = here) -> None:
     """Compute missing statistics unless another worker is at it. Safe to repeat."""
     with bound(phase_task_id=phase_task_id):
         compute(get_engine(get_settings().database_address), phase_task_id, run=run)
 
 
-def compute(engine: Engine, phase_task_id: int, resamples: int = RESAMPLES, run: Run[Found | Failed] = here) -> bool:
+def compute(
+    engine: Engine, phase_task_id: int, resamples: int = RESAMPLES, run: Run[ComputedStatistics | Failed] = here
+) -> bool:
     """Return True if anything new was computed and stored.
 
     run: where the long part of the work runs.
@@ -188,7 +190,7 @@ def compute(engine: Engine, phase_task_id: int, resamples: int = RESAMPLES, run:
     with _kept(engine, phase_task_id):
         found = result()
     with writing(engine) as session:
-        if not isinstance(found, Found):
+        if not isinstance(found, ComputedStatistics):
             _leave(session, phase_task_id, found)
             return False
         is_new = record_statistics(session, phase_task_id, versions, found.documents, is_all=found.is_all)
@@ -200,14 +202,14 @@ def compute(engine: Engine, phase_task_id: int, resamples: int = RESAMPLES, run:
     return is_new
 
 
-def _find(engine: Engine, phase_task_id: int, resamples: int) -> Found | Failed:
+def _find(engine: Engine, phase_task_id: int, resamples: int) -> ComputedStatistics | Failed:
     """Compute everything; only reads the database."""
     try:
         with confined():
             samples = Samples(engine)
             documents = _documents(engine, phase_task_id, samples, resamples)
             of_runs, is_all = compute_run_statistics(engine, phase_task_id, samples, resamples)
-            return Found(documents, of_runs, is_all, compute_power(engine, phase_task_id, samples))
+            return ComputedStatistics(documents, of_runs, is_all, compute_power(engine, phase_task_id, samples))
     except LACKING as lacking:
         return Failed(str(lacking), is_lacking=True)
     except Exception as error:
@@ -306,8 +308,8 @@ def _is_compared(row: LeaderboardRow, rank_by: int) -> bool:
 
 def _key(task: AnyTask, gold: str, scores: Sequence[Score]) -> str:
     """Return a key that is equal if a new computation would give the same results."""
-    told = json.dumps([task.name, task.version, run_intervals.VERSION, METHOD_VERSION, gold, scores])
-    return hashlib.sha256(told.encode()).hexdigest()
+    key = json.dumps([task.name, task.version, run_intervals.VERSION, METHOD_VERSION, gold, scores])
+    return hashlib.sha256(key.encode()).hexdigest()
 
 
 def _of_board(board: _BoardOfRuns, samples: Samples, resamples: int) -> Statistics:

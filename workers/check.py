@@ -120,8 +120,8 @@ def _outcome(claim: CheckClaim) -> tuple[Problem, ...] | InvalidPrediction:
     try:
         return warnings_of(claim)
     except InvalidPrediction as error:
-        told = with_excerpts(error, _file(claim))
-    return InvalidPrediction(told.problems, told.omitted)
+        explained = with_excerpts(error, _file(claim))
+    return InvalidPrediction(explained.problems, explained.omitted)
 
 
 def _record(engine: Engine, claim: CheckClaim, outcome: tuple[Problem, ...] | InvalidPrediction) -> bool:
@@ -149,9 +149,9 @@ def _record_out_of_memory(engine: Engine, claim: CheckClaim, is_fresh: bool) -> 
     """Record that memory ran out. As for runs, only a fresh process or a second attempt is final."""
     if is_fresh or claim.attempt > 1:
         return _record_overrun(engine, claim, memory_bound())
-    said = f"out of memory in a process that had worked before ({memory_bound().words}); a fresh one tries again"
+    reason = f"out of memory in a process that had worked before ({memory_bound().words}); a fresh one tries again"
     with writing(engine) as session:
-        return record_check_failure(session, claim, error=said, attempts=claim.attempt + 1, now=datetime.now(UTC))
+        return record_check_failure(session, claim, error=reason, attempts=claim.attempt + 1, now=datetime.now(UTC))
 
 
 def _record_failure(engine: Engine, claim: CheckClaim, error: Exception) -> bool:

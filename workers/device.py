@@ -84,13 +84,13 @@ def choose_device(wanted: str | None = None) -> str:
 
 def encoder_settings() -> EncoderSettings:
     """Return the encoder settings of this worker. Raises MissingPackage, NoSuchDevice."""
-    told = settings_of(EncodingSettings)
-    device = choose_device(told.device)
+    settings = settings_of(EncodingSettings)
+    device = choose_device(settings.device)
     return EncoderSettings(
         models_dir=models_folder(),
         device=device,
         token_budget=CPU_TOKENS if device == "cpu" else GPU_TOKENS,
-        threads=max(1, _processors() // told.processes),
+        threads=max(1, _processors() // settings.processes),
         vectors_dir=vectors_folder(),
     )
 
@@ -121,9 +121,9 @@ def vectors_folder() -> Path | None:
 
     Vectors reveal much of their texts, so they go into the data folder only if the gold is there, too.
     """
-    told, data = settings_of(EncodingSettings).vectors_dir, get_settings().data_dir
-    if told is not None:
-        return told
+    declared, data = settings_of(EncodingSettings).vectors_dir, get_settings().data_dir
+    if declared is not None:
+        return declared
     return data / "vectors" if gold_folder().resolve().is_relative_to(data.resolve()) else None
 
 

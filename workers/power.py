@@ -63,11 +63,11 @@ class _GoldOfTask:
     @property
     def key(self) -> str:
         """A key that is equal if a new computation would give the same results."""
-        told = [self.task.name, self.task.version, run_intervals.VERSION, self.gold, sorted(self.ranking)]
-        told += [self.options.model_dump(mode="json"), self.baselines]
-        told += [self.division.fingerprint] if self.division else []
-        told += ["with the size of the gold"]
-        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+        key = [self.task.name, self.task.version, run_intervals.VERSION, self.gold, sorted(self.ranking)]
+        key += [self.options.model_dump(mode="json"), self.baselines]
+        key += [self.division.fingerprint] if self.division else []
+        key += ["with the size of the gold"]
+        return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()
 
 
 def compute_power(engine: Engine, phase_task_id: int, samples: Samples) -> Power | None:

@@ -363,8 +363,8 @@ def _outcome(claim: Claim, progress: Progress) -> Scored | FailedByProgram | Inv
     try:
         return score_claim(claim, progress)
     except InvalidPrediction as error:
-        told = with_excerpts(error, local_file(storage_of(get_settings()), claim.sha256))
-    return InvalidPrediction(told.problems, told.omitted)
+        explained = with_excerpts(error, local_file(storage_of(get_settings()), claim.sha256))
+    return InvalidPrediction(explained.problems, explained.omitted)
 
 
 def _record(
@@ -372,10 +372,10 @@ def _record(
 ) -> bool:
     now = as_of or datetime.now(UTC)
     if isinstance(outcome, FailedByProgram):
-        said, told = packed(outcome.log), outcome.warnings
+        program_log, warnings = packed(outcome.log), outcome.warnings
         with writing(engine) as session:
             return record_program_failure(
-                session, claim, failure=outcome.failure, program_log=said, warnings=told, now=now
+                session, claim, failure=outcome.failure, program_log=program_log, warnings=warnings, now=now
             )
     if isinstance(outcome, InvalidPrediction):
         with writing(engine) as session:
@@ -416,7 +416,7 @@ def _record_scored(engine: Engine, claim: Claim, outcome: Scored, now: datetime)
 
 
 def _put_back(engine: Engine, claim: Claim, lacking: Exception) -> bool:
-    """Put the run back with the reason in full: it names packages and models, never gold."""
+    """Queue the run again, with the full reason: it names packages and models, never gold."""
     reason = f"{worker_name()} cannot score it: {lacking}"
     newer = isinstance(lacking, GoldRefused)
     with writing(engine) as session:
@@ -433,9 +433,9 @@ def _record_out_of_memory(engine: Engine, claim: Claim, is_fresh: bool) -> bool:
     """Record that memory ran out. Final only in a fresh process or a retry: others may still hold other tasks' gold."""
     if is_fresh or claim.attempt > 1:
         return _record_overrun(engine, claim, memory_bound())
-    said = f"out of memory in a process that had scored before ({memory_bound().words}); a fresh one tries again"
+    reason = f"out of memory in a process that had scored before ({memory_bound().words}); a fresh one tries again"
     with writing(engine) as session:
-        return record_failure(session, claim, error=said, attempts=claim.attempt + 1, now=datetime.now(UTC))
+        return record_failure(session, claim, error=reason, attempts=claim.attempt + 1, now=datetime.now(UTC))
 
 
 def _record_failure(engine: Engine, claim: Claim, error: Exception, attempts: int) -> bool:

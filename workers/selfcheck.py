@@ -242,9 +242,9 @@ def record_model(name: str, settings: EncoderSettings, now: datetime, *, overwri
         raise CannotRecord(f"{name}: a paraphrase that is its reference scores {_written(sure)}, not 1")
     before = find_record(name)
     if before is not None and not overwrite:
-        told = [*_other_files(before, files), *differences(before, found.scores)]
-        if told:
-            raise CannotRecord(" ".join([*told, "--replace overwrites the record."]))
+        deviations = [*_other_files(before, files), *differences(before, found.scores)]
+        if deviations:
+            raise CannotRecord(" ".join([*deviations, "--replace overwrites the record."]))
         return None
     with_what = ", ".join(f"{package} {version}" for package, version in versions().items())
     document = asdict(found) | {"recorded_at": now.isoformat(), "recorded_with": f"{settings.device}, {with_what}"}

@@ -16,8 +16,8 @@ Kind = TypeVar("Kind", bound=BaseSettings)
 def settings_of(kind: type[Kind]) -> Kind:
     """Return these settings as currently set in the environment. Raises InvalidSettings."""
     prefix = kind.model_config["env_prefix"]
-    said = tuple(os.environ.get(f"{prefix}{name}".upper()) for name in kind.model_fields)
-    return cast(Kind, _read(kind, said))
+    values = tuple(os.environ.get(f"{prefix}{name}".upper()) for name in kind.model_fields)
+    return cast(Kind, _read(kind, values))
 
 
 @lru_cache(maxsize=16)

@@ -265,11 +265,11 @@ def _forgotten_task_types() -> list[str]:
 def _rescoring_runs(engine: Engine, now: datetime, forgotten: Sequence[str]) -> list[tuple[int, str]]:
     """Update the open rescorings; return their runs that are due for announcement."""
     with writing(engine) as session:
-        told = advance_rescorings(session, get_settings(), now)
+        notified = advance_rescorings(session, get_settings(), now)
         unserved = unserved_task_types(session, now)
         waiting = rescoring_runs_to_announce(session, now, unserved=unserved, forgotten=forgotten)
-    if told:
-        log.info("rescoring_ready", sets=told)
+    if notified:
+        log.info("rescoring_ready", sets=notified)
     return waiting
 
 

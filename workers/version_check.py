@@ -85,7 +85,7 @@ LACKING = (NoKeyForIt, GoldNotFound, KeyFileBroken, StorageAway)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CheckResult:
     """The problems of a version, free of gold, the number of those left out, and an explanation or a description."""
 
     problems: Sequence[Problem]
@@ -93,14 +93,14 @@ class Found:
     explanation: str | None = None
 
 
-def check_gold_version(version_id: int, run: Run[Found | Failed] = here) -> None:
+def check_gold_version(version_id: int, run: Run[CheckResult | Failed] = here) -> None:
     """Check one version unless it has been checked. Safe to repeat."""
     with bound(gold_version_id=version_id):
         check_version(get_engine(get_settings().database_address), version_id, run)
         log.info("gold_check_ended", gold_version_id=version_id)
 
 
-def check_version(engine: Engine, version_id: int, run: Run[Found | Failed] = here) -> None:
+def check_version(engine: Engine, version_id: int, run: Run[CheckResult | Failed] = here) -> None:
     """Check, record the result, and submit and score what waited for this gold.
 
     run: where the long part of the work runs.
@@ -112,7 +112,7 @@ def check_version(engine: Engine, version_id: int, run: Run[Found | Failed] = he
     with reading(engine) as session:
         sealed = sealed_gold(session, version.id)
     found = run(partial(_find, version, sealed))()
-    if not isinstance(found, Found):
+    if not isinstance(found, CheckResult):
         _leave(engine, version_id, found)
     elif found.problems:
         with writing(engine) as session:
@@ -123,7 +123,7 @@ def check_version(engine: Engine, version_id: int, run: Run[Found | Failed] = he
         _record_valid(engine, version_id, found.explanation)
 
 
-def _find(version: GoldVersion, sealed: SealedGold) -> Found | Failed:
+def _find(version: GoldVersion, sealed: SealedGold) -> CheckResult | Failed:
     """Open and read the version."""
     try:
         fetch_gold(sealed, version.phase_task.items_sha256)
@@ -155,33 +155,33 @@ def _leave(engine: Engine, version_id: int, found: Failed | Lost) -> None:
             note_failed_check(session, version_id, found.reason, attempts=attempts, now=datetime.now(UTC))
 
 
-def _problems(version: GoldVersion, sealed: SealedGold) -> Found:
+def _problems(version: GoldVersion, sealed: SealedGold) -> CheckResult:
     """Read the version and compare it with the items."""
     task_type, phase_task = version.phase_task.task.task_type, version.phase_task
     try:
         task = get_task(task_type)
         options = read_options(task, phase_task.options_of(phase_task.task))
         opened = read_sealed_gold(task, options, sealed)
-        return Found(items_misfits(task, options, opened, phase_task.items_sha256), 0)
+        return CheckResult(items_misfits(task, options, opened, phase_task.items_sha256), 0)
     except SealBroken as broken:
-        return Found([Problem("broken-seal", str(broken))], 0)
+        return CheckResult([Problem("broken-seal", str(broken))], 0)
     except (InvalidOptions, UnknownTask) as invalid:
-        return Found([Problem("bad-option", str(invalid))], 0)
+        return CheckResult([Problem("bad-option", str(invalid))], 0)
     except InvalidFile as invalid:
         return _by_line(invalid, sealed)
 
 
-def _by_line(invalid: InvalidFile, sealed: SealedGold) -> Found:
+def _by_line(invalid: InvalidFile, sealed: SealedGold) -> CheckResult:
     """Report by line only under the options in force when it was sealed, see `app.gold.binding`; values only sealed."""
     with open(os.devnull, "wb") as nowhere:
         binding = open_sealed_gold(sealed, nowhere).binding
     if binding is not None and binding.has_options_of(sealed.place):
         reader = binding.reader
         explanation = sealed_explanation(invalid.problems, invalid.omitted, reader) if reader else None
-        return Found([without_gold(problem) for problem in invalid.problems], invalid.omitted, explanation)
+        return CheckResult([without_gold(problem) for problem in invalid.problems], invalid.omitted, explanation)
     words = "the task's options are not those of when this gold was put, and it cannot be read with them"
-    said = f"{words}; put it again, or ask who runs the workers (evergold gold check)"
-    return Found([Problem("other-options", said)], 0)
+    message = f"{words}; put it again, or ask who runs the workers (evergold gold check)"
+    return CheckResult([Problem("other-options", message)], 0)
 
 
 def _record_valid(engine: Engine, version_id: int, description: str | None) -> None:

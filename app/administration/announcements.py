@@ -20,7 +20,7 @@ TEXT_CHARACTERS = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class NewAnnouncement:
     """An announcement to be made. starts_at: None for now; ends_at: None for until somebody ends it."""
 
     text: str
@@ -29,7 +29,7 @@ class Wanted:
     ends_at: datetime | None = None
 
 
-def announce(session: Session, wanted: Wanted, *, by: User | None, now: datetime) -> ServerAnnouncementOut:
+def announce(session: Session, wanted: NewAnnouncement, *, by: User | None, now: datetime) -> ServerAnnouncementOut:
     """Announce something to everybody on this server. by: None for the command line. Raises Forbidden, InvalidForm."""
     check_administrator(by)
     text, starts_at = " ".join(wanted.text.split()), wanted.starts_at or now

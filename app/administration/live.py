@@ -33,7 +33,7 @@ _ONLY_ROW = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class ServerState:
     """The state at one revision. announcements: without those that had ended, the most severe first; blocked: users."""
 
     revision: int
@@ -55,7 +55,7 @@ class LiveState:
         self._clock = clock
         self._turn = threading.Lock()
         self._looked_at = float("-inf")
-        self._known = Known(0, environment, looks_of(environment))
+        self._known = ServerState(0, environment, looks_of(environment))
 
     @property
     def environment(self) -> Settings:
@@ -96,13 +96,13 @@ class LiveState:
                 self._looked_at = time.monotonic()
 
 
-def _read(session: Session, environment: Settings, now: datetime) -> Known:
+def _read(session: Session, environment: Settings, now: datetime) -> ServerState:
     """Read everything; the revision first, so that nothing read is older than it."""
     revision = revision_of(session)
     blocked = frozenset(session.scalars(select(User.id).where(User.blocked_at.is_not(None))))
     settings = current_settings(session, environment)
     looks = current_looks(session, settings)
-    return Known(revision, settings, looks, tuple(list_announcements(session, now)), blocked)
+    return ServerState(revision, settings, looks, tuple(list_announcements(session, now)), blocked)
 
 
 def revision_of(session: Session) -> int:

@@ -99,7 +99,7 @@ def hold_scoring(session: Session, target: Target, reason: str, *, by: User | No
 
 
 def resume_scoring(session: Session, target: Target, *, by: User | None, now: datetime) -> None:
-    """Resume scoring there. Raises Forbidden, NotFound."""
+    """Resume scoring where it is on hold. Raises Forbidden, NotFound."""
     check_administrator(by)
     lift(session, target, actor=by, now=now)
 

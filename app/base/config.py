@@ -100,7 +100,7 @@ class Settings(LiveSettings, BaseSettings):
         False, description="true behind HTTPS: cookies are never sent in clear; by itself where base_url is https"
     )
     trusted_proxies: str = Field(
-        "", description="addresses and networks of our reverse proxies: X-Forwarded-For is believed of these alone"
+        "", description="addresses and networks of our reverse proxies: X-Forwarded-For is trusted from these only"
     )
 
     providers: dict[str, Provider] = Field(

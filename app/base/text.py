@@ -34,6 +34,11 @@ def wrong_text(text: str, limit: int) -> str:
     return ""
 
 
+def whole_number(text: str, most_digits: int = 9) -> int | None:
+    """Return the number written in ASCII digits; None for other text, and for more digits than a row id has."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= most_digits else None
+
+
 def refuse(sentences: Mapping[str, str]) -> None:
     """Raise InvalidForm with the non-empty sentences, by field."""
     wrong = {name: sentence for name, sentence in sentences.items() if sentence}

@@ -27,7 +27,7 @@ JOBS_AT_ONCE = 50
 Result = TypeVar("Result")
 
 
-class Line:
+class WriteQueue:
     """A queue of writes to one database, in order of arrival, executed by one thread."""
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ def write_together(engine: Engine, job: Callable[[Session], Result]) -> Result:
         with writing(engine) as session:
             return job(session)
     with _lines_lock:
-        line = _lines.setdefault(engine, Line())
+        line = _lines.setdefault(engine, WriteQueue())
     return line.write(engine, job)
 
 
@@ -63,7 +63,7 @@ def has_single_writer(engine: Engine | Connection) -> bool:
     return engine.dialect.name == "sqlite"
 
 
-_lines: WeakKeyDictionary[Engine, Line] = WeakKeyDictionary()
+_lines: WeakKeyDictionary[Engine, WriteQueue] = WeakKeyDictionary()
 _lines_lock = threading.Lock()
 #: The executing thread stays with the parent: in a forked process waiting for it would never end.
 os.register_at_fork(after_in_child=_lines.clear)

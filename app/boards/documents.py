@@ -145,8 +145,8 @@ def board_csv(leaderboard: Leaderboard, superseded_by: str = "") -> str:
     ranges = ["rank_low", "rank_high", "cluster"] if has_ranges else []
     ends = [f"{scores[at]} {end}" for at in sure for end in ("low", "high")]
     later = ["superseded_by"] if superseded_by else []
-    said = [f"card {name}" for name in answers]
-    writer.writerow([*fields, *said, *scores, *ranges, *ends, "ranked_by", *later])
+    columns = [f"card {name}" for name in answers]
+    writer.writerow([*fields, *columns, *scores, *ranges, *ends, "ranked_by", *later])
     for row in rows:
         writer.writerow(
             [

@@ -1,8 +1,8 @@
 """Names of teams and systems that organisers hid, for boards that were frozen with them.
 
-A live board reads what stands in the place of a hidden name. An official one has the name in its document, which never
-changes, so that it is replaced when it is read; and a name that was hidden when the board was frozen, and is shown
-again, is restored the same way.
+On a live board the placeholder of a hidden name is read like any name. An official board keeps the name in its
+document, which never changes, so the name is replaced when it is read; and a name that was hidden when the board was
+frozen, and is shown again, is restored the same way.
 """
 
 from __future__ import annotations

@@ -155,11 +155,11 @@ def _version(
         return f"{start}-{view.key}"
     if shown is not None:
         rows = [row._replace(is_mine=False, submission_id=None) for row in shown.rows]
-        told = repr(
+        shown_text = repr(
             [rows, shown.columns, shown.card_columns, shown.gold_version, shown.sealed_gold]
             + [shown.statistics, sorted(shown.pair_tests.items())]
         )
-        return f"{start}-{hashlib.sha256(told.encode()).hexdigest()[:16]}-{view.key}"
+        return f"{start}-{hashlib.sha256(shown_text.encode()).hexdigest()[:16]}-{view.key}"
     seen_of = [(asked[0], view), *((one, sight.carried[one.phase.name].view) for one in asked[1:])]
     parts = [
         f"{one.phase_task.board_version}-{seen.key}" if seen.board is BoardShown.PUBLIC else seen.key
@@ -342,7 +342,7 @@ def _historic_rows(
     for row in session.scalars(_HISTORIC, {"phase": phase.id, "board": board.id}):
         values = [row.scores.get(f"{column.metric} {column.split}") for column in columns]
         cells = tuple(Cell(value, "not published" if value is None else None, None) for value in values)
-        said = MethodCard(row.method, paper=row.paper, code=row.code)
+        card = MethodCard(row.method, paper=row.paper, code=row.code)
         found = LeaderboardRow(
             rank=None,
             team=row.team,
@@ -353,7 +353,7 @@ def _historic_rows(
             entries=1,
             source=row.source,
             page_id=published_page(row),
-            card=said if said.says_more else None,
+            card=card if card.says_more else None,
             published_rank=row.scores.get(PUBLISHED_RANK),
         )
         rows.append(found)

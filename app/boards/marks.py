@@ -172,10 +172,9 @@ def clear_mark(session: Session, phase_task: PhaseTask, mark_id: int, *, actor: 
     ).first()
     if gone is None:
         raise NotFound("Mark not found.")
-    told = _audit_details(session.get_one(Team, gone.team_id), gone.submission_id)
-    _changed(
-        session, phase_task, gone.team_id, actor, "row.clear", {**told, "status": gone.status, "note": gone.note}, now
-    )
+    about = _audit_details(session.get_one(Team, gone.team_id), gone.submission_id)
+    details = {**about, "status": gone.status, "note": gone.note}
+    _changed(session, phase_task, gone.team_id, actor, "row.clear", details, now)
 
 
 def _note_fault(status: RowStatus, note: str) -> dict[str, str]:

@@ -175,8 +175,8 @@ class Leaderboard:
     @cached_property
     def _marks(self) -> Mapping[tuple[RowStatus, str], str]:
         """The letters by status and note, in board order; cached, as thousands of rows may be marked."""
-        said = dict.fromkeys((row.status, row.note) for row in self.rows if row.status is not None)
-        return {one: mark_of(number) for number, one in enumerate(said)}
+        marks = dict.fromkeys((row.status, row.note) for row in self.rows if row.status is not None)
+        return {one: mark_of(number) for number, one in enumerate(marks)}
 
 
 def mark_of(number: int) -> str:

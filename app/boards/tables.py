@@ -50,11 +50,11 @@ def chosen_columns(board: Leaderboard, names: Sequence[str], decimals: int | Non
     Raises KeyError with the names that the board does not have.
     """
     by_name = {f"{column.metric} {column.split}": at for at, column in enumerate(board.columns)}
-    said = {f"{CARD} {column.name}": column for column in board.card_columns}
-    if unknown := [name for name in names if name not in by_name and name not in said]:
+    card_columns = {f"{CARD} {column.name}": column for column in board.card_columns}
+    if unknown := [name for name in names if name not in by_name and name not in card_columns]:
         raise KeyError(*unknown)
     kept = [by_name[name] for name in names if name in by_name] or list(range(len(board.columns)))
-    cards = tuple(said[name] for name in names if name in said) if names else board.card_columns
+    cards = tuple(card_columns[name] for name in names if name in card_columns) if names else board.card_columns
     columns = tuple(_rounding(board.columns[at], decimals) for at in kept)
     rows = tuple(row._replace(cells=tuple(row.cells[at] for at in kept)) for row in board.rows if row.cells)
     return replace(board, columns=columns, rows=rows, rank_by=0, card_columns=cards)
@@ -113,9 +113,9 @@ def _table(
 ) -> _Table:
     """Build the texts. raised: format of footnote marks; margin: prefix of half an interval, None for no intervals."""
     track = ["Track"] if board.has_tracks else []
-    said = [column.title for column in board.card_columns]
+    titles = [column.title for column in board.card_columns]
     published = ["In the paper"] if any(row.published_rank for row in board.rows) else []
-    left = ["#", *published, "Team", *track, *said]
+    left = ["#", *published, "Team", *track, *titles]
     head = [escaped(text) for text in [*left, *(_title(column) for column in board.columns)]]
     rows, bold = [], []
     best = [_best(board, at) for at in range(len(board.columns))]

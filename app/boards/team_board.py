@@ -1,8 +1,8 @@
 """A board as one team's own results are compared with it: a few rows are read, the others are counted.
 
-Read are the team's rows, those of baselines and of teams with a mark, and the next above and below; where the others
-stand, the database counts (`app.standings.kept`). So it costs the same on a board of ten rows and of thousands. Where
-standings are not kept, or a phase whose entries are carried over rounds otherwise, all rows are read.
+It reads the team's rows, those of baselines and of teams with a mark, and the next above and below; the database counts
+the others (`app.standings.kept`). So it costs the same on a board of ten rows and of thousands. All rows are read where
+standings are not kept, or where a phase whose entries are carried over rounds otherwise.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ class TeamBoard:
             return StoodStill(self.rules, self.carried, carried, None, ())
         usual = set(since).difference(one.team_id for one in self.own.entries)
         gone = kept_values(session, self.own.rows, usual).values() if usual else ()
-        still = [told for team, told in self.competing.items() if team not in since]
+        still = [value for team, value in self.competing.items() if team not in since]
         return StoodStill(self.rules, [*self.carried, *still], carried, self.own, tuple(gone))
 
 
@@ -202,7 +202,7 @@ def board_of_team(
     kept = [one for one in reads if one is not None]
     is_enough = len(kept) == len(reads) and _round_alike(seen, kept)
     if is_enough:
-        known = [told for value in values if (told := rounded(value, rules.decimals)) is not None]
+        known = [ranked_by for value in values if (ranked_by := rounded(value, rules.decimals)) is not None]
         centres = {*known, *_entry_values(kept, around)} if around is not None else set()
         kept = [_read_further(session, one, seen, centres, has_list=len(known) > COUNTED_ONE_BY_ONE) for one in kept]
         whole = _excerpt(session, board, seen, kept)
@@ -222,11 +222,11 @@ def board_of_team(
         reads=kept if is_enough else (),
         own=next((one for one in kept if not one.source.is_carried), None),
         competing={
-            row.team_id: told
+            row.team_id: ranked_by
             for row in apart
-            if row.team_id is not None and (told := rounded(row.cells[place].value, ranks_by)) is not None
+            if row.team_id is not None and (ranked_by := rounded(row.cells[place].value, ranks_by)) is not None
         },
-        carried=[told for value in carried if (told := rounded(value, ranks_by)) is not None],
+        carried=[ranked_by for value in carried if (ranked_by := rounded(value, ranks_by)) is not None],
     )
 
 

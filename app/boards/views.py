@@ -332,7 +332,7 @@ class ResultColumnOut(ApiModel):
 
 
 class ResultsOut(ApiModel):
-    """Everything that stands on a task's boards, side by side."""
+    """All rows of a task's boards, side by side."""
 
     model_config = example(
         {
@@ -447,7 +447,7 @@ class TeamRowOut(BoardPlace):
 
 
 class TeamSystemOut(ApiModel):
-    """A system of the team, and the boards on which it stands."""
+    """A system of the team, and the boards that it is on."""
 
     name: str = Field(description="empty: it has none")
     card: CardOut

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from app.base.db import UtcDateTime, in_batches
 from app.base.errors import EvergoldError, Forbidden, InvalidForm
+from app.base.text import refuse
 from app.cards.form import PART_TITLES, CardForm, CardPart, MethodCard, card_form, card_of, read_document
 from app.cards.systems import (
     Document,
@@ -33,7 +34,7 @@ from app.cards.views import CardChangeOut
 from app.competitions.access import check_not_archived
 from app.competitions.changed import boards_changed
 from app.models import Board, CardVersion, PhaseTask, Snapshot, Submission, System, Team, User
-from app.people.blocks import check_not_blocked
+from app.people.competition_blocks import check_not_blocked
 from app.standings.renew import renew_team
 from app.teams.find import lock_team_of_submission, teams_of
 from evergold.moments import moment_words
@@ -127,17 +128,32 @@ def sent_card(fields: Mapping[str, str], form: CardForm) -> dict[str, Any]:
     if ticked:
         single["languages"] = ticked
     answers = {field.name: fields.get(ANSWER_START + field.name, "") for field in form.fields}
-    said = {name: text for name, text in answers.items() if text.strip()}
-    if said and isinstance(sent.get("fields", {}), Mapping):
-        single["fields"] = {**sent.get("fields", {}), **said}
+    given = {name: text for name, text in answers.items() if text.strip()}
+    if given and isinstance(sent.get("fields", {}), Mapping):
+        single["fields"] = {**sent.get("fields", {}), **given}
     return {**sent, **single}
+
+
+def fields_of(card: MethodCard, form: CardForm) -> dict[str, str]:
+    """Return the form fields of a card, which `sent_card` parses."""
+    answers = {ANSWER_START + one.name: one.text for one in card.answers}
+    fields = {
+        "method": card.method,
+        "summary": card.summary,
+        "paper": card.paper,
+        "code": card.code,
+        "data": card.data,
+        **answers,
+    }
+    if form.languages:
+        return fields | {LANGUAGE_START + name: "yes" for name in card.languages}
+    return fields | {"languages": " ".join(card.languages)}
 
 
 def check_card(sent: Mapping[str, Any], form: CardForm) -> dict[str, Any]:
     """Return the document to store. Raises InvalidForm with everything wrong or missing."""
     document, wrong = read_document(sent, form)
-    if wrong:
-        raise InvalidForm("Please correct what is marked.", fields=wrong)
+    refuse(wrong)
     return document
 
 

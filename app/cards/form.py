@@ -144,11 +144,11 @@ def card_form(declared: Mapping[str, Any], languages: Sequence[str] = ()) -> Car
 
 def card_of(document: Mapping[str, Any], form: CardForm) -> MethodCard:
     """Convert a stored document to a card, without answers to removed questions."""
-    said = document.get("fields", {})
+    answers = document.get("fields", {})
     return MethodCard(
         **{part: document.get(part, "") for part in CardPart if part is not CardPart.LANGUAGES},
         languages=tuple(document.get("languages", ())),
-        answers=tuple(CardAnswer(one.name, one.title, said[one.name]) for one in form.fields if one.name in said),
+        answers=tuple(CardAnswer(one.name, one.title, answers[one.name]) for one in form.fields if one.name in answers),
     )
 
 
@@ -196,8 +196,8 @@ def _unknown(sent: Mapping[str, Any], known: Sequence[str], above: str) -> dict[
     found = {}
     for name in sent:
         if name not in known:
-            said = shorten(str(name))
-            found[f"{above}{said}"] = f"There is no such field{did_you_mean(said, known)}; there are {listed(known)}."
+            short = shorten(str(name))
+            found[f"{above}{short}"] = f"There is no such field{did_you_mean(short, known)}; there are {listed(known)}."
     return found
 
 

@@ -45,7 +45,7 @@ class CardOut(Mirror):
 
 
 class CardColumnOut(Mirror):
-    """A question whose answers stand on the board, beside the scores: look for its name in a row's card."""
+    """A question whose answers are shown on the board, next to the scores: look for its name in a row's card."""
 
     name: str
     title: str

@@ -8,7 +8,7 @@ from math import ceil
 from xml.etree.ElementTree import Element
 
 from app.charts.axes import day_name, draw_y_axis, left_of_ticks, month_name
-from app.charts.labels import Place, text_place, text_width
+from app.charts.labels import TextPosition, text_place, text_width
 from app.charts.marks import add_tooltip
 from app.charts.picture import AxisOut, Picture
 from app.charts.rules import draw_upright_rules, rules_height
@@ -47,7 +47,7 @@ def draw_histogram(picture: Picture, width: int) -> Element:
     return svg
 
 
-def _above(words: str, left: float, each: float, end: float) -> Iterator[Place]:
+def _above(words: str, left: float, each: float, end: float) -> Iterator[TextPosition]:
     """Yield places above the middle of a bar, then to its sides, to avoid rules."""
     half = text_width(words, SIZE) / 2
     for share in (0.5, 0.3, 0.7, 0.15, 0.85):
@@ -59,8 +59,8 @@ def _draw_edges(plot: Plot, x: Axis, step: float) -> None:
     """Write the numbers at the edges of the ranges."""
     add_line(plot.svg, "fig-axis", plot.left, plot.bottom, plot.right, plot.bottom)
     count = round((x.high - x.low) / step)
-    told = Axis(x.title, 0, 6 * step, x.decimals, x.scale)  # spans a few steps, so that numbers get enough digits
-    texts = [told.tick_text(x.low + step * at) for at in range(count + 1)]
+    scale = Axis(x.title, 0, 6 * step, x.decimals, x.scale)  # spans a few steps, so that numbers get enough digits
+    texts = [scale.tick_text(x.low + step * at) for at in range(count + 1)]
     widest = max(text_width(text, TICK_SIZE) for text in texts) + 12
     every = max(1, ceil(widest * count / (plot.right - plot.left)))
     for at in range(0, count + 1, every):

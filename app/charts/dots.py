@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from xml.etree.ElementTree import Element
 
 from app.charts.axes import draw_x_axis, plot_axis
-from app.charts.labels import Place, cut_to, text_place, text_width
+from app.charts.labels import TextPosition, cut_to, text_place, text_width
 from app.charts.marks import REACH, SHAPES, Key, Shape, add_mark, add_tooltip, draw_keys, keys_height, point_box
 from app.charts.picture import Picture, PointOut, SeriesOut
 from app.charts.sheet import LABEL_SIZE, NARROW, YOU, Plot, plot_of, reserve_text, sheet_of, write
@@ -84,6 +84,6 @@ def _name_ends(plot: Plot, row: Sequence[tuple[SeriesOut, float, float]]) -> Non
             write(plot.svg, name, "fig-end", found)
 
 
-def _beside(name: str, x: float, y: float) -> Iterator[Place]:
+def _beside(name: str, x: float, y: float) -> Iterator[TextPosition]:
     yield text_place(name, 11, x - REACH - 3, y + 4, "end")
     yield text_place(name, 11, x + REACH + 3, y + 4, "start")

@@ -30,12 +30,12 @@ def draw_forest(picture: Picture, width: int) -> Element:
     is_narrow = width == NARROW
     ranks = _NARROW_RANKS if is_narrow else _RANKS
     names = [cut_to(shown_name(point), LABEL_SIZE, 96 if is_narrow else 230) for point in points]
-    told = 0.0 if is_narrow else max(text_width(_numbers(picture, point), SIZE) for point in points) + 16
+    numbers_px = 0.0 if is_narrow else max(text_width(_numbers(picture, point), SIZE) for point in points) + 16
     top = 8 + rules_height(picture.lines)
     bottom = top + _ROW * len(points)
     svg = sheet_of(picture, width, bottom + 46)
     left = ranks + 14 + max(text_width(name, LABEL_SIZE) for name in names)
-    plot = plot_of(svg, width, left, top, bottom, told + 14)
+    plot = plot_of(svg, width, left, top, bottom, numbers_px + 14)
     draw_x_axis(plot, x)
     draw_upright_rules(plot, picture.lines, x)
     rows = [(point, top + _ROW * (at + 0.5)) for at, point in enumerate(points)]

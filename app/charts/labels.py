@@ -52,7 +52,7 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TextPosition:
     """Position of a text: x of its anchor, y of its baseline, and its box."""
 
     x: float
@@ -79,7 +79,7 @@ class Room:
             return False
         return not any(box.meets(taken) for square in box.squares() for taken in self._taken.get(square, ()))
 
-    def find(self, places: Iterable[Place]) -> Place | None:
+    def find(self, places: Iterable[TextPosition]) -> TextPosition | None:
         """Take the first free place; None if there is none."""
         found = next((place for place in places if self.is_free(place.box)), None)
         if found is not None:
@@ -93,14 +93,14 @@ def text_width(text: str, size: float) -> float:
     return size * sum(_em(letter) for letter in text)
 
 
-def text_place(text: str, size: float, x: float, y: float, anchor: Anchor = "start") -> Place:
+def text_place(text: str, size: float, x: float, y: float, anchor: Anchor = "start") -> TextPosition:
     """Return the place of a text with its anchor at x and its baseline at y."""
     width = text_width(text, size)
     left = {"start": x, "middle": x - width / 2, "end": x - width}[anchor]
-    return Place(x, y, anchor, Box(left, y - _ABOVE * size, left + width, y + _BELOW * size))
+    return TextPosition(x, y, anchor, Box(left, y - _ABOVE * size, left + width, y + _BELOW * size))
 
 
-def around(text: str, size: float, x: float, y: float, reach: float) -> Iterator[Place]:
+def around(text: str, size: float, x: float, y: float, reach: float) -> Iterator[TextPosition]:
     """Yield places for the name of a point at x and y: beside it at this radius, above, below, diagonal, then
     farther."""
     middle = y + (_ABOVE - _BELOW) / 2 * size

@@ -75,10 +75,10 @@ def _draw_cell(
     """Draw a square. letters: the class of its text, empty if there is no room for any."""
     x, y = corner
     cell = add_rect(svg, _KINDS[look], x, y, side, side)
-    told = p_text(point.value)
-    add_tooltip(cell, f"{point.y} {_WORDS[look]} {point.x}\np {told}", str(point.y))
+    p = p_text(point.value)
+    add_tooltip(cell, f"{point.y} {_WORDS[look]} {point.x}\np {p}", str(point.y))
     if letters:
-        short = told.removeprefix("= ").replace("< ", "<")
+        short = p.removeprefix("= ").replace("< ", "<")
         add_text(svg, short, letters, x + side / 2, y + side / 2 + 4, "middle")
 
 

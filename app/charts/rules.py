@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import permutations, product
 from typing import Literal
 
-from app.charts.labels import Box, Place, cut_to, text_place
+from app.charts.labels import Box, TextPosition, cut_to, text_place
 from app.charts.picture import LineOut
 from app.charts.sheet import TICK_SIZE, Plot, reserve_text
 from evergold.figures.axes import Axis
@@ -52,7 +52,7 @@ class _Rule:
     x: float
     top: float
     text: str
-    place: Place | None
+    place: TextPosition | None
 
     def crosses(self, other: _Rule) -> bool:
         """True if the other's rule or name runs through this one's name."""

@@ -87,8 +87,8 @@ class Scatter:
     @property
     def description(self) -> str:
         """Description of the plot in words."""
-        said = [self.text_of(point) for point in self.points]
-        return f"{self.y.title} against {self.x.title}. {'; '.join(said)}."
+        texts = [self.text_of(point) for point in self.points]
+        return f"{self.y.title} against {self.x.title}. {'; '.join(texts)}."
 
     def text_of(self, point: ScatterPoint) -> str:
         """Describe one point in words."""

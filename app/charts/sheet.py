@@ -8,7 +8,7 @@ from typing import Literal
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from app.charts.labels import Box, Place, Room
+from app.charts.labels import Box, Room, TextPosition
 from app.charts.picture import Picture
 from evergold.figures.svg import FONT, NAMESPACE, add_names, add_text, number, without_colours
 
@@ -79,12 +79,12 @@ def plot_of(svg: Element, width: int, left: float, top: float, bottom: float, ri
     return Plot(svg, left, top, width - right, bottom, room)
 
 
-def reserve_text(plot: Plot, text: str, kind: str, place: Place) -> None:
+def reserve_text(plot: Plot, text: str, kind: str, place: TextPosition) -> None:
     """Write a text and mark its place as occupied."""
     plot.room.take(place.box)
     write(plot.svg, text, kind, place)
 
 
-def write(parent: Element, text: str, kind: str, place: Place) -> None:
+def write(parent: Element, text: str, kind: str, place: TextPosition) -> None:
     """Write a text at its place."""
     add_text(parent, text, kind, place.x, place.y, place.anchor)

@@ -70,7 +70,7 @@ def approve(
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let somebody create competitions in the browser, where EVERGOLD_ORGANISE is `approved`; again changes nothing."""
+    """Let somebody create competitions in the browser, where EVERGOLD_ORGANISE is `approved`."""
     from app.people.auth import approve_organiser
     from app.people.rights import find_user
 
@@ -268,5 +268,5 @@ def _request(one: OrganisingRequest) -> dict[str, Any]:
 def _answer_text(one: dict[str, Any]) -> str:
     if one["is_approved"] is None:
         return "none yet"
-    said = "approved" if one["is_approved"] else "refused"
-    return f"{said} by {one['answered_by']}{': ' if one['answer'] else ''}{one['answer']}"
+    decision = "approved" if one["is_approved"] else "refused"
+    return f"{decision} by {one['answered_by']}{': ' if one['answer'] else ''}{one['answer']}"

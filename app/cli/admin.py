@@ -300,10 +300,10 @@ def announce(
     as_json: JsonOption = False,
 ) -> None:
     """Announce something to everybody: a banner on every page, for instance until `2026-02-03 20:00 UTC`."""
-    from app.administration.announcements import Wanted, announce as announce_to_all
+    from app.administration.announcements import NewAnnouncement, announce as announce_to_all
 
     with server_database(data_dir) as session:
-        wanted = Wanted(text, _severity(severity), _moment("--from", starts), _moment("--until", ends))
+        wanted = NewAnnouncement(text, _severity(severity), _moment("--from", starts), _moment("--until", ends))
         made = announce_to_all(session, wanted, by=None, now=datetime.now(UTC))
     if as_json:
         print_json(made.model_dump(mode="json"))

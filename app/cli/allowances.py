@@ -55,12 +55,12 @@ def allow(
 ) -> None:
     """Give a team a later deadline or more submissions in each task of a phase."""
     from app.base.config import get_settings
-    from app.competitions.allowances import Wanted, grant
+    from app.competitions.allowances import NewExtension, grant
     from app.competitions.find import find_competition
     from app.competitions.views import describe_allowance
 
     competition, _, phase = place.strip("/").partition("/")
-    wanted = Wanted(phase, team, _moment(until), is_ranked, extra_per_day, extra_total, reason)
+    wanted = NewExtension(phase, team, _moment(until), is_ranked, extra_per_day, extra_total, reason)
     with database(data_dir) as session:
         found = find_competition(session, competition)
         now = datetime.now(UTC)

@@ -384,8 +384,8 @@ def _pair(text: str) -> tuple[str, str]:
 
 def _what(changes: list[Any], note: str) -> str:
     more = f" (and {len(changes) - 1} more)" if len(changes) > 1 else ""
-    said = f"{changes[0]}{more}" if changes else "nothing that shows"
-    return f"{note}: {said}" if note else said
+    summary = f"{changes[0]}{more}" if changes else "nothing that shows"
+    return f"{note}: {summary}" if note else summary
 
 
 @contextmanager

@@ -168,7 +168,7 @@ def reveal(
     place: Place,
     version: Annotated[int | None, typer.Option(min=1, help="Default: the one in use.")] = None,
     write: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the content, too; a folder as the tar that was sealed.")
+        Path | None, typer.Option(metavar="FILE", help="Also write the content; a folder as the tar that was sealed.")
     ] = None,
     public: Annotated[
         bool, typer.Option("--public", help="Make this gold public from now on: seal it again as public.")

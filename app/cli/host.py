@@ -65,7 +65,7 @@ def _users(*names: str) -> Users:
 
 
 def _program() -> Path:
-    """Return the command that this process is."""
+    """Return the path of the `evergold` command beside this process's Python."""
     return Path(sys.executable).with_name("evergold")
 
 

@@ -124,14 +124,14 @@ def _halt(text: str) -> Halt | None:
 def _tell(competition: Competition, as_json: bool) -> None:
     from app.competitions.views import describe_life
 
-    told = describe_life(competition)
+    shown = describe_life(competition)
     if as_json:
-        print_json(told.model_dump(mode="json"))
+        print_json(shown.model_dump(mode="json"))
         return
-    halt = "" if told.halt == "none" else f", {told.halt}{f': {told.reason}' if told.reason else ''}"
-    say(f"{competition.name} is {told.stage}{halt}.")
-    if told.delete_at is not None:
-        say(f"It is deleted {deadline_words(told.delete_at)}; `evergold life keep {competition.name}` cancels that.")
+    halt = "" if shown.halt == "none" else f", {shown.halt}{f': {shown.reason}' if shown.reason else ''}"
+    say(f"{competition.name} is {shown.stage}{halt}.")
+    if shown.delete_at is not None:
+        say(f"It is deleted {deadline_words(shown.delete_at)}; `evergold life keep {competition.name}` cancels that.")
 
 
 def _tell_scores(session: Session, competition: Competition) -> None:

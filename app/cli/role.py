@@ -153,13 +153,13 @@ def invite(
     wanted, rights, now = _role(role), _rights(right, role), datetime.now(UTC)
     with server_database(data_dir) as session:
         found = find_competition(session, competition)
-        told = invitations.invite(
+        invited = invitations.invite(
             session, found, whom, wanted, rights=rights, by=None, settings=get_settings(), now=now
         )
     if as_json:
-        print_json(told.model_dump(mode="json"))
+        print_json(invited.model_dump(mode="json"))
     else:
-        say(f"{told.address} is invited, as invitation {told.id}, until {moment_words(told.expires_at)}.")
+        say(f"{invited.address} is invited, as invitation {invited.id}, until {moment_words(invited.expires_at)}.")
 
 
 @roles.command("invitations")

@@ -40,8 +40,8 @@ def show(place: PlaceArgument, data_dir: DataDirOption = None, as_json: JsonOpti
     if not found:
         say("No row is marked.")
         return
-    told = [(str(one.id), one.team, str(one.submission or "everything"), one.status, one.note) for one in found]
-    print_table(["Id", "Team", "Of it", "Status", "Why"], told, numbers=["Id"])
+    cells = [(str(one.id), one.team, str(one.submission or "everything"), one.status, one.note) for one in found]
+    print_table(["Id", "Team", "Of it", "Status", "Why"], cells, numbers=["Id"])
 
 
 @rows.command()
@@ -102,8 +102,8 @@ def database(data_dir: Path | None) -> Iterator[Session]:
             yield session
     except EvergoldError as error:
         fields = error.details.get("fields", {})
-        told = " ".join([error.message, *(f"{name}: {sentence}" for name, sentence in fields.items())])
-        raise CommandError(told, name=error.code, details=error.details) from None
+        message = " ".join([error.message, *(f"{name}: {sentence}" for name, sentence in fields.items())])
+        raise CommandError(message, name=error.code, details=error.details) from None
 
 
 def _phase_task(session: Session, place: str) -> PhaseTask:

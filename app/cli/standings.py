@@ -47,8 +47,8 @@ def standings(
     if as_json:
         print_json({"standings": found.standings, "tasks": found.tasks, "differences": found.differences})
         raise typer.Exit(Code.ERROR if found.differences else Code.OK)
-    said = " All follow from the runs." if check and not found.differences else ""
-    say(f"{count(found.standings, 'standing')} in {count(found.tasks, 'task')} with submissions.{said}")
+    words = " All follow from the runs." if check and not found.differences else ""
+    say(f"{count(found.standings, 'standing')} in {count(found.tasks, 'task')} with submissions.{words}")
     if found.differences:
         number = count(len(found.differences), "standing")
         raise CommandError(

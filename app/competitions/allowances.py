@@ -87,7 +87,7 @@ LATE_NOTE = "Submitted after the deadline, with the organisers' permission."
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class NewExtension:
     """A requested extension.
 
     `phase` and `team` are names; `until` is the close for this team alone; `is_ranked` gives a rank to submissions
@@ -104,7 +104,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Granted:
+class GrantedExtension:
     """An extension for display.
 
     `granted_by` is a user name, None for the command line; `late` describes its ranked late entries.
@@ -176,7 +176,7 @@ def note_late_entry(session: Session, submission: Submission, allowance: Allowan
 # ------------------------------------------------------------------------------------------------------- for organisers
 
 
-def list_allowances(session: Session, competition: Competition) -> list[Granted]:
+def list_allowances(session: Session, competition: Competition) -> list[GrantedExtension]:
     """List extensions by phase and team. competition: from `find_competition`."""
     found = session.execute(
         select(Allowance, Phase, Team.name, User.username)
@@ -186,7 +186,7 @@ def list_allowances(session: Session, competition: Competition) -> list[Granted]
         .where(Phase.competition_id == competition.id)
         .order_by(Phase.position, Phase.id, Team.name)
     )
-    return [Granted(*row, late_entries(session, row[0], row[1])) for row in found.all()]
+    return [GrantedExtension(*row, late_entries(session, row[0], row[1])) for row in found.all()]
 
 
 def allowances_of(session: Session, team: Team) -> list[Allowance]:
@@ -204,12 +204,12 @@ def teams_to_allow(session: Session, competition: Competition) -> list[str]:
 def grant(
     session: Session,
     competition: Competition,
-    wanted: Wanted,
+    wanted: NewExtension,
     settings: Settings,
     *,
     actor: User | None,
     now: datetime,
-) -> Granted:
+) -> GrantedExtension:
     """Grant an extension, replacing an earlier one of this team in this phase, and notify the team by mail.
 
     Raises InvalidForm with all faults.
@@ -231,11 +231,11 @@ def grant(
     row.extra_per_day, row.extra_total = wanted.extra_per_day, wanted.extra_total
     row.user_id, row.granted_at = actor.id if actor else None, now
     session.flush()
-    told = {"phase": phase.name, "team": team.name, **_audit_details(row), "before": before}
-    record(session, actor, "allowance.grant", f"competition {competition.name}", told, now=now)
+    details = {"phase": phase.name, "team": team.name, **_audit_details(row), "before": before}
+    record(session, actor, "allowance.grant", f"competition {competition.name}", details, now=now)
     late = late_entries(session, row, phase)
     _mail_team(session, competition, phase, row, late, settings, now)
-    return Granted(row, phase, team.name, actor.username if actor else None, late)
+    return GrantedExtension(row, phase, team.name, actor.username if actor else None, late)
 
 
 _MAIL = """\
@@ -268,7 +268,7 @@ def _mail_team(
     lines += [f"- {late.words}"] if late else []
     extra = ((row.extra_per_day, "more a day"), (row.extra_total, "more in all"))
     lines += [f"- {number} {what}, in each task" for number, what in extra if number]
-    said = {
+    details = {
         "title": competition.title,
         "phase": phase.title,
         "lines": "\n".join(lines),
@@ -277,7 +277,7 @@ def _mail_team(
     }
     members = select(User).join(TeamMember, TeamMember.user_id == User.id).where(TeamMember.team_id == row.team_id)
     for member in session.scalars(members.order_by(User.id)):
-        body = _MAIL.format(username=member.username, **said)
+        body = _MAIL.format(username=member.username, **details)
         subject = f"{competition.title}: your team is allowed more"
         send_mail(session, member, subject, body, now=now, competition_id=competition.id)
 
@@ -294,10 +294,10 @@ def take_back(
     )
     if row is None:
         raise NotFound("There is no such allowance here (any more).")
-    told = {"phase": row.phase.name, "team": row.team.name, **_audit_details(row)}
+    details = {"phase": row.phase.name, "team": row.team.name, **_audit_details(row)}
     session.execute(select(Team.id).where(Team.id == row.team_id).with_for_update())
     session.execute(delete(Allowance).where(Allowance.id == row.id))
-    record(session, actor, "allowance.take-back", f"competition {competition.name}", told, now=now)
+    record(session, actor, "allowance.take-back", f"competition {competition.name}", details, now=now)
 
 
 def _team(session: Session, competition: Competition, name: str) -> Team | None:
@@ -312,7 +312,7 @@ def _can_be_allowed(competition: Competition) -> ColumnElement[bool]:
     return and_(Team.competition_id == competition.id, Team.kind == TeamKind.TEAM, Team.merged_into_id.is_(None))
 
 
-def _faults(wanted: Wanted, phase: Phase | None, now: datetime) -> dict[str, str]:
+def _faults(wanted: NewExtension, phase: Phase | None, now: datetime) -> dict[str, str]:
     """Return the faults by field."""
     wrong = {
         name: f"A whole number from 0 to {MOST_EXTRA}."

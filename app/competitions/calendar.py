@@ -94,16 +94,16 @@ def gaps_of(phases: Sequence[Dates]) -> list[Gap]:
 
 def sentences(phases: Sequence[Dates]) -> list[str]:
     """Describe overlaps and gaps in sentences."""
-    said = []
+    words = []
     for one in overlaps_of(phases):
         until = f" to {_clocks(one.end)}, {_lasting(one.end - one.start)}" if one.end else " on"
-        said.append(f"“{one.first.title}” and “{one.second.title}” are both open from {_clocks(one.start)}{until}.")
+        words.append(f"“{one.first.title}” and “{one.second.title}” are both open from {_clocks(one.start)}{until}.")
     for gap in gaps_of(phases):
-        said.append(
+        words.append(
             f"Between “{gap.before.title}” and “{gap.after.title}” no phase is open, "
             f"from {_clocks(gap.start)} to {_clocks(gap.end)}, {_lasting(gap.end - gap.start)}."
         )
-    return said
+    return words
 
 
 def _words(phase: Dates) -> str:

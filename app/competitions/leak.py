@@ -244,17 +244,17 @@ def leak_words(leak: Leak) -> str:
     sent = "any number of" if leak.submissions is None else f"{leak.submissions:,}"
     shown = f"{leak.scores} score{'' if leak.scores == 1 else 's'}"
     digits = "all decimals" if leak.decimals is None else f"{leak.decimals} decimals"
-    told = f"a submission tells at most {leak.bits:.1f} bits ({shown}, {digits}), a team may send {sent}"
+    sentence = f"a submission tells at most {leak.bits:.1f} bits ({shown}, {digits}), a team may send {sent}"
     if leak.size is None:
         labels = "any number of" if math.isinf(leak.total_bits) else f"{leak.total_bits:,.0f}"
-        return f"{told}: as much as {labels} yes/no labels; how many bits the gold has is not known yet"
+        return f"{sentence}: as much as {labels} yes/no labels; how many bits the gold has is not known yet"
     taken = "with" if leak.size.is_measured else "taken as"
     gold = f"{leak.size.items:,} items {taken} {leak.size.bits:,.0f} bits"
     if leak.is_divided:
         public = f"one team can read {percent(leak.told)} of it, and nothing of the private part"
-        return f"{gold} in the public part; {told}: {public}"
+        return f"{gold} in the public part; {sentence}: {public}"
     both = f"one team can read {percent(leak.share)} of the gold, {COLLUDING} teams {percent(leak.share_of(COLLUDING))}"
-    return f"{gold}; {told}: {both}"
+    return f"{gold}; {sentence}: {both}"
 
 
 def remedy_words(remedies: Sequence[Remedy]) -> str:

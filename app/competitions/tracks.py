@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.base.errors import InvalidForm
 from app.models import Competition
 from evergold.scoring.errors import shorten
 from evergold.value_words import did_you_mean
 
-FIELD = "track"
+TRACK_FIELD = "track"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +31,14 @@ def track_title(tracks: Sequence[Track], name: str | None) -> str:
     return next((track.title for track in tracks if track.name == name), name or "")
 
 
-def check_track(competition: Competition, name: str | None) -> None:
-    """Raise InvalidForm if the track is missing, unknown, or given although the competition has none."""
+def track_fault(competition: Competition, name: str | None) -> str:
+    """Return a sentence on a track that is missing, unknown, or given although there are none; empty if it is right."""
     names = [track.name for track in tracks_of(competition)]
     if (name is None and not names) or name in names:
-        return
+        return ""
     known = ", ".join(f"'{one}'" for one in names)
     if name is None:
-        sentence = f"Choose a track: {known}."
-    elif not names:
-        sentence = "This competition has no tracks; leave it out."
-    else:
-        sentence = f"There is no track '{shorten(name)}'{did_you_mean(name, names)}; there are {known}."
-    raise InvalidForm("Please correct what is marked.", fields={FIELD: sentence})
+        return f"Choose a track: {known}."
+    if not names:
+        return "This competition has no tracks; leave it out."
+    return f"There is no track '{shorten(name)}'{did_you_mean(name, names)}; there are {known}."

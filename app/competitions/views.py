@@ -12,7 +12,7 @@ from app.base import api_links, links
 from app.base.answers import ApiModel, Mirror, Moment, Named, example
 from app.base.config import Settings
 from app.competitions import limits
-from app.competitions.allowances import Granted
+from app.competitions.allowances import GrantedExtension
 from app.competitions.confirmation import Confirmation
 from app.competitions.find import boards_of
 from app.competitions.leak import COLLUDING, Leak, Level, leak_words
@@ -363,7 +363,7 @@ class AllowancesOut(ApiModel):
     allowances: list[AllowanceOut]
 
 
-def describe_allowance(granted: Granted) -> AllowanceOut:
+def describe_allowance(granted: GrantedExtension) -> AllowanceOut:
     """Return an extension with the names of its phase and team."""
     row = granted.allowance
     return AllowanceOut(

@@ -136,8 +136,8 @@ class View:
         """A hash for tags and versions, equal for equal views. It reveals nothing that the view does not show."""
         shown = replace(self.participants, participants=None) if self.participants else self
         only = sorted(shown.only) if shown.only is not None else None
-        told = [self.is_organiser, *(getattr(shown, name) for name in _TOLD), only]
-        return hashlib.sha256(repr(told).encode()).hexdigest()[:8]
+        parts = [self.is_organiser, *(getattr(shown, name) for name in _TOLD), only]
+        return hashlib.sha256(repr(parts).encode()).hexdigest()[:8]
 
     def shows(self, metric: str, split: str) -> bool:
         """True if this score may be shown at all."""
@@ -257,21 +257,23 @@ def declared_of(phase: Phase, phase_task: PhaseTask | None = None, *, closed_at:
     closed_at: the close to use for a board that was frozen then; None for the current end of the phase.
     """
     close = closed_at or phase.ends_at
-    said = {**phase.visibility, **(phase_task.visibility if phase_task else {})}
-    public_from, names_from = said.get("public_from"), said.get("names_from")
+    declared = {**phase.visibility, **(phase_task.visibility if phase_task else {})}
+    public_from, names_from = declared.get("public_from"), declared.get("names_from")
     # On a ladder a team learns its record and nothing else: any other score would get around that.
     own_rule = (phase_task.entry or {}).get("entry") if phase_task else None
     is_ladder = (own_rule or phase.entry_rule) == EntryRule.LADDER
-    board = BoardShown(said.get("board") or (BoardShown.HIDDEN if public_from else BoardShown.PUBLIC))
+    board = BoardShown(declared.get("board") or (BoardShown.HIDDEN if public_from else BoardShown.PUBLIC))
     private = phase_task.private_part if phase_task else {}
     return Declared(
         board=BoardShown.HIDDEN if public_from and board is BoardShown.PUBLIC else board,
         public_from=_moment(public_from, close),
-        own_scores=OwnScores.NEVER if is_ladder else OwnScores(said.get("own_scores") or OwnScores.AT_ONCE),
+        own_scores=OwnScores.NEVER if is_ladder else OwnScores(declared.get("own_scores") or OwnScores.AT_ONCE),
         names_from=_moment(names_from, close),
         is_anonymous=bool(names_from),
-        slices=Slices.NONE if is_ladder else Slices(said.get("slices") or _USUAL_SLICES[is_gold_hidden(phase_task)]),
-        precision=_precision(said.get("precision"), phase_task),
+        slices=Slices.NONE
+        if is_ladder
+        else Slices(declared.get("slices") or _USUAL_SLICES[is_gold_hidden(phase_task)]),
+        precision=_precision(declared.get("precision"), phase_task),
         is_gold_hidden=is_gold_hidden(phase_task),
         is_divided=bool(private),
         private_from=_moment(private.get("shown_from", CLOSE), close) if private else None,
@@ -317,7 +319,7 @@ def decide(declared: Declared, now: datetime, only: frozenset[tuple[str, str]] |
 
 
 def with_last_private_part(view: View, *others: View) -> View:
-    """Return the view with its private part shown no earlier than those of others, whose entries stand beside its."""
+    """Return the view, its private part shown no earlier than those of the phases whose entries its board has, too."""
     if not view.is_divided:
         return view
     if view.participants:

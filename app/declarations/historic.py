@@ -164,8 +164,8 @@ def results_of(
         if not problems.errors:
             result = results.setdefault((team, date), Published(team, achieved_at, {}))
             result.scores[f"{metric} {split}"] = float(value)
-    said = _parse_score(table, problems)
-    return [] if problems.errors else [_with_scores(result, said[key]) for key, result in results.items()]
+    score = _parse_score(table, problems)
+    return [] if problems.errors else [_with_scores(result, score[key]) for key, result in results.items()]
 
 
 def _dates(table: Table) -> list[str]:
@@ -180,16 +180,16 @@ def _with_scores(result: Published, said: Mapping[str, str]) -> Published:
 
 def _parse_score(table: Table, problems: Problems) -> dict[tuple[str, str], dict[str, str]]:
     """Return the optional values of each result, by team and date."""
-    said: defaultdict[tuple[str, str], dict[str, str]] = defaultdict(dict)
+    scores: defaultdict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for name in (name for name in SAID_COLUMNS if name in table.columns):
         for line, team, date, cell in zip(table.lines, table["team"], _dates(table), table[name], strict=True):
-            text, result = cell.strip(), said[team.strip(), date]
+            text, result = cell.strip(), scores[team.strip(), date]
             fault = _score_error(name, text)
             if text and result.setdefault(name, text) != text:
                 fault = f"another line of this result has {shorten(result[name])}"
             if fault:
                 problems.add("bad-value", fault, line=line, column=name)
-    return said
+    return scores
 
 
 def _score_error(name: str, text: str) -> str | None:

@@ -72,9 +72,9 @@ def participants_csv(competition: Competition, participants: Sequence[Participan
     phases = [phase.name for phase in competition.phases]
     writer.writerow(["username", "email", "display_name", "team", "registered_at", *(f"sent {one}" for one in phases)])
     for one in participants:
-        said = [spreadsheet_safe(part) for part in (one.username, one.email, one.display_name, one.team)]
+        cells = [spreadsheet_safe(part) for part in (one.username, one.email, one.display_name, one.team)]
         registered = one.registered_at.astimezone(UTC).isoformat() if one.registered_at else ""
-        writer.writerow([*said, registered, *(one.submissions[phase] for phase in phases)])
+        writer.writerow([*cells, registered, *(one.submissions[phase] for phase in phases)])
     return text.getvalue()
 
 

@@ -13,9 +13,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
+from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
@@ -29,38 +30,29 @@ from app.boards.leaderboard import build_leaderboard
 from app.cards.edits import card_documents
 from app.competitions.find import boards_of
 from app.competitions.visibility import Viewer
-from app.models import (
-    Competition,
-    CompetitionTask,
-    Phase,
-    PhaseTask,
-    ScoreRow,
-    ScoringRun,
-    Submission,
-    Team,
-    User,
-)
+from app.models import Competition, CompetitionTask, Phase, PhaseTask, ScoreRow, ScoringRun, Submission, Team, User
+from app.submissions.organisers_list import CHOSEN_LIMIT
 from app.teams.consents import publishable
 
 #: Maximum number of ids per statement, which SQLite limits.
 _AT_ONCE = 500
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """Filter of submissions.
+Name = Annotated[str, Field(max_length=100, description="a name; empty: all of them")]
 
-    phase, task: names, None for all.
-    entries: only current entries of boards.
-    ids: only these, None for all.
-    publishable: only those whose teams consent to publication.
-    """
 
-    phase: str | None = None
-    task: str | None = None
-    entries: bool = False
-    ids: frozenset[UUID] | None = None
-    publishable: bool = False
+class ExportFilter(BaseModel):
+    """A choice of submissions, as it stands in the address of an export."""
+
+    model_config = ConfigDict(frozen=True)
+
+    phase: Name = ""  # forms send an untouched field as an empty string
+    task: Name = ""
+    only: Literal["all", "entries"] = Field("all", description="`entries`: what stands on a board now")
+    submission: list[UUID] | None = Field(None, max_length=CHOSEN_LIMIT, description="only these")
+    publishable: bool = Field(
+        False, description="only those whose teams consent to publication, as `may_be_published` in the manifest"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +107,16 @@ class _Standing:
 
 
 def submissions_to_export(
-    session: Session, competition: Competition, wanted: Wanted, organiser: User, now: datetime
+    session: Session, competition: Competition, wanted: ExportFilter, organiser: User, now: datetime
 ) -> list[ExportedSubmission]:
     """List submissions by team and time. competition: from `find_competition`. Raises NotFound for unknown names."""
     asked = _wanted_phase_tasks(competition, wanted)
     standing = _standing(session, competition, asked, organiser, now)
-    rows = _rows(session, standing.keys() if wanted.entries else wanted.ids, [one.id for _, one in asked])
+    rows = _rows(
+        session,
+        standing.keys() if wanted.only == "entries" else wanted.submission or None,
+        [one.id for _, one in asked],
+    )
     run_ids = {row.id: row.run_id for row in rows}
     scores = _scores(session, list(run_ids.values()))
     cards = card_documents(session, list(run_ids))
@@ -129,13 +125,13 @@ def submissions_to_export(
     for row in rows:
         if wanted.publishable and row.id not in consented:
             continue
-        said = {name: value for name, value in row._asdict().items() if name != "run_id"}
-        said |= {"track": row.track or "", "kind": str(row.kind), "state": str(row.state)}
+        values = {name: value for name, value in row._asdict().items() if name != "run_id"}
+        values |= {"track": row.track or "", "kind": str(row.kind), "state": str(row.state)}
         stands = standing.get(row.id, _Standing())
         card = cards.get(row.id) or ({"method": row.method} if row.method else {})
         found.append(
             ExportedSubmission(
-                **said,
+                **values,
                 stands_on=tuple(stands.boards),
                 row_status=stands.status,
                 scores=tuple(scores[row.run_id]),
@@ -146,13 +142,13 @@ def submissions_to_export(
     return sorted(found, key=lambda one: (one.team.casefold(), one.team_id, one.submitted_at, one.id))
 
 
-def _wanted_phase_tasks(competition: Competition, wanted: Wanted) -> list[tuple[Phase, PhaseTask]]:
-    phases = [one for one in competition.phases if wanted.phase in (None, one.name)]
+def _wanted_phase_tasks(competition: Competition, wanted: ExportFilter) -> list[tuple[Phase, PhaseTask]]:
+    phases = [one for one in competition.phases if wanted.phase in ("", one.name)]
     if not phases:
         known = ", ".join(f"'{one.name}'" for one in competition.phases) or "none"
         raise NotFound(f"Competition '{competition.name}' has no phase '{wanted.phase}'; it has {known}.")
-    found = [(phase, one) for phase in phases for one in phase.phase_tasks if wanted.task in (None, one.task.name)]
-    if not found and wanted.task is not None:
+    found = [(phase, one) for phase in phases for one in phase.phase_tasks if wanted.task in ("", one.task.name)]
+    if not found and wanted.task:
         known = ", ".join(f"'{one.name}'" for one in competition.tasks) or "none"
         raise NotFound(f"There is no task '{wanted.task}' in what is asked for; '{competition.name}' has {known}.")
     return found
@@ -279,8 +275,8 @@ def manifest_csv(files: Sequence[Packed]) -> str:
     writer.writerow([*_COLUMNS, *(spreadsheet_safe(column) for column in columns)])
     for file in files:
         values = {f"{score.metric} {score.split}": score.value for score in file.submission.scores}
-        said = [_cell(value) for value in _said(file).values()]
-        writer.writerow([*said, *(values.get(column) for column in columns)])
+        cells = [_cell(value) for value in _said(file).values()]
+        writer.writerow([*cells, *(values.get(column) for column in columns)])
     return text.getvalue()
 
 

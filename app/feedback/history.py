@@ -16,16 +16,7 @@ from app.charts.picture import AxisOut, PointOut
 from app.competitions.columns import BoardColumn, board_columns
 from app.competitions.ordering import difference_of, effective_decimals
 from app.competitions.visibility import View, Viewer, boards_of_task, rounded, view_of
-from app.models import (
-    Board,
-    Phase,
-    PhaseTask,
-    RunStatus,
-    ScoreRow,
-    ScoringRun,
-    Submission,
-    User,
-)
+from app.models import Board, Phase, PhaseTask, RunStatus, ScoreRow, ScoringRun, Submission, User
 from app.submissions.find import newest_own, own_places
 
 #: Number of latest submissions that are shown; teams with more have the board's pictures.
@@ -33,7 +24,7 @@ MOST_SHOWN = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SubmittedTask:
     """A task in a phase to which the user submitted, with its names and titles."""
 
     competition: str
@@ -61,21 +52,21 @@ class Attempt:
 class History:
     """The attempts at a place, oldest first, in the column that ranks a board. boards: all boards to choose from."""
 
-    place: Place
+    place: SubmittedTask
     boards: Sequence[Board]
     board: Board
     column: BoardColumn
     attempts: Sequence[Attempt]
 
 
-def places_of(session: Session, user: User, competition: str | None = None) -> list[Place]:
+def places_of(session: Session, user: User, competition: str | None = None) -> list[SubmittedTask]:
     """List the places where this user or one of their teams submitted, in the organisers' order; of this competition
     alone, if it is named."""
     found = own_places(session, user, competition=competition)
-    return list(dict.fromkeys(Place(*one.names, *one.titles, one.phase_task_id) for one in found))
+    return list(dict.fromkeys(SubmittedTask(*one.names, *one.titles, one.phase_task_id) for one in found))
 
 
-def history_of(session: Session, user: User, place: Place, now: datetime, *, board: str = "") -> History | None:
+def history_of(session: Session, user: User, place: SubmittedTask, now: datetime, *, board: str = "") -> History | None:
     """Return the history in this board's ranking column, or in that of the first board with values. None if teams do
     not see their scores, or nothing was scored."""
     names = (place.competition, place.phase, place.task)

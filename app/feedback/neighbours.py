@@ -14,7 +14,7 @@ from app.competitions.ordering import difference_of
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A row beside a submission's own.
+    """A row next to a submission's own.
 
     is_this: True for its own; is_mine: True for all rows of its team.
     delta: its score minus one's own; None for one's own.

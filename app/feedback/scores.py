@@ -84,7 +84,7 @@ def own_scores_of_all(
         found[one.id] = replace(
             _own(one, view, scores.get(run, ()), viewer.now),
             chosen_for=tuple(chosen.get(one.id, ())),
-            rescored=tuple(_as_shown(told, view) for told in rescored.get(one.id, ())),
+            rescored=tuple(_as_shown(each, view) for each in rescored.get(one.id, ())),
             private=scores_shown(private.get(run, ()), view),
         )
     return found
@@ -140,9 +140,9 @@ def _own(submission: Submission, view: View, scores: Sequence[Score], now: datet
     )
 
 
-def _as_shown(told: Rescored, view: View) -> Rescored:
-    before, after = scores_shown(told.scores_before, view), scores_shown(told.scores_after, view)
-    return replace(told, scores_before=before, scores_after=after)
+def _as_shown(rescored: Rescored, view: View) -> Rescored:
+    before, after = scores_shown(rescored.scores_before, view), scores_shown(rescored.scores_after, view)
+    return replace(rescored, scores_before=before, scores_after=after)
 
 
 def boards_of_run(session: Session, submission: Submission) -> Sequence[Board]:

@@ -270,13 +270,13 @@ def _standings(
             before, right = then.get(one.id, (None, None))
             ranks = replace(standing.ranks, before=before, then=right)
             rivals = peer_comparison(whole, one.id) if standing.counts and whole is not None else None
-            told = replace(standing, ranks=ranks, why=why, rivals=rivals)
+            shown = replace(standing, ranks=ranks, why=why, rivals=rivals)
             if with_next and standing.counts and one.team_id in seen.sight.mine:
                 every = _board_as_shown(session, board, seen, whole)
-                told = replace(told, neighbours=_neighbours(session, one, place, every))
+                shown = replace(shown, neighbours=_neighbours(session, one, place, every))
             elif not with_next:
-                told = replace(told, ahead=None)
-            found[one.id].append(_with_certainty(told, beside[one.id].before, certain.get(one.id)))
+                shown = replace(shown, ahead=None)
+            found[one.id].append(_with_certainty(shown, beside[one.id].before, certain.get(one.id)))
     return found
 
 

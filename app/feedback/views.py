@@ -280,7 +280,7 @@ _RIGHT = {"is_right": True, "error": None, "found": None}
 
 
 class ComparedScoreOut(Mirror):
-    """One score of both."""
+    """One score of both submissions."""
 
     metric: str
     split: str
@@ -489,13 +489,13 @@ def describe_submission(
     )
 
 
-def _rescored(told: Rescored) -> RescoredOut:
+def _rescored(rescored: Rescored) -> RescoredOut:
     return RescoredOut(
-        at=told.at,
-        note=told.note,
-        before=told.before,
-        after=told.after,
-        scores_before=[old for old, _ in told.changes],
+        at=rescored.at,
+        note=rescored.note,
+        before=rescored.before,
+        after=rescored.after,
+        scores_before=[old for old, _ in rescored.changes],
     )
 
 

@@ -117,8 +117,8 @@ def ask_for_check(
 def unanswered_checks(session: Session, now: datetime) -> list[int]:
     """Return the versions to announce to workers again, and mark them as announced."""
     late = or_(GoldVersion.check_sent_at.is_(None), GoldVersion.check_sent_at <= now - RESEND)
-    told = update(GoldVersion).where(_WAITS, late).values(check_sent_at=now).returning(GoldVersion.id)
-    return list(session.scalars(told))
+    resent = update(GoldVersion).where(_WAITS, late).values(check_sent_at=now).returning(GoldVersion.id)
+    return list(session.scalars(resent))
 
 
 def _end(

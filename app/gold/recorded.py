@@ -57,8 +57,8 @@ def record_sealed(session: Session, sealed: Sealed, now: datetime) -> int:
     row = {"kind": sealed.kind, "sha256": sealed.file.sha256, "size_bytes": sealed.file.size_bytes, "sealed_at": now}
     connection = session.connection()
     if sealed.kind is SealedKind.OUTCOMES and connection.dialect.name == "postgresql":
-        said = {**row, "of_keys": list(sealed.keys), "seals": list(sealed.keys.values())}
-        file_id, written = connection.execute(_NEW_OUTCOMES, said).one()
+        values = {**row, "of_keys": list(sealed.keys), "seals": list(sealed.keys.values())}
+        file_id, written = connection.execute(_NEW_OUTCOMES, values).one()
     else:
         file_id = connection.execute(_NEW_FILE, row).scalar_one()
         keys = [{"of_file": file_id, "of_key": key_id, "sealed": key} for key_id, key in sealed.keys.items()]

@@ -127,10 +127,10 @@ def _method(team: str, system: System, line: str, best_in: Sequence[str]) -> str
         "" if team == BASELINE else system.note,
         f"best in {listed(best_in)}" if best_in else "",
     ]
-    told = [part for part in parts if part]
-    while len("; ".join(told)) > METHOD_CHARACTERS:
-        told.pop()
-    return "; ".join(told)
+    known = [part for part in parts if part]
+    while len("; ".join(known)) > METHOD_CHARACTERS:
+        known.pop()
+    return "; ".join(known)
 
 
 _KINDS = {**LANGUAGE_TITLES, "all/idiom": "pairs with idioms", "all/sts": "STS pairs"}

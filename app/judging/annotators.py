@@ -15,7 +15,8 @@ from sqlalchemy.orm import Session, joinedload
 from app.base import links
 from app.base.addresses import public_address
 from app.base.config import get_settings
-from app.base.errors import Forbidden, InvalidForm, NotFound
+from app.base.errors import Forbidden, NotFound
+from app.base.text import refuse
 from app.judging.errors import CannotJudge
 from app.judging.rounds import check_unpublished, languages_of, lock_round, subject_of
 from app.judging.selection import AUTOMATIC_METRICS
@@ -187,8 +188,7 @@ def _check_appointment(session: Session, judging: JudgingRound, language: str, u
         user = find_user(session, username)
     except NotFound as unknown:
         fields["username"] = unknown.message
-    if fields:
-        raise InvalidForm("Please correct what is marked.", fields=fields)
+    refuse(fields)
     team = _judged_team(session, judging, user)
     if team is not None:
         raise Forbidden(f"'{user.username}' belongs to team {team}, whose submission is judged in this round.")

@@ -14,7 +14,7 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.base.errors import InvalidForm
+from app.base.text import refuse
 from app.judging.rounds import check_unpublished, lock_round
 from app.judging.rows import marks_of, needs_judging
 from app.judging.selection import shuffled
@@ -117,6 +117,5 @@ def _values(said: Mapping[str, str]) -> dict[str, Any]:
         fields["removed"] = "Choose yes or no."
     elif removed:
         values["is_removed"] = removed == "yes"
-    if fields:
-        raise InvalidForm("Please correct what is marked.", fields=fields)
+    refuse(fields)
     return values

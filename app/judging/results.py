@@ -73,8 +73,8 @@ def load_judged(session: Session, judging: JudgingRound) -> Judged:
         JudgingAnnotator, JudgingAnnotator.id == Judgement.annotator_id
     )
     for judgement, name in session.execute(given.where(JudgingAnnotator.round_id == judging.id)):
-        if is_whole(said := marks_of(judgement)):
-            marks[judgement.text_id][name] = said
+        if is_whole(marked := marks_of(judgement)):
+            marks[judgement.text_id][name] = marked
     return Judged(
         entries={entry.id: (entry.submission_id, entry.languages) for entry in entries},
         texts={text_id: (language, not asked) for text_id, language, asked in texts},
@@ -174,8 +174,8 @@ def _score(judged: Judged, entry_id: int, language: str) -> dict[str, Any]:
 
 
 def _text_score(judged: Judged, text_id: int) -> float | None:
-    said = [score for marks in judged.marks.get(text_id, {}).values() if (score := manual_score(marks)) is not None]
-    return 0.0 if not said and judged.texts[text_id][1] else mean(said)
+    scores = [score for marks in judged.marks.get(text_id, {}).values() if (score := manual_score(marks)) is not None]
+    return 0.0 if not scores and judged.texts[text_id][1] else mean(scores)
 
 
 def _macro(scores: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -188,16 +188,18 @@ def _macro(scores: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _annotators(judged: Judged, language: str) -> set[str]:
-    return {name for text_id, said in judged.marks.items() if judged.texts[text_id][0] == language for name in said}
+    return {
+        name for text_id, by_name in judged.marks.items() if judged.texts[text_id][0] == language for name in by_name
+    }
 
 
 def _agreement(judged: Judged, language: str) -> dict[str, dict[str, Any]]:
     """Return alpha of each question, and of the score."""
-    said = [marks for text_id, marks in judged.marks.items() if judged.texts[text_id][0] == language]
+    marked = [marks for text_id, marks in judged.marks.items() if judged.texts[text_id][0] == language]
     found = {}
     for measure in MEASURES:
         ratings = [
-            {name: mark for name, marks in one.items() if (mark := _mark(marks, measure)) is not None} for one in said
+            {name: mark for name, marks in one.items() if (mark := _mark(marks, measure)) is not None} for one in marked
         ]
         agreement = ordinal_alpha(ratings, FULL if measure == "score" else HIGHEST)
         found[measure] = {"alpha": agreement.alpha, "reason": agreement.reason, "units": agreement.units}

@@ -40,8 +40,8 @@ class TextToJudge:
 
 def text_key(paraphrase: str, submission_id: UUID | None = None) -> str:
     """Return the key of a paraphrase within its item; includes the submission if each has its own."""
-    told = paraphrase if submission_id is None else f"{submission_id}\0{paraphrase}"
-    return hashlib.sha256(told.encode()).hexdigest()
+    key = paraphrase if submission_id is None else f"{submission_id}\0{paraphrase}"
+    return hashlib.sha256(key.encode()).hexdigest()
 
 
 def texts_to_judge(material: Material, seed: int, items: int | None) -> list[TextToJudge]:

@@ -200,5 +200,5 @@ def shuffled(seed: int, annotator: str, things: Iterable[tuple[str, T]]) -> list
 
 
 def _dice(seed: int, *parts: str) -> str:
-    told = "\0".join([str(seed), *parts])
-    return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()
+    key = "\0".join([str(seed), *parts])
+    return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()

@@ -23,7 +23,7 @@ from app.messages.views import QuestionOut
 from app.models import Competition, NewsKind, Question, Right, User
 from app.models.messages import KEY_CHARACTERS, TITLE_CHARACTERS
 from app.people import audit
-from app.people.blocks import check_not_blocked
+from app.people.competition_blocks import check_not_blocked
 from app.people.mail import send_mail
 from app.people.rights import organisers_of
 from app.texts.html import text_fault

@@ -59,7 +59,7 @@ class User(Base):
     is_barred_organiser: Mapped[bool] = mapped_column(default=False)  # creates none, whatever the rule of the server
     competitions_limit: Mapped[int | None]  # of their own, instead of the server's; None: the server's
     mebibytes_limit: Mapped[int | None]
-    blocked_at: Mapped[datetime | None]  # None: not blocked; see app.people.blocking
+    blocked_at: Mapped[datetime | None]  # None: not blocked; see app.people.account_blocks
     blocked_reason: Mapped[str] = mapped_column(Text, default="")  # for the person; empty: none was given
     orcid: Mapped[str | None] = mapped_column(String(19))  # shown to everybody; None: not wanted, or not proved
     created_at: Mapped[datetime]
@@ -71,7 +71,7 @@ class User(Base):
 
     @property
     def has_address(self) -> bool:
-        """True if `email` is an address, and not what stands for one that went to its owner."""
+        """True if `email` is an address, not the placeholder after its owner took it over."""
         return not self.email.endswith(f"@{NO_ADDRESS}")
 
     @property

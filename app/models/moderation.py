@@ -66,9 +66,9 @@ class TextReport(Base):
 
 
 class HiddenText(Base):
-    """A text that organisers hid: taken out of its place, and stored here. Written by `app.moderation.hiding` only.
+    """A text that organisers hid: removed from its row, and stored here. Written by `app.moderation.hiding` only.
 
-    places: [table, id, column, the original value, what stands there instead]; `shown_at` is when it was shown again.
+    places: [table, id, column, the original value, the placeholder]; `shown_at` is when it was shown again.
     """
 
     __tablename__ = "hidden_texts"
@@ -102,7 +102,7 @@ class HiddenText(Base):
 class CompetitionBlock(Base):
     """A person who may not write in a competition: no question, no submission, no name.
 
-    Written by `app.people.blocks` only.
+    Written by `app.people.competition_blocks` only.
     """
 
     __tablename__ = "competition_blocks"

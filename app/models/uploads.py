@@ -1,4 +1,4 @@
-"""Files that clients of Codabench announce first: of submissions, and bundles that become competitions."""
+"""Uploads that clients of Codabench announce before they send them: submissions, and bundles of competitions."""
 
 from __future__ import annotations
 

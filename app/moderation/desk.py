@@ -14,7 +14,7 @@ from app.moderation.hiding import find_hidden, hide, list_hidden, show_again
 from app.moderation.reports import dismiss, find_report, list_reports, text_of
 from app.moderation.texts import RIGHT_OF, find_text
 from app.moderation.views import BlockOut, HiddenOut, TextReportOut
-from app.people.blocks import list_blocks
+from app.people.competition_blocks import list_blocks
 from app.people.rights import check_may_organise, rights_of
 
 

@@ -50,8 +50,8 @@ WHICH_CHARACTERS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A value of a row, and what stands there while it is hidden."""
+class HiddenValue:
+    """A value of a row, and its placeholder while it is hidden."""
 
     row: Any
     column: str
@@ -169,23 +169,23 @@ def _submission(session: Session, competition: Competition, which: str) -> Submi
     return session.scalar(query.where(Team.competition_id == competition.id).options(loaded))
 
 
-def places_of(session: Session, found: FoundText) -> list[Place]:
+def places_of(session: Session, found: FoundText) -> list[HiddenValue]:
     """Return everything that the text consists of, the name of a team or a system first."""
     if found.kind is TextKind.QUESTION:
         question = session.get_one(Question, found.subject_id)
-        return [Place(question, "title", HIDDEN), Place(question, "text", HIDDEN)]
+        return [HiddenValue(question, "title", HIDDEN), HiddenValue(question, "text", HIDDEN)]
     if found.kind is TextKind.ANSWER:
-        return [Place(session.get_one(Question, found.subject_id), "answer", HIDDEN)]
+        return [HiddenValue(session.get_one(Question, found.subject_id), "answer", HIDDEN)]
     if found.kind is TextKind.ANNOUNCEMENT:
         announcement = session.get_one(Announcement, found.subject_id)
-        return [Place(announcement, "title", HIDDEN), Place(announcement, "text", HIDDEN)]
+        return [HiddenValue(announcement, "title", HIDDEN), HiddenValue(announcement, "text", HIDDEN)]
     instead = f"{HIDDEN} ({found.subject_id})"  # a name is unique
     if found.kind is TextKind.TEAM:
-        return [Place(session.get_one(Team, found.subject_id), "name", instead)]
+        return [HiddenValue(session.get_one(Team, found.subject_id), "name", instead)]
     versions = session.scalars(select(CardVersion).where(CardVersion.system_id == found.subject_id))
     sent = session.scalars(select(Submission).where(Submission.system_id == found.subject_id, Submission.method != ""))
     return [
-        Place(session.get_one(System, found.subject_id), "name", instead),
-        *(Place(one, "document", {}) for one in versions),
-        *(Place(one, "method", "") for one in sent),
+        HiddenValue(session.get_one(System, found.subject_id), "name", instead),
+        *(HiddenValue(one, "document", {}) for one in versions),
+        *(HiddenValue(one, "method", "") for one in sent),
     ]

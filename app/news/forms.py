@@ -87,20 +87,20 @@ def _mattermost(news: News) -> dict[str, Any]:
 
 
 def _markdown(news: News, bold: str) -> str:
-    told = [f"{bold}{_escaped(news.title)}{bold}", *map(_escaped, news.lines)]
-    text = _cut("\n".join(told))
+    lines = [f"{bold}{_escaped(news.title)}{bold}", *map(_escaped, news.lines)]
+    text = _cut("\n".join(lines))
     return f"{text}\n<{news.page}>" if news.page else text
 
 
 def _matrix(news: News) -> dict[str, Any]:
     """Write a notice, which no bot answers, with a list of mentions that is empty."""
-    told = [_unmentioned(_plain(one)) for one in (news.title, *news.lines)]
-    rich = "<br>".join([f"<strong>{html.escape(told[0])}</strong>", *map(html.escape, told[1:])])
+    lines = [_unmentioned(_plain(one)) for one in (news.title, *news.lines)]
+    rich = "<br>".join([f"<strong>{html.escape(lines[0])}</strong>", *map(html.escape, lines[1:])])
     if news.page:
         rich += f'<br><a href="{html.escape(news.page)}">Open</a>'
     return {
         "msgtype": "m.notice",
-        "body": _cut("\n".join([*told, *([news.page] if news.page else [])])),
+        "body": _cut("\n".join([*lines, *([news.page] if news.page else [])])),
         "format": "org.matrix.custom.html",
         "formatted_body": rich,
         "m.mentions": {},

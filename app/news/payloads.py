@@ -172,13 +172,13 @@ def _submission_news(look: Looking, kind: NewsKind, about: Mapping[str, Any], at
         look.check_right(Right.SUBMISSIONS)
     elif submission.team_id != look.webhook.team_id:
         raise NotSeen
-    told = describe_submission_seen(look.session, submission, look.viewer)
-    if OF_STATUS.get(told.status) is not kind:  # it was rescored or queued again since, of which there is other news
+    described = describe_submission_seen(look.session, submission, look.viewer)
+    if OF_STATUS.get(described.status) is not kind:  # it was rescored or queued again since: other news
         raise NotSeen
     place = _place(look, submission.phase_task.phase, submission.phase_task.task)
-    by = f"{told.team}: {told.filename}" if told.filename else told.team
-    lines = (by, *_scores(told), *(f"{len(told.problems)} problems" for _ in told.problems[:1]))
-    data = {"submission": told.model_dump(mode="json")}
+    by = f"{described.team}: {described.filename}" if described.filename else described.team
+    lines = (by, *_scores(described), *(f"{len(described.problems)} problems" for _ in described.problems[:1]))
+    data = {"submission": described.model_dump(mode="json")}
     return News(kind, data, f"{_TITLES[kind]}, {place}", lines, look.page(links.submission(submission.id)), at=at)
 
 
@@ -190,8 +190,8 @@ def describe_submission_seen(session: Session, submission: Submission, viewer: V
     return describe_submission(submission, stage, own[submission.id], standings)
 
 
-def _scores(told: SubmissionOut) -> tuple[str, ...]:
-    ranked = [one for one in told.standings if one.value is not None]
+def _scores(submission: SubmissionOut) -> tuple[str, ...]:
+    ranked = [one for one in submission.standings if one.value is not None]
     return tuple(f"{one.board}: {one.value:g}" + (f", rank {one.rank}" if one.rank else "") for one in ranked[:3])
 
 
@@ -259,10 +259,10 @@ def _question_news(look: Looking, kind: NewsKind, about: Mapping[str, Any], at: 
     question = look.session.scalar(query.options(joinedload(Question.asker, innerjoin=True)))
     if question is None:
         raise NotSeen
-    told = QuestionOut.seen_by(look.viewer.user, question, sees_all=True)
-    lines = (told.title, told.text)
-    data = {"competition": look.competition.name, "question": told.model_dump(mode="json")}
-    return News(kind, data, f"{told.asker} asks about {look.competition.title}", lines, look.page(told.page), at=at)
+    shown = QuestionOut.seen_by(look.viewer.user, question, sees_all=True)
+    lines = (shown.title, shown.text)
+    data = {"competition": look.competition.name, "question": shown.model_dump(mode="json")}
+    return News(kind, data, f"{shown.asker} asks about {look.competition.title}", lines, look.page(shown.page), at=at)
 
 
 def _gold_news(look: Looking, kind: NewsKind, about: Mapping[str, Any], at: datetime) -> News:
@@ -274,20 +274,20 @@ def _gold_news(look: Looking, kind: NewsKind, about: Mapping[str, Any], at: date
     query = select(PhaseTask).where(PhaseTask.id == version.phase_task_id)
     whole = joinedload(PhaseTask.phase).joinedload(Phase.competition)
     phase_task = look.session.scalars(query.options(whole, joinedload(PhaseTask.task))).one()
-    told = describe_gold(look.session, phase_task, list_gold(look.session, phase_task))
-    one = next((one for one in told.versions if one.version == version.number), None)
+    described = describe_gold(look.session, phase_task, list_gold(look.session, phase_task))
+    one = next((one for one in described.versions if one.version == version.number), None)
     if one is None or phase_task.phase.competition_id != look.competition.id:
         raise NotSeen
     place = _place(look, phase_task.phase, phase_task.task)
     data = {
-        "competition": told.competition,
-        "phase": told.phase,
-        "task": told.task,
+        "competition": described.competition,
+        "phase": described.phase,
+        "task": described.task,
         "gold": one.model_dump(mode="json", exclude={"explanation"}),
     }
     title = f"Gold version {one.version} is {one.check}, {place}"
     lines = tuple(f"{len(one.problems)} problems" for _ in one.problems[:1])
-    return News(kind, data, title, lines, look.page(told.page), at=at)
+    return News(kind, data, title, lines, look.page(described.page), at=at)
 
 
 def _phase_news(look: Looking, kind: NewsKind, about: Mapping[str, Any], at: datetime) -> News:
@@ -296,10 +296,10 @@ def _phase_news(look: Looking, kind: NewsKind, about: Mapping[str, Any], at: dat
     moment = None if phase is None else phase.starts_at if kind is NewsKind.PHASE_OPENED else phase.ends_at
     if phase is None or moment is None or moment > look.now:
         raise NotSeen
-    told = describe_phase(look.competition, phase, look.settings, look.now)
+    described = describe_phase(look.competition, phase, look.settings, look.now)
     what = "is open" if kind is NewsKind.PHASE_OPENED else "has closed"
     page = look.page(links.competition(look.competition.name))
-    data = {"competition": look.competition.name, "phase": told.model_dump(mode="json"), "page": page}
+    data = {"competition": look.competition.name, "phase": described.model_dump(mode="json"), "page": page}
     return News(kind, data, f"{phase.title} of {look.competition.title} {what}", (), page, at=at)
 
 

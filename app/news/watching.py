@@ -154,7 +154,7 @@ def _held(session: Session, column: InstrumentedAttribute[int], ids: Collection[
 
 
 def _note_board(session: Session, webhook: Webhook, seen: _Board, now: datetime) -> int:
-    """Keep what was seen; note it if the rows are others than before. The first look only takes them down."""
+    """Store what was seen, and note news if the rows differ from the last look; the first look is never news."""
     before = session.get(WebhookBoard, (webhook.id, seen.phase_id, seen.board_id))
     if before is None:
         place = {"webhook_id": webhook.id, "phase_id": seen.phase_id, "board_id": seen.board_id}
@@ -176,7 +176,7 @@ def _boards(competition: Competition) -> Iterator[tuple[Phase, Board]]:
 
 
 def _digest(shown: Leaderboard) -> str:
-    """Return a digest of who stands where with which scores, as it is shown."""
+    """Return a digest of the ranks, teams and scores that are shown."""
     rows = [(one.rank, one.team, one.kind, one.status, [cell.value for cell in one.cells]) for one in shown.rows]
     return hashlib.sha256(repr(rows).encode()).hexdigest()[:40]
 

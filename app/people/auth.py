@@ -41,7 +41,7 @@ from app.models import (
 )
 from app.models.accounts import NO_ADDRESS
 from app.people import audit
-from app.people.blocking import check_not_blocked
+from app.people.account_blocks import check_account_not_blocked
 from app.people.mail import drop_links
 from app.people.views import Token
 from evergold.scoring.characters import can_be_name
@@ -241,7 +241,7 @@ def authenticate(session: Session, username_or_email: str, password: str) -> Use
         user = None
     if user is None or not user.has_password:
         raise NotAuthenticated("Unknown user name or wrong password.")
-    check_not_blocked(session, user)
+    check_account_not_blocked(session, user)
     return user
 
 
@@ -265,7 +265,7 @@ def start_session(
 
     way: how somebody logged in; device: in which browser, both in words; second: a second factor was proved.
     """
-    check_not_blocked(session, user)
+    check_account_not_blocked(session, user)
     secret = secrets.token_urlsafe(32)
     login = LoginSession(
         user_id=user.id,

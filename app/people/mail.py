@@ -17,6 +17,7 @@ from app.base.addresses import public_address
 from app.base.config import Settings
 from app.base.db import in_batches
 from app.base.errors import NotFound
+from app.base.text import whole_number
 from app.models import MailChoice, MailLink, OutgoingMail, Pace, User
 from app.people.views import MailChoices
 
@@ -124,8 +125,8 @@ def find_link(session: Session, link: str) -> tuple[User, MailKind]:
     """Return user and kind of mail for a link. Raises NotFound."""
     user_id, _, rest = link.partition(".")
     kind, _, signature = rest.partition(".")
-    is_number = user_id.isascii() and user_id.isdigit() and len(user_id) < 10
-    row = session.get(MailChoice, int(user_id)) if is_number else None
+    number = whole_number(user_id)
+    row = session.get(MailChoice, number) if number is not None else None
     known = next((one for one in MailKind if one == kind), None)
     if row is not None and known is not None:
         expected = _signature(row, known).encode()

@@ -23,7 +23,7 @@ from app.base.errors import Forbidden, NameTaken, NotFound
 from app.base.text import hash_of_secret
 from app.models import Identity, MailLink, ProviderLogin, User
 from app.people import audit, auth, mail
-from app.people.blocking import check_not_blocked
+from app.people.account_blocks import check_account_not_blocked
 from app.people.email_confirmations import believe
 from app.people.mail import LINK_PLACE
 from app.people.providers import Person, Secrets, is_orcid
@@ -146,14 +146,14 @@ def account_of(session: Session, person: Person, provider: str, settings: Settin
         identity.last_used_at, identity.label = now, person.label
         if user.password_hash is None:
             raise Forbidden("This account cannot log in.")
-        check_not_blocked(session, user)
+        check_account_not_blocked(session, user)
         return user
     if not (settings.providers[provider].trusted and person.is_email_proved):
         return None
     confirmed = (User.email == person.email) & User.email_confirmed_at.is_not(None) & ~User.is_administrator
     owner = session.scalar(select(User).where(confirmed, User.password_hash.is_not(None)))
     if owner is not None:
-        check_not_blocked(session, owner)
+        check_account_not_blocked(session, owner)
         link(session, owner, person, provider, settings, now)
     return owner
 
@@ -313,7 +313,7 @@ def link_mailed(session: Session, cookie: str, link_secret: str, settings: Setti
     The owner of an account whose address nobody had confirmed may be another person: every other way into it ends.
     """
     login, _, user = find_mailed(session, cookie, link_secret, now)
-    check_not_blocked(session, user)
+    check_account_not_blocked(session, user)
     if user.email_confirmed_at is None:
         auth.take_over(session, user, now)
         believe(session, user, now)

@@ -13,8 +13,8 @@ from app.base.db import ReadingSession, once
 from app.base.errors import Forbidden, InvalidForm, NotAuthenticated, NotFound
 from app.base.text import PLEASE_CORRECT, is_address, refuse
 from app.models import ALL_RIGHTS, Competition, CompetitionRole, Right, Role, User, rights_in, rights_text
+from app.people.account_blocks import check_account_not_blocked
 from app.people.audit import record
-from app.people.blocking import check_not_blocked
 from app.people.views import RoleOut
 
 
@@ -179,7 +179,7 @@ def check_may_organise(session: Session, user: User | None, competition: Competi
     if not held:
         raise Forbidden("This is for the organisers of the competition only.")
     if not isinstance(session, ReadingSession):  # they may have been blocked since the request began
-        check_not_blocked(session, user)
+        check_account_not_blocked(session, user)
     missing = [right for right in _all_of(needs) if right not in held]
     if missing:
         raise RightMissing(

@@ -33,7 +33,7 @@ from app.models import (
     User,
 )
 from app.people import audit
-from app.people.blocking import check_not_blocked
+from app.people.account_blocks import check_account_not_blocked
 from app.people.passkeys import Site, verified_answer, verified_key
 from app.people.password_resets import mail_account_changed
 from evergold.scoring.characters import can_be_name
@@ -264,7 +264,7 @@ def begin_step(session: Session, user: User, following: str, way: str, now: date
 
     Raises Blocked.
     """
-    check_not_blocked(session, user)
+    check_account_not_blocked(session, user)
     session.execute(delete(SecondStep).where(SecondStep.expires_at <= now))
     secret = secrets.token_urlsafe(32)
     session.add(
@@ -322,7 +322,7 @@ def prove_passkey(session: Session, step: SecondStep, answer: str, site: Site | 
 
 def _ended(session: Session, step: SecondStep, user: User) -> User:
     """Forget the step; raise NotAuthenticated if another request ended it, or Blocked."""
-    check_not_blocked(session, user)
+    check_account_not_blocked(session, user)
     gone = session.execute(delete(SecondStep).where(SecondStep.id == step.id).returning(SecondStep.id))
     if gone.first() is None or user.password_hash is None:
         raise NotAuthenticated("This log-in has ended already.")

@@ -354,7 +354,7 @@ def _delete_rows(session: Session, person: _Person, now: datetime) -> None:
 
 
 def _make_nobody(session: Session, user: User) -> None:
-    """Take name, address and every right from the account; the row stays, for others refer to it."""
+    """Remove name, address and every right of the account; its row stays, since other rows refer to it."""
     user.username, user.display_name = neutral_username(user.id), NEUTRAL_NAME
     user.email, user.email_confirmed_at = f"{secrets.token_hex(12)}@{NO_ADDRESS}", None
     user.password_hash, user.orcid = None, None

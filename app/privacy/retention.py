@@ -60,7 +60,7 @@ def retention_rules(settings: Settings) -> list[RetentionOut]:
 
 
 def forget_expired(session: Session, settings: Settings, now: datetime) -> dict[str, int]:
-    """Delete what is over by the rules that no other part of the sweep applies; return the numbers of rows."""
+    """Delete what has expired by the rules that no other part of the sweep applies; return the numbers of rows."""
     ended = now - timedelta(days=settings.login_days)
     conditions = {
         LoginSession: LoginSession.expires_at <= ended,

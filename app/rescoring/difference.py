@@ -259,14 +259,14 @@ def _words(old: LeaderboardRow | None, new: LeaderboardRow | None, rank_by: int,
         return "is not rescored yet" if is_waiting else "leaves the board"
     if old is None:
         return "is new on the board"
-    said = []
+    sentences = []
     if old.cells[rank_by].value is not None and new.cells[rank_by].value is None:
-        said.append(f"its score becomes undefined: {new.cells[rank_by].reason}")
+        sentences.append(f"its score becomes undefined: {new.cells[rank_by].reason}")
     if old.cells[rank_by].value is None and new.cells[rank_by].value is not None:
-        said.append("its score becomes defined")
+        sentences.append("its score becomes defined")
     if old.submission_id != new.submission_id:
-        said.append("another of its submissions counts")
-    return "; ".join(said)
+        sentences.append("another of its submissions counts")
+    return "; ".join(sentences)
 
 
 def _largest_first(move: Move) -> tuple[bool, int, float, str]:

@@ -42,15 +42,15 @@ def rescoring_runs_to_announce(
 
 def advance_rescorings(session: Session, settings: Settings, now: datetime) -> int:
     """Add later submissions to open sets, and notify organisers of ready sets; return the number of ready sets."""
-    told = 0
+    notified = 0
     open_sets = select(Rescoring).where(Rescoring.state == RescoringState.OPEN).order_by(Rescoring.id)
     for rescoring in session.scalars(open_sets.with_for_update()).all():
         with continuing("rescoring_not_advanced", rescoring_id=rescoring.id), session.begin_nested():
             add_missing_runs(session, rescoring, now)
             if rescoring.told_at is None and not _has_unfinished(session, rescoring):
                 _notify_ready(session, rescoring, settings, now)
-                told += 1
-    return told
+                notified += 1
+    return notified
 
 
 def _has_unfinished(session: Session, rescoring: Rescoring) -> bool:

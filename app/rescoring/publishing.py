@@ -158,8 +158,8 @@ def publish_rescoring(
     rescoring.difference = difference.as_dict()
     session.flush()
     frozen = _freeze_again(session, rescoring, difference, now)
-    told = mail_teams_of_moves(session, rescoring, difference, settings, now) if tell_teams else 0
-    _audit(session, rescoring, competition, difference, (frozen, told), user, now)
+    notified = mail_teams_of_moves(session, rescoring, difference, settings, now) if tell_teams else 0
+    _audit(session, rescoring, competition, difference, (frozen, notified), user, now)
     return rescoring
 
 
@@ -210,9 +210,9 @@ def _check_ready(session: Session, rescoring: Rescoring, now: datetime) -> None:
     if not progress.is_ready:
         waits = f"{progress.waiting} of {progress.of} submissions are not rescored yet"
         failed = f"{progress.failed} failed on our side and have to be scored again"
-        said = [words for words, number in ((waits, progress.waiting), (failed, progress.failed)) if number]
+        losses = [words for words, number in ((waits, progress.waiting), (failed, progress.failed)) if number]
         raise RescoringNotReady(
-            f"Publishing now would lose somebody: {', and '.join(said)}. Nothing was changed.",
+            f"Publishing now would lose somebody: {', and '.join(losses)}. Nothing was changed.",
             waiting=progress.waiting,
             failed=progress.failed,
         )

@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, Select, and_, delete, exists, func, insert
 from sqlalchemy.orm import Session, aliased, contains_eager, joinedload, selectinload
 
 from app.base.errors import EvergoldError, InvalidForm, NotFound
+from app.base.text import refuse
 from app.gold.versions import GoldUnusable, list_gold, place_of, problem_words
 from app.models import (
     Competition,
@@ -146,8 +147,7 @@ def _check_wanted(session: Session, competition: Competition, places: Sequence[s
         wrong["tasks"] = f"There is no {', '.join(map(repr, unknown))} here; there are {known}."
     if trouble := _trouble_with(note):
         wrong["note"] = trouble
-    if wrong:
-        raise InvalidForm("Please correct what is marked.", fields=wrong)
+    refuse(wrong)
     found = [one for names, one in asked.items() if not places or any(_is_in(place, names) for place in places)]
     return sorted(found, key=lambda one: one.id)
 

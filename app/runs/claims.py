@@ -62,15 +62,15 @@ NOW = bindparam("now", type_=UtcDateTime())
 OF_RUN = ("id", "attempts", "is_current", "rescoring_id", "gold", "gold_version_id", "submission_id")
 
 
-def claimed_run(session: Session, claiming: Claiming, said: Mapping[str, Any]) -> Row[*tuple[Any, ...]] | None:
+def claimed_run(session: Session, claiming: Claiming, values: Mapping[str, Any]) -> Row[*tuple[Any, ...]] | None:
     """Run `claiming` and return the run it finds, with the columns of OF_RUN; None if it claimed none."""
     if session.get_bind().dialect.name == "postgresql":
-        return session.execute(_at_once(claiming), said).one_or_none()
-    run = session.connection().execute(claiming, said).one_or_none()
+        return session.execute(_at_once(claiming), values).one_or_none()
+    run = session.connection().execute(claiming, values).one_or_none()
     if run is None:
         return None
     if run.is_current:
-        session.connection().execute(_TAKING_TURN, {"submission": run.submission_id, "now": said["now"]})
+        session.connection().execute(_TAKING_TURN, {"submission": run.submission_id, "now": values["now"]})
     return session.execute(_CLAIMED, {"run": run.id}).one()
 
 
@@ -160,15 +160,15 @@ def claim_where(
     now: datetime,
 ) -> Claim | None:
     """Claim the run that this statement, made by `claiming_one`, finds."""
-    said = {
+    values = {
         **parameters,
         "new_token": secrets.token_hex(16),
         "new_worker": worker[:200],
         "now": now,
         "new_lease": now + timedelta(seconds=lease_seconds),
     }
-    claimed = claimed_run(session, claiming, said)
-    return None if claimed is None else _claim(session, claimed, said["new_token"])
+    claimed = claimed_run(session, claiming, values)
+    return None if claimed is None else _claim(session, claimed, values["new_token"])
 
 
 def _claim(session: Session, claimed: Row[*tuple[Any, ...]], token: str) -> Claim:
@@ -357,8 +357,8 @@ def claim_next_upload(
 
     host: as for `next_turn`.
     """
-    claiming, said = _claiming(needs_gpu, tuple(gpu_types())), {"by_host": host}
-    return claim_where(session, claiming, said, worker=worker, lease_seconds=lease_seconds, now=now)
+    claiming, parameters = _claiming(needs_gpu, tuple(gpu_types())), {"by_host": host}
+    return claim_where(session, claiming, parameters, worker=worker, lease_seconds=lease_seconds, now=now)
 
 
 def delay_next_turn(session: Session, team_id: int, took: timedelta, now: datetime) -> None:

@@ -132,11 +132,11 @@ def note_program_failure(session: Session, run_id: int, now: datetime) -> None:
     row = session.execute(_of_runs().where(ScoringRun.id == run_id)).one()
     failed = _failed(row)
     details = {"submission": str(failed.submission_id), "place": failed.place, "team": failed.team}
-    told = {**details, "failure": failed.failure}
-    audit.record(session, ACTOR, "run.program_fail", f"run {run_id}", told, now=now)
-    body = _PROGRAM_MAIL.format(**told, hours=MAIL_EVERY // timedelta(hours=1))
+    named = {**details, "failure": failed.failure}
+    audit.record(session, ACTOR, "run.program_fail", f"run {run_id}", named, now=now)
+    body = _PROGRAM_MAIL.format(**named, hours=MAIL_EVERY // timedelta(hours=1))
     _mail_organisers(session, failed.competition, body, now, what="Your program failed")
-    log.warning("program_failed", run_id=run_id, **told)
+    log.warning("program_failed", run_id=run_id, **named)
 
 
 def _mail_organisers(

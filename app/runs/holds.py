@@ -132,7 +132,7 @@ def list_holds(session: Session) -> list[ScoringHold]:
 
 
 def hold(session: Session, target: Target, reason: str, *, actor: User | None, now: datetime) -> ScoringHold:
-    """Claim nothing more there from now on; what runs goes on. Return the earlier hold if there is one.
+    """Hold scoring: no run is claimed there any more, and running ones finish. Return the earlier hold, if any.
 
     actor: None for the command line. Raises InvalidForm.
     """

@@ -121,8 +121,8 @@ def record_rejection(
     session: Session, claim: Claim, *, problems: Sequence[Problem], omitted: int, now: datetime
 ) -> bool:
     """Reject the participant's file: final, with all problems listed, free of quota."""
-    told = [problem.as_dict() for problem in problems]
-    ended = _end(session, claim, now, status=RunStatus.REJECTED, problems=told, problems_omitted=omitted)
+    documents = [problem.as_dict() for problem in problems]
+    ended = _end(session, claim, now, status=RunStatus.REJECTED, problems=documents, problems_omitted=omitted)
     return ended is not None
 
 
@@ -135,10 +135,10 @@ def record_program_failure(
     before. failure, program_log: for the organisers, who get a mail.
     """
     is_current = session.scalar(select(ScoringRun.is_current).where(ScoringRun.id == claim.run_id))
-    told = [problem.as_dict() for problem in (PROGRAM_FAILED, *warnings)]
-    said: dict[str, Any] = {"failure": f"the program {failure}", "program_log": program_log}
-    said |= {"status": RunStatus.REJECTED, "problems": told} if is_current else {"status": RunStatus.FAILED}
-    ended = _end(session, claim, now, **said)
+    documents = [problem.as_dict() for problem in (PROGRAM_FAILED, *warnings)]
+    values: dict[str, Any] = {"failure": f"the program {failure}", "program_log": program_log}
+    values |= {"status": RunStatus.REJECTED, "problems": documents} if is_current else {"status": RunStatus.FAILED}
+    ended = _end(session, claim, now, **values)
     if ended is None:
         return False
     (note_program_failure if is_current else note_failure)(session, claim.run_id, now)
@@ -184,9 +184,9 @@ class _Ended(NamedTuple):
 
 def _end(session: Session, claim: Claim, now: datetime, **values: Any) -> _Ended | None:
     """End the run; None, without changes, if the claim is void."""
-    said = {"finished_at": now, "claim_token": None, "lease_expires_at": None, **values}
-    parameters = {f"new_{name}": value for name, value in said.items()} | as_parameters(claim)
-    row = session.connection().execute(_ending(tuple(said)), parameters).one_or_none()
+    changes = {"finished_at": now, "claim_token": None, "lease_expires_at": None, **values}
+    parameters = {f"new_{name}": value for name, value in changes.items()} | as_parameters(claim)
+    row = session.connection().execute(_ending(tuple(changes)), parameters).one_or_none()
     if row is None:
         return None
     ended = _Ended(*row)
@@ -203,8 +203,8 @@ def _end(session: Session, claim: Claim, now: datetime, **values: Any) -> _Ended
 def _ending(names: tuple[str, ...]) -> ReturningUpdate[bool, bool, bool, datetime]:
     """Build the statement once for each set of columns: building it takes longer than sending it."""
     values = {name: bindparam(f"new_{name}", type_=RUNS.c[name].type) for name in names}
-    told = RUNS.c.is_current, WANTS_MAIL, ANY_WEBHOOK, RUNS.c.started_at
-    return update(RUNS).where(IS_CLAIMED).values(values).returning(*told)
+    columns = RUNS.c.is_current, WANTS_MAIL, ANY_WEBHOOK, RUNS.c.started_at
+    return update(RUNS).where(IS_CLAIMED).values(values).returning(*columns)
 
 
 _NOBODY_ELSE = "; no other file of this task was ever scored within this bound"

@@ -44,8 +44,8 @@ def rescorings_of(session: Session, submission_ids: Collection[UUID]) -> dict[UU
     found: defaultdict[UUID, list[Rescored]] = defaultdict(list)
     for submission_id, at, note, old_id, before, new_id, after in rows:
         if at is not None:
-            told = Rescored(at, note, RunStatus(before), RunStatus(after), scores[old_id], scores[new_id])
-            found[submission_id].append(told)
+            rescored = Rescored(at, note, RunStatus(before), RunStatus(after), scores[old_id], scores[new_id])
+            found[submission_id].append(rescored)
     return found
 
 

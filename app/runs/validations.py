@@ -96,8 +96,8 @@ def record_invalid(
     session: Session, claim: CheckClaim, *, problems: Sequence[Problem], omitted: int, now: datetime
 ) -> bool:
     """Record that the file would be rejected as a submission; False, without changes, if the claim is void."""
-    told = [problem.as_dict() for problem in problems]
-    return _end(session, claim, now, ValidationStatus.INVALID, problems=told, problems_omitted=omitted)
+    documents = [problem.as_dict() for problem in problems]
+    return _end(session, claim, now, ValidationStatus.INVALID, problems=documents, problems_omitted=omitted)
 
 
 def record_check_failure(session: Session, claim: CheckClaim, *, error: str, attempts: int, now: datetime) -> bool:

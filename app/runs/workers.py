@@ -45,7 +45,7 @@ class Waiting:
 
     @property
     def words(self) -> str:
-        """`Your file has arrived and has been waiting for a worker with torch since 2026-01-10 12:03 UTC.`"""
+        """Such as `Your file has arrived and has been waiting for a worker with torch since 2026-01-10 12:03 UTC.`"""
         return f"Your file has arrived and has been waiting for {self.lacks} since {_minute(self.since)}."
 
 

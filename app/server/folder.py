@@ -128,7 +128,8 @@ def _make_in_file(database: Path, administrator: Mapping[str, str], now: datetim
 
 
 def _make_in_server(database_url: str, administrator: Mapping[str, str], now: datetime) -> None:
-    """Create them in a database without accounts. A refused `init` leaves empty tables and can be repeated."""
+    """Create tables and administrator in a database without accounts. A refused `init` can be repeated: it leaves
+    empty tables."""
     try:
         engine = make_engine(database_url)
         try:

@@ -196,5 +196,5 @@ def _on_ladder(theirs: Sequence[Try], rules: Rules) -> TeamStanding:
         holder = record_holder(values, step, higher_is_better=rules.higher_is_better)
     if holder is None:
         return TeamStanding(last.team_id, last.run_id, entries)
-    told = ladder(values, step, higher_is_better=rules.higher_is_better)[-1]
-    return TeamStanding(last.team_id, theirs[holder].run_id, entries, told)
+    record = ladder(values, step, higher_is_better=rules.higher_is_better)[-1]
+    return TeamStanding(last.team_id, theirs[holder].run_id, entries, record)

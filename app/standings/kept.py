@@ -1,6 +1,6 @@
 """Kept standings as they are read: all of a board, those of some teams, and places counted by an index.
 
-Nothing here reads a run. What is kept for other rules than those of now is not read at all.
+Nothing here reads a run. Standings that were kept for earlier rules are not read at all.
 """
 
 from __future__ import annotations
@@ -78,9 +78,9 @@ def count_values(session: Session, rows: KeptRows, value: float) -> tuple[int, i
 def entries_around(
     session: Session, rows: KeptRows, value: float, beside: int, without: Collection[int]
 ) -> list[BoardEntry]:
-    """Return the entries with a value, and the next ones on either side, with all that are equal to these.
+    """Return the entries with this value, and some above and below, ties included.
 
-    beside: the number of next ones; without: teams whose entries are left out.
+    beside: how many above, and how many below; without: teams whose entries are left out.
     """
     place = {**rows.here, "value": value, "beside": beside, "without": without}
     return stored_entries(session.connection().execute(_around(of_gold=rows.gold is not None), place))

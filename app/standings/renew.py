@@ -192,7 +192,7 @@ def nobody_waits(done: int, teams: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class BoardRules:
     """A board of a task in a phase.
 
     rules: None if the server does not know the task type.
@@ -244,7 +244,7 @@ def renew_all(
 
 
 def renew_places(
-    session: Session, phase_task_id: int, places: Sequence[Place], on_progress: OnProgress = nobody_waits
+    session: Session, phase_task_id: int, places: Sequence[BoardRules], on_progress: OnProgress = nobody_waits
 ) -> None:
     """Recompute all teams on these boards of one task, in batches."""
     if not places:
@@ -278,13 +278,13 @@ def _forget(session: Session, phase_task_id: int, board_ids: Collection[int]) ->
 # ------------------------------------------------------------------------------------------------------ what is written
 
 
-def places_of(session: Session, phase_task_id: int) -> list[Place]:
+def places_of(session: Session, phase_task_id: int) -> list[BoardRules]:
     """List every board of a task in a phase."""
     return [_place(*row) for row in session.execute(_BOARDS_OF_TASK, {"phase_task": phase_task_id})]
 
 
-def _place(phase: Phase, phase_task: PhaseTask, board: Board, kept: str | None) -> Place:
-    return Place(board.id, rules_of(phase, phase_task, board), kept)
+def _place(phase: Phase, phase_task: PhaseTask, board: Board, kept: str | None) -> BoardRules:
+    return BoardRules(board.id, rules_of(phase, phase_task, board), kept)
 
 
 #: Built once, since every end of a run executes this.
@@ -394,7 +394,7 @@ def _row(
 ) -> dict[str, Any]:
     (one,) = standings
     chosen = next(found for found in tries if found.run_id == one.run_id)
-    told = chosen.value if one.ladder_value is None else one.ladder_value
+    value = chosen.value if one.ladder_value is None else one.ladder_value
     return {
         "team_id": one.team_id,
         "is_whole": is_whole,
@@ -403,7 +403,7 @@ def _row(
         "entries": one.entries,
         "ladder_value": one.ladder_value,
         "system_id": chosen.system_id,
-        "value": rounded(told, rules.decimals),
+        "value": rounded(value, rules.decimals),
     }
 
 

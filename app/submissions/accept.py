@@ -5,7 +5,7 @@ Nothing here reads the uploaded file: a worker decides whether it is well-formed
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -15,8 +15,9 @@ from sqlalchemy import and_, bindparam, exists, or_, select
 from sqlalchemy.orm import Session, joinedload
 
 from app.base.db import insert_now
-from app.base.errors import EvergoldError, IdempotencyConflict, InvalidForm
+from app.base.errors import EvergoldError, IdempotencyConflict
 from app.base.storage import StoredFile
+from app.base.text import refuse
 from app.base.together import has_single_writer
 from app.cards.edits import form_of, keep_card, named_system
 from app.cards.form import CardPart, read_document
@@ -32,7 +33,7 @@ from app.competitions.limits import (
     check_submission_limit,
     moments,
 )
-from app.competitions.tracks import check_track
+from app.competitions.tracks import TRACK_FIELD, track_fault
 from app.models import (
     CompetitionBlock,
     CompetitionRole,
@@ -50,8 +51,8 @@ from app.models import (
     User,
     rights_in,
 )
-from app.people.blocking import blocked
-from app.people.blocks import refusal
+from app.people.account_blocks import refusal_of_account
+from app.people.competition_blocks import refusal_in
 from app.submissions.find import current_run
 from app.teams.find import TEAM_ID_OF, lock_team_of, new_team_for
 from app.teams.registration import check_standing, note_taking_part, standing_by
@@ -114,7 +115,7 @@ class UploadContext:
     def check_not_blocked(self) -> None:
         """Raise BlockedHere."""
         if self.blocked_here is not None:
-            raise refusal(self.phase_task.phase.competition, self.blocked_here)
+            raise refusal_in(self.phase_task.phase.competition, self.blocked_here)
 
 
 def look_up(session: Session, phase_task: PhaseTask, sender: Sender) -> UploadContext:
@@ -128,7 +129,7 @@ def look_up(session: Session, phase_task: PhaseTask, sender: Sender) -> UploadCo
     }
     team, registration, rights, has_past, replayed, reason, blocked_here, *counts = session.execute(_FACTS, asked).one()
     if reason is not None:
-        raise blocked(reason)
+        raise refusal_of_account(reason)
     owns = phase_task.phase.competition.owner_id == sender.user.id
     sees_all = owns or Right.SUBMISSIONS in rights_in(rights or "")
     used = None if has_past else Counts(*counts)
@@ -207,6 +208,9 @@ METHOD_CHARACTERS = 200
 DESCRIPTION_CHARACTERS = 5_000
 KEY_CHARACTERS = 200
 FILENAME_CHARACTERS = 200
+KEY_FIELD = "Idempotency-Key"
+#: The most characters of the texts that come with a file.
+TEXT_LIMITS = {"method": METHOD_CHARACTERS, "description": DESCRIPTION_CHARACTERS, KEY_FIELD: KEY_CHARACTERS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +244,7 @@ def accept_submission(
     """
     competition, user, now = phase_task.phase.competition, sender.user, sender.arrived_at
     key = sender.idempotency_key or None  # an empty header is no key
-    check_text_lengths(form.method, form.description, key)
+    refuse(text_faults({"method": form.method, "description": form.description, KEY_FIELD: key or ""}))
     check_takes_uploads(competition)
     team, context = ensure_team(session, phase_task, sender)
     if context.replayed is not None and key and (earlier := find_replay(session, user, key)):
@@ -311,16 +315,11 @@ def check_submission_form(
 
     kept: the result of `required_cards`.
     """
-    wrong = {NAME_FIELD: fault} if (fault := name_fault(form.system)) else {}
-    checks: tuple[Callable[[], None], ...] = (
-        lambda: check_text_lengths(form.method, form.description, None),
-        lambda: check_track(phase_task.phase.competition, form.track or None),
-    )
-    for check in checks:
-        try:
-            check()
-        except InvalidForm as invalid:
-            wrong |= invalid.fields
+    of_fields = {
+        NAME_FIELD: name_fault(form.system),
+        TRACK_FIELD: track_fault(phase_task.phase.competition, form.track or None),
+        **text_faults({"method": form.method, "description": form.description}),
+    }
     card = form.card
     method = form.method.strip()
     of_system = (kept or {}).get(wanted_name(form.system, {CardPart.METHOD: method or card.get(CardPart.METHOD, "")}))
@@ -332,26 +331,24 @@ def check_submission_form(
     elif method:
         document[CardPart.METHOD] = method
         faults.pop(CardPart.METHOD, None)
-    if faults := faults | wrong:
-        raise InvalidForm("Please correct what is marked.", fields=faults)
+    refuse(faults | of_fields)
     return document
 
 
-def check_text_lengths(method: str, description: str, idempotency_key: str | None) -> None:
-    """Check the lengths of texts that come with an upload. Raises InvalidForm with a sentence per field."""
-    bounds = {
-        "method": (method, METHOD_CHARACTERS),
-        "description": (description, DESCRIPTION_CHARACTERS),
-        "Idempotency-Key": (idempotency_key or "", KEY_CHARACTERS),
-    }
-    wrong = {
-        name: f"At most {limit} characters; this has {len(text)}."
-        for name, (text, limit) in bounds.items()
-        if len(text) > limit
-    }
-    wrong |= {name: "NUL characters cannot be kept." for name, (text, _) in bounds.items() if "\0" in text}
-    if wrong:
-        raise InvalidForm("Please correct what is marked.", fields=wrong)
+def text_faults(texts: Mapping[str, str]) -> dict[str, str]:
+    """Return a sentence for each of TEXT_LIMITS that is too long, or cannot be kept."""
+    faults = {}
+    for name, text in texts.items():
+        if "\0" in text:
+            faults[name] = "NUL characters cannot be kept."
+        elif len(text) > TEXT_LIMITS[name]:
+            faults[name] = f"At most {TEXT_LIMITS[name]} characters; this has {len(text)}."
+    return faults
+
+
+def check_key(idempotency_key: str | None) -> None:
+    """Raise InvalidForm for a key that is too long, or cannot be kept."""
+    refuse(text_faults({KEY_FIELD: idempotency_key or ""}))
 
 
 class SameFile(EvergoldError):

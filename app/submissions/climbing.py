@@ -101,7 +101,7 @@ def unmeasured(session: Session, now: datetime) -> list[Unmeasured]:
 
 def mail_organisers(session: Session, measured: Collection[UUID], settings: Settings, now: datetime) -> int:
     """Mail the organisers of every team that began to climb with these submissions; return the number of alerts."""
-    told = 0
+    mailed = 0
     alerted = exists().where(
         ClimbingAlert.team_id == Submission.team_id, ClimbingAlert.phase_task_id == Submission.phase_task_id
     )
@@ -111,8 +111,8 @@ def mail_organisers(session: Session, measured: Collection[UUID], settings: Sett
         body = _body(climber, competition, settings)
         for organiser in organisers_of(session, competition.name, Right.SUBMISSIONS):
             send_mail(session, organiser, _subject(climber), body, now=now, competition_id=competition.id)
-        told += 1
-    return told
+        mailed += 1
+    return mailed
 
 
 def climbing_teams(session: Session, competition: Competition) -> list[Climber]:

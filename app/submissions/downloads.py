@@ -7,7 +7,9 @@ import io
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Annotated
 
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session, contains_eager
 
@@ -35,12 +37,15 @@ def record_download(session: Session, phase_task: PhaseTask, file: PublicFile, u
     )
 
 
-@dataclass(frozen=True, slots=True)
-class DownloadFilter:
-    """A filter for downloads; empty: all."""
+class DownloadFilter(BaseModel):
+    """The filters of the log of downloads, as they stand in its address; empty: all."""
 
-    user: str = ""
-    file: str = ""
+    model_config = ConfigDict(frozen=True)
+
+    username: Annotated[str, StringConstraints(strip_whitespace=True)] = Field(
+        "", max_length=100, description="only of this user"
+    )
+    file: str = Field("", max_length=200, description="only of this file")
 
 
 def list_downloads(
@@ -93,8 +98,8 @@ def _downloads(competition: Competition, wanted: DownloadFilter) -> Select[FileD
         .options(contains_eager(FileDownload.user))
         .where(FileDownload.competition_id == competition.id)
     )
-    if wanted.user:
-        query = query.where(User.username == wanted.user.lower())
+    if wanted.username:
+        query = query.where(User.username == wanted.username.lower())
     if wanted.file:
         query = query.where(FileDownload.file == wanted.file)
     return query
@@ -135,10 +140,10 @@ class FileAccess:
 
 def available_from(phase: Phase, phase_task: PhaseTask, name: str) -> datetime | None:
     """Return the moment from which a file is available; None: at once."""
-    said = phase_task.files_from.get(name)
-    if said is None:
+    declared = phase_task.files_from.get(name)
+    if declared is None:
         return phase.starts_at
-    return None if said == AT_ONCE else datetime.fromisoformat(said)
+    return None if declared == AT_ONCE else datetime.fromisoformat(declared)
 
 
 def audience_of(competition: Competition, phase_task: PhaseTask, name: str) -> Audience:

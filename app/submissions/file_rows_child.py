@@ -56,7 +56,7 @@ def read(head: dict[str, Any], _: bytes) -> Message:
             members, omitted = _members(path)
         else:
             members = [("", head["name"], *_beginning(path))]
-        parts = [_part(name, told, data, is_whole, wanted) for name, told, data, is_whole in members]
+        parts = [_part(name, file_name, data, is_whole, wanted) for name, file_name, data, is_whole in members]
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError):
         return {"parts": [], "omitted": 0, "fault": "This archive cannot be read. Download it instead."}, b""
     shown = [one for one in parts if one is not None]
@@ -89,14 +89,14 @@ def _is_ignored(name: str) -> bool:
     return path.parts[:1] == ("__MACOSX",) or path.name.startswith(".")
 
 
-def _part(name: str, told: str, data: bytes, is_whole: bool, wanted: Sequence[str]) -> _Found | None:
+def _part(name: str, file_name: str, data: bytes, is_whole: bool, wanted: Sequence[str]) -> _Found | None:
     """Return the part; None for what is not text."""
     if b"\0" in data:
         return None
     text = data.decode("utf-8-sig", "replace")
     if not is_whole:
         text = text[: text.rfind("\n") + 1]
-    noun, columns, records = _records(told, text)
+    noun, columns, records = _records(file_name, text)
     found = _Found(name, noun, columns[:MOST_COLUMNS], is_whole=is_whole, matches=0 if wanted else None)
     counters: list[Counter[str] | None] = [Counter() for _ in found.columns]
     for number, record in enumerate(records, 1):
@@ -184,17 +184,18 @@ def _cell(value: Any) -> str:
 
 def _sentences(text: str) -> Iterator[Record]:
     """Yield id and text of each sentence; without a comment for the text its words."""
-    told: dict[str, str] = {}
+    comments: dict[str, str] = {}
     words: list[str] = []
     for line in [*text.splitlines(), ""]:
         if line.startswith("#"):
             name, _, value = line[1:].partition("=")
-            told[name.strip()] = value.strip()
+            comments[name.strip()] = value.strip()
         elif line.strip():
             words.append((line.split("\t") + [""])[1])
         elif words:
-            yield [told.get("sent_id") or told.get("source_sent_id") or "", told.get("text") or " ".join(words)]
-            told, words = {}, []
+            name = comments.get("sent_id") or comments.get("source_sent_id") or ""
+            yield [name, comments.get("text") or " ".join(words)]
+            comments, words = {}, []
 
 
 def _cut(cell: str) -> str:

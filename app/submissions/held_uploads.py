@@ -63,7 +63,7 @@ def announce_upload(session: Session, user: User, filename: str, now: datetime) 
 
 
 def forget_held_uploads(session: Session, now: datetime) -> int:
-    """Delete uploads whose day is over, for everybody; return how many. Their files are unreferenced then."""
+    """Delete all uploads older than a day; return how many. Their files are then unreferenced."""
     over = HeldUpload.announced_at <= now - HELD
     return len(session.scalars(delete(HeldUpload).where(over).returning(HeldUpload.key)).all())
 

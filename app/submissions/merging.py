@@ -82,13 +82,13 @@ def accept_merge(
     members = [one.user.username for one in joining]
     subject = f"competition {competition.name}"
     record(session, user, "merge.accept", subject, {**details, "members": members}, now=now)
-    said = {
+    words = {
         "asked": source.name,
         "asking": team.name,
         "title": competition.title,
         "page": page_of_team(competition, settings),
     }
-    mail_members(session, competition, [*staying, *joining], _MERGED, said, now)
+    mail_members(session, competition, [*staying, *joining], _MERGED, words, now)
     if not moved:
         forget_team(session, source)
     return team
@@ -217,9 +217,9 @@ def _move_marks(session: Session, source: Team, team: Team) -> None:
         )
         submissions = session.scalars(sent).all()
         session.execute(delete(RowMark).where(RowMark.submission_id.in_(sent)))
-        said = {"status": mark.status, "note": mark.note, "user_id": mark.user_id, "set_at": mark.set_at}
+        values = {"status": mark.status, "note": mark.note, "user_id": mark.user_id, "set_at": mark.set_at}
         place = {"phase_task_id": mark.phase_task_id, "team_id": team.id}
-        session.add_all(RowMark(**place, **said, submission_id=one) for one in submissions)
+        session.add_all(RowMark(**place, **values, submission_id=one) for one in submissions)
         session.delete(mark)
     session.flush()
     rest = update(RowMark).where(RowMark.team_id == source.id).values(team_id=team.id)

@@ -6,12 +6,11 @@ Callers must be organisers: an embargo hides nothing here.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import ColumnElement, Row, Select, and_, exists, func, or_, select
 from sqlalchemy.orm import Session
 
@@ -36,28 +35,33 @@ from app.submissions.views import ListedSubmissionOut
 CHOSEN_LIMIT = 200
 
 
-@dataclass(frozen=True, slots=True)
-class SubmissionFilter:
-    """A filter by names; empty and None: all. since, until: days in UTC, both inclusive."""
+Name = Annotated[str, Field(max_length=200, description="a name; empty: all of them")]
+Flag = Annotated[bool | None, Field(description="absent: whether or not")]
+Day = Annotated[date | None, Field(description="a day of UTC, included")]
 
-    team: str = ""
-    phase: str = ""
-    task: str = ""
-    status: RunStatus | None = None
-    marked: bool | None = None
-    withdrawn: bool | None = None
-    late: bool | None = None
-    since: date | None = None
-    until: date | None = None
+
+class SubmissionFilter(BaseModel):
+    """The filters of the list, as they stand in its address; empty and None: all."""
+
+    model_config = ConfigDict(frozen=True)
+
+    team: Name = ""
+    phase: Name = ""
+    task: Name = ""
+    status: RunStatus | None = Field(None, description="only in this state")
+    marked: Flag = None
+    withdrawn: Flag = None
+    late: Flag = None
+    since: Day = None
+    until: Day = None
 
     @property
     def parameters(self) -> dict[str, object]:
         """The set filters as query parameters."""
-        said = {name: getattr(self, name) for name in self.__slots__}
         flags = {True: "yes", False: "no"}
         return {
             name: flags[value] if isinstance(value, bool) else value
-            for name, value in said.items()
+            for name, value in ((name, getattr(self, name)) for name in SubmissionFilter.model_fields)
             if value not in ("", None)
         }
 

@@ -20,7 +20,7 @@ from app.base.text import readable_size
 from app.competitions.access import check_takes_uploads
 from app.competitions.limits import check_gold_present, check_open_for
 from app.models import CHECKED, Phase, PhaseTask, User, Validation
-from app.submissions.accept import Sender, base_name, check_text_lengths
+from app.submissions.accept import Sender, base_name, check_key
 from app.teams.find import find_team
 from app.teams.registration import check_registered
 
@@ -67,7 +67,7 @@ def accept_validation(
     bytes_per_day: see `check_bytes_today`.
     """
     user, now, idempotency_key = sender.user, sender.arrived_at, sender.idempotency_key or None
-    check_text_lengths("", "", idempotency_key)
+    check_key(idempotency_key)
     session.execute(select(User.id).where(User.id == user.id).with_for_update())  # serialises counting per user
     if idempotency_key and (earlier := find_validation_replay(session, user, idempotency_key, now)):
         return _replayed(earlier, phase_task, file.stored)

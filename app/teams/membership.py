@@ -25,7 +25,7 @@ from app.models import (
     User,
 )
 from app.people.audit import record
-from app.people.blocks import check_not_blocked
+from app.people.competition_blocks import check_not_blocked
 from app.teams.find import captain_of, find_team, is_name_taken, lock_team, members_max, members_of, names_fixed_at
 from app.teams.registration import check_registered
 from app.webhooks.keeping import forget_webhooks_of_team

@@ -118,8 +118,8 @@ def end_offer(
     offer.status, offer.answered_at = OfferStatus.TAKEN_BACK if is_ours else OfferStatus.DECLINED, now
     _record(session, user, "take_back" if is_ours else "decline", competition, offer.asking, offer.asked, now)
     if not is_ours:
-        said = {"asked": team.name, "title": competition.title, "page": page_of_team(competition, settings)}
-        mail_members(session, competition, members_of(session, offer.asking), _DECLINED, said, now)
+        details = {"asked": team.name, "title": competition.title, "page": page_of_team(competition, settings)}
+        mail_members(session, competition, members_of(session, offer.asking), _DECLINED, details, now)
 
 
 def open_offer(session: Session, offer_id: int, *mine: ColumnElement[bool]) -> MergeOffer:
@@ -216,7 +216,7 @@ def _mail_question(
     session: Session, competition: Competition, user: User, team: Team, asked: Team, settings: Settings, now: datetime
 ) -> None:
     until = merge_until(competition)
-    said = {
+    details = {
         "who": user.display_name,
         "asking": team.name,
         "asked": asked.name,
@@ -224,7 +224,7 @@ def _mail_question(
         "until": deadline_words(until) if until else "",
         "page": page_of_team(competition, settings),
     }
-    mail_members(session, competition, members_of(session, asked), _ASKED, said, now)
+    mail_members(session, competition, members_of(session, asked), _ASKED, details, now)
 
 
 def mail_members(

@@ -58,13 +58,13 @@ def ready_questions() -> Mapping[str, Question]:
 
 def question_of(declared: Mapping[str, Any]) -> Question:
     """Return a question of `registration.questions`; missing keys come from the predefined question of its name."""
-    said = {key: value for key, value in declared.items() if value not in (None, (), [], "")}
-    if "kind" in said:
-        said["kind"] = QuestionKind(said["kind"])
-    if "choices" in said:
-        said["choices"] = tuple(said["choices"])
+    given = {key: value for key, value in declared.items() if value not in (None, (), [], "")}
+    if "kind" in given:
+        given["kind"] = QuestionKind(given["kind"])
+    if "choices" in given:
+        given["choices"] = tuple(given["choices"])
     ready = ready_questions().get(declared["name"])
-    return replace(ready, **said) if ready else Question(**said)
+    return replace(ready, **given) if ready else Question(**given)
 
 
 def answer_text(answer: Answer | None) -> str:
@@ -131,10 +131,10 @@ def _choice(question: Question, value: Any) -> _Read:
         return None, ""
     if value in question.choices:
         return str(value), ""
-    said = one_line(value) if isinstance(value, str) else ""
+    text = one_line(value) if isinstance(value, str) else ""
     return (
         None,
-        f"This is none of the answers{did_you_mean(said, question.choices)}; there are {listed(question.choices)}.",
+        f"This is none of the answers{did_you_mean(text, question.choices)}; there are {listed(question.choices)}.",
     )
 
 

@@ -98,14 +98,14 @@ class Rules:
 
 def rules_of(competition: Competition) -> Rules:
     """Return the declared rules with defaults."""
-    said = competition.registration
+    declared = competition.registration
     return Rules(
-        mode=RegistrationMode(said.get("mode") or RegistrationMode.OPEN),
-        domains=tuple(domain.lower() for domain in said.get("domains", ())),
-        allowed=tuple(name.lower() for name in said.get("allowed", ())),
-        terms=said.get("terms", ""),
-        questions=tuple(question_of(question) for question in said.get("questions", ())),
-        publish_predictions=said.get("publish_predictions", False),
+        mode=RegistrationMode(declared.get("mode") or RegistrationMode.OPEN),
+        domains=tuple(domain.lower() for domain in declared.get("domains", ())),
+        allowed=tuple(name.lower() for name in declared.get("allowed", ())),
+        terms=declared.get("terms", ""),
+        questions=tuple(question_of(question) for question in declared.get("questions", ())),
+        publish_predictions=declared.get("publish_predictions", False),
     )
 
 

@@ -104,7 +104,7 @@ class RegistrationOut(ApiModel):
 
     @classmethod
     def of(cls, competition: Competition, standing: Standing) -> Self:
-        """Return where a user stands."""
+        """Return the registration of a user, and what is missing."""
         rules, row, missing = standing.rules, standing.row, standing.missing
         return cls(
             competition=competition.name,
@@ -211,7 +211,7 @@ class RegisteredList(ApiModel):
 
 
 class InvitationOut(ApiModel):
-    """A new link, shown this once."""
+    """A new link, which is shown only once."""
 
     model_config = example(
         {

@@ -22,7 +22,7 @@ from app.base.logs import configure_logging, log
 from app.base.private_folders import clear_left_folders
 from app.base.storage import clear_interrupted_uploads, sealed_storage_of, storage_of
 from app.operations.database_revision import OtherRevision, Tables, check_revision
-from app.people.blocking import Blocked
+from app.people.account_blocks import Blocked
 from app.web import docs, pages
 from app.web.administration import (
     api as administration,

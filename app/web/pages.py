@@ -31,6 +31,7 @@ from app.web.declarations import (
     images as declared_images,
     pages as declarations,
     setup_pages as setup,
+    start_pages as starts,
 )
 from app.web.exports import pages as exports, wheels
 from app.web.gold import pages as gold
@@ -53,7 +54,15 @@ from app.web.people import (
 )
 from app.web.reports import pages as reports
 from app.web.rescoring import pages as rescoring
-from app.web.submissions import list as submissions, organisers_pages as all_submissions, page as submission, submit
+from app.web.submissions import (
+    card_page as submission_card,
+    comparison_page as comparison,
+    list as submissions,
+    organisers_pages as all_submissions,
+    page as submission,
+    submit,
+    validation_page as validation,
+)
 from app.web.teams import (
     merging_pages as merging,
     pages as team,
@@ -82,7 +91,10 @@ for part in (
     submit,
     all_submissions,
     submissions,
+    comparison,
     submission,
+    submission_card,
+    validation,
     gold,
     rescoring,
     desk,
@@ -90,6 +102,7 @@ for part in (
     life,
     people,
     asking,
+    starts,
     blueprints,
     setup,
     declarations,

@@ -52,8 +52,8 @@ def note_news(
     here = or_(Webhook.competition_id.is_(None), Webhook.competition_id == competition_id)
     asking = session.scalars(select(Webhook).where(Webhook.disabled_at.is_(None), here, own))
     wanted = [one.id for one in asking if kind in one.news]
-    told = {"competition": competition_id, **about}
-    note_for(session, wanted, kind, told, now)
+    named = {"competition": competition_id, **about}
+    note_for(session, wanted, kind, named, now)
     return len(wanted)
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session, joinedload
 
@@ -29,7 +30,7 @@ from app.models import (
 )
 from app.models.columns import NAME_CHARACTERS
 from app.people.audit import record
-from app.people.blocks import check_not_blocked
+from app.people.competition_blocks import check_not_blocked
 from app.people.rights import may_organise, rights_of
 from app.webhooks.addresses import AddressRefused, check_form, rules_of
 from app.webhooks.events import note_for
@@ -91,21 +92,30 @@ class Holder:
             return (WebhookAudience.TEAM,)
         return (WebhookAudience.ORGANISERS, WebhookAudience.PUBLIC)
 
+    def audience_of(self, entry: WebhookEntry) -> WebhookAudience:
+        """Return the audience that the entry names, or the first there is."""
+        return entry.audience or self.audiences[0]
+
     @property
     def subject(self) -> str:
         """The object of its entries in the audit log."""
         return f"competition {self.competition.name}" if self.competition else "server"
 
 
-@dataclass(frozen=True, slots=True)
-class WebhookEntry:
-    """A webhook as its people write it. address, bearer: empty keeps what there is; is_disabled: sends nothing."""
+class WebhookEntry(BaseModel):
+    """A webhook as its people write it, in a form or by the API.
 
-    name: str
-    address: str
+    address, bearer: empty keeps what there is; audience: None for the first that the holder has; is_disabled: sends
+    nothing.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str = ""
+    address: str = ""
     form: WebhookForm = WebhookForm.STANDARD
-    audience: WebhookAudience = WebhookAudience.ORGANISERS
-    kinds: tuple[NewsKind, ...] = ()
+    audience: WebhookAudience | None = None
+    kinds: Sequence[NewsKind] = ()
     bearer: str = ""
     is_disabled: bool = False
 
@@ -199,7 +209,7 @@ def add_webhook(
         owner_id=owner.id,
         name=name,
         form=entry.form,
-        audience=entry.audience,
+        audience=holder.audience_of(entry),
         kinds=_kinds_text(entry.kinds),
         address=entry.address.strip(),
         bearer=entry.bearer.strip() or None,
@@ -229,7 +239,8 @@ def change_webhook(
     A webhook that was disabled starts afresh: what happened meanwhile is not sent. Raises InvalidForm, BlockedHere.
     """
     webhook.name = _checked(session, holder, entry, by, settings, webhook)
-    webhook.form, webhook.audience, webhook.kinds = entry.form, entry.audience, _kinds_text(entry.kinds)
+    webhook.form, webhook.audience = entry.form, holder.audience_of(entry)
+    webhook.kinds = _kinds_text(entry.kinds)
     is_elsewhere = bool(entry.address.strip())
     webhook.address = entry.address.strip() or webhook.address
     if is_elsewhere or entry.bearer.strip() or entry.form is not WebhookForm.MATRIX:
@@ -291,7 +302,7 @@ def _checked(
         {
             "name": wrong_text(name, NAME_CHARACTERS),
             "address": _address_fault(address or (webhook.address if webhook else ""), entry.form, settings),
-            "audience": "" if entry.audience in holder.audiences else "Choose one of those offered.",
+            "audience": "" if holder.audience_of(entry) in holder.audiences else "Choose one of those offered.",
             "kinds": _kinds_fault(session, holder, entry, user),
             "bearer": _bearer_fault(entry.bearer.strip(), is_needed=is_matrix and not has_bearer, is_matrix=is_matrix),
         }
@@ -326,9 +337,9 @@ def _bearer_fault(bearer: str, *, is_needed: bool, is_matrix: bool) -> str:
 def _kinds_fault(session: Session, holder: Holder, entry: WebhookEntry, user: User) -> str:
     if not entry.kinds:
         return "Choose one at least."
-    if unseen := [kind for kind in entry.kinds if kind not in KINDS_FOR[entry.audience]]:
+    if unseen := [kind for kind in entry.kinds if kind not in KINDS_FOR[holder.audience_of(entry)]]:
         return f"Not for this audience: {', '.join(unseen)}."
-    if holder.competition is None or entry.audience is not WebhookAudience.ORGANISERS:
+    if holder.competition is None or holder.audience_of(entry) is not WebhookAudience.ORGANISERS:
         return ""
     held = rights_of(session, user, holder.competition)
     lacking = sorted({RIGHT_FOR[kind] for kind in entry.kinds if kind in RIGHT_FOR} - held)

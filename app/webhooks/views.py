@@ -53,7 +53,9 @@ class WebhookOut(ApiModel):
     is_of_team: bool = Field(description="whether a team has it, for its own news")
     name: str
     form: WebhookForm
-    audience: WebhookAudience = Field(description="whose view is sent; of the server: `organisers` are administrators")
+    audience: WebhookAudience = Field(
+        description="whose view is sent; for a webhook of the server, `organisers` are its administrators"
+    )
     kinds: list[NewsKind]
     address: str = Field(description="without what is secret in it")
     owner: str = Field(description="who changed it last; what is sent to organisers or a team is what they see")

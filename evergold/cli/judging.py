@@ -42,7 +42,7 @@ def start(
     place: PlaceArgument,
     name: NameOption = "human",
     items: Annotated[int | None, typer.Option(help="How many items of each language; default: all.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Draws the items and shuffles them; default: the server's.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Number for drawing and shuffling; default: a random one.")] = None,
     submission: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="One to judge; default: those on the boards.")
     ] = None,

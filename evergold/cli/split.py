@@ -23,7 +23,7 @@ from evergold.cli.output import (
 if TYPE_CHECKING:
     from evergold.corpora.annotated import AnnotatedCorpus
     from evergold.corpora.report import Report
-    from evergold.corpora.splitting import Partition, Wanted
+    from evergold.corpora.splitting import Partition, SplitAims
 
 commands = typer.Typer()
 
@@ -50,7 +50,7 @@ def split(
     ],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", file_okay=False, help="Where the files are written.")],
     unseen_test: Annotated[
-        int, typer.Option(metavar="N", min=1, help="How many MWEs of test are unseen in train and dev.")
+        int, typer.Option(metavar="N", min=1, help="Number of MWEs in test that are in neither train nor dev.")
     ] = 300,
     unseen_dev: Annotated[
         int, typer.Option(metavar="N", min=0, help="How many MWEs of dev are unseen in train; 0: no dev.")
@@ -68,11 +68,11 @@ def split(
     """
     from evergold.corpora.annotated import read_corpus
     from evergold.corpora.report import Source, document_of, report_of
-    from evergold.corpora.splitting import Wanted
+    from evergold.corpora.splitting import SplitAims
     from evergold.scoring.errors import InvalidFile
 
     _refuse_existing(out)
-    wanted = Wanted(unseen_test, unseen_dev, repeats, seed)
+    wanted = SplitAims(unseen_test, unseen_dev, repeats, seed)
     try:
         read = read_corpus(corpus, together)
     except InvalidFile as invalid:
@@ -107,7 +107,7 @@ def _picture(part: str) -> str:
     return f"ratio-{part}.svg"
 
 
-def _partition(corpus: AnnotatedCorpus, wanted: Wanted) -> Partition:
+def _partition(corpus: AnnotatedCorpus, wanted: SplitAims) -> Partition:
     from evergold.corpora.splitting import Unreachable, partition
 
     mwes, needed = len(corpus.test.categories), wanted.unseen_test + wanted.unseen_dev

@@ -54,7 +54,7 @@ def show(
 @webhook.command()
 def add(
     name: Annotated[str, typer.Option(help="For the list.")],
-    address: Annotated[str, typer.Option(metavar="URL", help="Where it leads; - for the standard input.")],
+    address: Annotated[str, typer.Option(metavar="URL", help="Its address; - reads it from standard input.")],
     news: Annotated[list[str], typer.Option(metavar="KIND", help="Such as board.changed; again for more.")],
     competition: CompetitionOption = None,
     team: TeamOption = False,

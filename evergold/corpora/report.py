@@ -8,7 +8,7 @@ from math import fsum
 from typing import Any
 
 from evergold.corpora.annotated import AnnotatedCorpus, KeepTogether
-from evergold.corpora.splitting import DEV, TEST, Described, Partition, Split, Unseen, Wanted, describe
+from evergold.corpora.splitting import DEV, TEST, Described, Partition, Split, SplitAims, Unseen, describe
 from evergold.figures.axes import Axis, axis_around
 from evergold.figures.curve import Curve, CurvePoint, curve_svg
 from evergold.version import VERSION
@@ -34,14 +34,14 @@ class Report:
     """The contents of a report, in the order in which they are shown."""
 
     sources: Sequence[Source]
-    wanted: Wanted
+    wanted: SplitAims
     together: KeepTogether
     splits: Mapping[str, Split]
     parts: Sequence[Described]
 
 
 def report_of(
-    corpus: AnnotatedCorpus, done: Partition, wanted: Wanted, together: KeepTogether, sources: Sequence[Source]
+    corpus: AnnotatedCorpus, done: Partition, wanted: SplitAims, together: KeepTogether, sources: Sequence[Source]
 ) -> Report:
     """Return the report of a partition."""
     splits = {TEST: done.test} | ({DEV: done.dev} if done.dev else {})

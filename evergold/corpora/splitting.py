@@ -230,7 +230,7 @@ PARTS = (TRAIN, DEV, TEST)
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SplitAims:
     """Numbers of unseen MWEs wanted in test and dev (dev 0: no dev); repeats: the random splits tried."""
 
     unseen_test: int
@@ -280,7 +280,7 @@ class Described:
     unseen: tuple[Unseen, ...]
 
 
-def partition(corpus: AnnotatedCorpus, wanted: Wanted) -> Partition:
+def partition(corpus: AnnotatedCorpus, wanted: SplitAims) -> Partition:
     """Split test from the corpus, then dev from the rest; units stay whole, at least one is left for training.
 
     Raises Unreachable, whose step is 0 for test, 1 for dev.

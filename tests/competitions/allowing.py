@@ -9,7 +9,7 @@ from sqlalchemy import Engine
 
 from app.base.config import Settings
 from app.base.db import writing
-from app.competitions.allowances import Wanted, grant
+from app.competitions.allowances import NewExtension, grant
 from app.competitions.find import find_competition
 from tests.world import COMPETITION, NOW, PHASE
 
@@ -19,7 +19,7 @@ WHY = "their cluster was down"
 def allow(engine: Engine, team: str = "Ada", *, now: datetime = NOW, **more: Any) -> int:
     """Its id."""
     with writing(engine) as session:
-        wanted = Wanted(**{"phase": PHASE, "team": team, "reason": WHY, **more})
+        wanted = NewExtension(**{"phase": PHASE, "team": team, "reason": WHY, **more})
         return grant(
             session, find_competition(session, COMPETITION), wanted, Settings(), actor=None, now=now
         ).allowance.id

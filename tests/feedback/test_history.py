@@ -11,7 +11,7 @@ from sqlalchemy import Engine
 from app.base.db import reading, writing
 from app.competitions.columns import BoardColumn
 from app.competitions.find import find_board, find_competition
-from app.feedback.history import Attempt, History, Place, chart_svg, history_of, places_of
+from app.feedback.history import Attempt, History, SubmittedTask, chart_svg, history_of, places_of
 from app.models import User
 from tests import beside, world
 from tests.competitions.embargo import add_phase, enter
@@ -27,7 +27,7 @@ def place(phase: str = PHASE, task: str = TASK, competition: str = COMPETITION) 
     return competition, phase, task, competition.capitalize(), phase.capitalize(), titles[task]
 
 
-def names_of(one: Place) -> Names:
+def names_of(one: SubmittedTask) -> Names:
     return tuple(astuple(one)[:6])
 
 

@@ -405,7 +405,7 @@ def _add_webhook(engine: Engine, settings: Settings) -> None:
     """One of olga's, to which a test waits to be sent."""
     with writing(engine) as session:
         here, olga = find_competition(session, COMPETITION), _user(session, "olga")
-        entry = WebhookEntry("Ours", "https://chat.example.org/hook", kinds=(NewsKind.QUESTION_ASKED,))
+        entry = WebhookEntry(name="Ours", address="https://chat.example.org/hook", kinds=[NewsKind.QUESTION_ASKED])
         added = add_webhook(session, Holder(here), entry, owner=olga, settings=settings, now=NOW)
         send_test(session, added, NOW)
         replayed = WebhookDelivery(

@@ -18,7 +18,7 @@ from app.messages.questions import QuestionForm, ask
 from app.models import AuditEntry, NewsKind, OutgoingMail, Role, User, Webhook, WebhookAudience, WebhookDelivery
 from app.news import sending
 from app.news.sending import DISABLE_AFTER, GIVE_UP_AFTER, LEASE, PAUSES, send_due
-from app.people.blocks import BlockedHere, block
+from app.people.competition_blocks import BlockedHere, block
 from app.people.rights import revoke_role
 from app.webhooks.due import forget_deliveries
 from app.webhooks.ending import end_of_blocked, webhooks_of_blocked

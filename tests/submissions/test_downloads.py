@@ -65,7 +65,7 @@ def test_the_log_comes_newest_first_in_pages(engine: Engine, ada: User) -> None:
         for minute in range(3):
             record_download(session, place, file, ada, NOW + minute * SECOND)
     with reading(engine) as session:
-        competition, wanted = find_competition(session, COMPETITION), DownloadFilter(user="ada")
+        competition, wanted = find_competition(session, COMPETITION), DownloadFilter(username="ada")
         first, then = list_downloads(session, competition, wanted, limit=2)
         last, end = list_downloads(session, competition, wanted, limit=2, before=then)
     assert [one.downloaded_at for one in (*first, *last)] == [NOW + minute * SECOND for minute in (2, 1, 0)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
@@ -63,7 +62,7 @@ def listed(engine: Engine, wanted: SubmissionFilter = EVERYTHING) -> list[Listed
 
 def names(engine: Engine, sent: list[UUID], **wanted: object) -> set[int]:
     """The places in `sent` of those that a filter leaves."""
-    found = listed(engine, replace(EVERYTHING, **wanted))  # type: ignore[arg-type]
+    found = listed(engine, SubmissionFilter(**wanted))
     return {sent.index(one.id) for one in found if one.id in sent}
 
 
@@ -147,14 +146,14 @@ def test_scoring_anew_queues_what_failed_and_starts_a_set_for_what_was_scored(en
 
 def test_filtering_by_a_name_finds_no_team_of_that_name_next_door(engine: Engine, sent: list[UUID]) -> None:
     """Both have an Ada and a Bob; only next door has Gusts, and the other task."""
-    assert {one.id for one in listed(engine, replace(EVERYTHING, team="Ada"))} == {sent[0], sent[3]}
-    assert {one.id for one in listed(engine, replace(EVERYTHING, team="Bob"))} == {sent[1], sent[2]}
-    assert listed(engine, replace(EVERYTHING, team="Gusts")) == []
-    assert listed(engine, replace(EVERYTHING, phase=EMBARGOED)) == []
-    assert listed(engine, replace(EVERYTHING, task=OTHER_TASK)) == []
+    assert {one.id for one in listed(engine, SubmissionFilter(team="Ada"))} == {sent[0], sent[3]}
+    assert {one.id for one in listed(engine, SubmissionFilter(team="Bob"))} == {sent[1], sent[2]}
+    assert listed(engine, SubmissionFilter(team="Gusts")) == []
+    assert listed(engine, SubmissionFilter(phase=EMBARGOED)) == []
+    assert listed(engine, SubmissionFilter(task=OTHER_TASK)) == []
     with reading(engine) as session:
         beside = find_competition(session, NEIGHBOURS)
-        ada = list_all_submissions(session, beside, replace(EVERYTHING, team="Ada"))[0]
+        ada = list_all_submissions(session, beside, SubmissionFilter(team="Ada"))[0]
         assert {one.phase for one in ada} == {EMBARGOED, CARRYING, DIVIDED}
         assert teams_that_submitted(session, beside) == ["Ada", "Bob", "Gusts"]
         assert teams_that_submitted(session, find_competition(session, COMPETITION)) == ["Ada", "Bob", EARLIER_TEAM]
@@ -164,7 +163,7 @@ def test_of_two_tasks_of_a_phase_each_lists_its_own(engine: Engine, sent: list[U
     with reading(engine) as session:
         beside = find_competition(session, NEIGHBOURS)
         of_task = {
-            task: list_all_submissions(session, beside, replace(EVERYTHING, phase=PHASE, task=task))[0]
+            task: list_all_submissions(session, beside, SubmissionFilter(phase=PHASE, task=task))[0]
             for task in (TASK, OTHER_TASK)
         }
     tasks = {task: [one.task for one in found] for task, found in of_task.items()}
@@ -175,7 +174,7 @@ def test_the_run_that_is_listed_is_the_current_one(engine: Engine, sent: list[UU
     """Next door every run of the evaluation was replaced by that of a set, and an open set has more."""
     with reading(engine) as session:
         beside = find_competition(session, NEIGHBOURS)
-        found = list_all_submissions(session, beside, replace(EVERYTHING, phase=PHASE, task=TASK))[0]
+        found = list_all_submissions(session, beside, SubmissionFilter(phase=PHASE, task=TASK))[0]
         current = session.scalars(select(ScoringRun).where(ScoringRun.id.in_([one.run_id for one in found]))).all()
     assert len(found) == len(current) == 2
     assert all(run.is_current and run.replaced_id for run in current)

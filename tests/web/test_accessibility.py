@@ -19,7 +19,7 @@ import pytest
 from playwright.sync_api import Browser
 from sqlalchemy import select, update
 
-from app.administration.announcements import Wanted, announce
+from app.administration.announcements import NewAnnouncement, announce
 from app.administration.people import block
 from app.administration.settings import change_setting
 from app.base.db import reading, writing
@@ -371,7 +371,7 @@ def an_administrator(site: Site) -> Iterator[httpx.Client]:
             ask_to_organise(session, zoe, "A task on riddles.", site.settings, NOW)
             change_setting(session, "organise", "approved", by=root, environment=site.settings, now=NOW)
             for severity in Severity:
-                announce(session, Wanted(f"The server moves: {severity}.", severity), by=root, now=NOW)
+                announce(session, NewAnnouncement(f"The server moves: {severity}.", severity), by=root, now=NOW)
         site.app.state.server.live.look(site.engine)
         yield browser
 
@@ -488,7 +488,7 @@ def say_something(site: Site) -> dict[str, str]:
             question = ask_organisers(session, here, form, asker=ada, key=None, settings=settings, now=NOW)
         words = "You **may**."
         answer(session, here, question.id, words, is_public=True, organiser=olga, settings=settings, now=NOW)
-        entry = WebhookEntry("Ours", "https://chat.example.org/hook", kinds=(NewsKind.QUESTION_ASKED,))
+        entry = WebhookEntry(name="Ours", address="https://chat.example.org/hook", kinds=[NewsKind.QUESTION_ASKED])
         webhook = add_webhook(session, Holder(here), entry, owner=olga, settings=settings, now=NOW)
         send_test(session, webhook, NOW)
         mail = select(OutgoingMail.unsubscribe).where(OutgoingMail.recipient == ada.email)

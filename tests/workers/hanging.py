@@ -16,7 +16,7 @@ from workers import background, background_process, start, version_check
 _check = version_check._problems
 
 
-def hang(version: GoldVersion, sealed: SealedGold) -> version_check.Found:
+def hang(version: GoldVersion, sealed: SealedGold) -> version_check.CheckResult:
     while (get_settings().data_dir / "hang").exists():
         time.sleep(0.02)
     return _check(version, sealed)

@@ -39,7 +39,7 @@ class Backend(Protocol):
 
 
 def run(program: Program, reference: Path, submission: Path, environment: Environment, limits: Limits) -> Outcome:
-    """Run a program on copies of itself and of the submission, and beside gold that it can only read.
+    """Run a program on copies of itself and of the submission, and on gold that it can only read.
 
     reference, submission: folders with files, as `/app/input/ref` and `/app/input/res` show them. limits: at most the
     ceiling of this server holds. Nothing of the run is left when this returns. Raises SandboxUnavailable where there is

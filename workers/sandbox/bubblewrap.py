@@ -222,9 +222,9 @@ def _popen(command: Sequence[str], handed: tuple[int, ...]) -> subprocess.Popen[
 def _init_of(info: int) -> tuple[int, int]:
     """Return process 1 of the sandbox and a handle on it; 0 and -1 if it was not even started."""
     with os.fdopen(info, "rb") as file:
-        said = file.read()
+        text = file.read()
     try:
-        init = int(json.loads(said)["child-pid"])
+        init = int(json.loads(text)["child-pid"])
         return init, os.pidfd_open(init)
     except (ValueError, KeyError, OSError):
         return 0, -1

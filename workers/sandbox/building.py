@@ -22,7 +22,7 @@ from workers.sandbox.environments import (
     ASKED,
     DOCUMENT,
     Built,
-    Wanted,
+    DeclaredEnvironment,
     environments_folder,
     stamp_of,
     unreachable_part,
@@ -67,8 +67,8 @@ class Interpreter:
         return "-2." in self.name
 
 
-def build_environment(wanted: Wanted, *, renew: bool = False) -> Path:
-    """Build what is wanted, unless it is there; return its folder. Raises CannotBuild.
+def build_environment(wanted: DeclaredEnvironment, *, renew: bool = False) -> Path:
+    """Build the environment unless it exists; return its folder. Raises CannotBuild.
 
     renew: resolve versions again; what was built before stays for the scores that name it.
     """
@@ -103,8 +103,8 @@ def find_interpreter(version: str) -> Interpreter:
         raise CannotBuild(str(error)) from None
     if path is None:
         raise CannotBuild(f"there is no Python {version} here: install one, so that `{_command_of(version)}` is found")
-    said = _call([path, "-c", _ASK])
-    name, platform, prefix, executable = json.loads(said)
+    answer = _call([path, "-c", _ASK])
+    name, platform, prefix, executable = json.loads(answer)
     return Interpreter(name, platform, Path(prefix).resolve(), Path(executable))
 
 
@@ -112,7 +112,7 @@ def _command_of(version: str) -> str:
     return version if "/" in version else f"python{version}"
 
 
-def _install(wanted: Wanted, interpreter: Interpreter, work: Path) -> str:
+def _install(wanted: DeclaredEnvironment, interpreter: Interpreter, work: Path) -> str:
     """Install into `venv`, with a copy of a Python that sandboxes do not see in `base`; return the pins."""
     if not interpreter.is_below_usr:
         _copy_python(interpreter, work / "base")
@@ -133,7 +133,7 @@ def _install(wanted: Wanted, interpreter: Interpreter, work: Path) -> str:
     return pins.read_text(encoding="utf-8")
 
 
-def _install_by_pip(wanted: Wanted, interpreter: Interpreter, work: Path) -> str:
+def _install_by_pip(wanted: DeclaredEnvironment, interpreter: Interpreter, work: Path) -> str:
     """Install for Python 2.7, by its own pip, into the copy of it; `venv` has only links to it."""
     if interpreter.is_below_usr:
         raise CannotBuild(f"{interpreter.name} below /usr cannot be used: install it elsewhere, as pyenv does")

@@ -17,7 +17,7 @@ from workers.sandbox.building import CannotBuild, build_environment, identity_of
 from workers.sandbox.doctor import can_run, examine
 from workers.sandbox.environments import (
     Built,
-    Wanted,
+    DeclaredEnvironment,
     default_wanted,
     find_environment,
     list_environments,
@@ -121,7 +121,7 @@ def _read_needs(place: str) -> list[Need]:
             Need(
                 str(one["competition"]),
                 tuple(map(str, one["tasks"])),
-                Wanted(tuple(map(str, one["wanted"]["requirements"])), str(one["wanted"]["python"])),
+                DeclaredEnvironment(tuple(map(str, one["wanted"]["requirements"])), str(one["wanted"]["python"])),
                 str(one["refused"]),
             )
             for one in json.loads(text)["wanted"]
@@ -130,7 +130,7 @@ def _read_needs(place: str) -> list[Need]:
         raise WrongList(f"{place} is not what `evergold environments wanted --json` prints") from None
 
 
-def _is_built(wanted: Wanted) -> bool:
+def _is_built(wanted: DeclaredEnvironment) -> bool:
     try:
         find_environment(wanted)
     except SandboxUnavailable:
@@ -165,13 +165,13 @@ def build(asked: argparse.Namespace) -> Built:
     if asked.requirements is None:
         wanted = default_wanted()
         if asked.python:
-            wanted = Wanted(wanted.requirements, asked.python)
+            wanted = DeclaredEnvironment(wanted.requirements, asked.python)
     else:
-        wanted = Wanted(tuple(asked.requirements.read_text(encoding="utf-8").splitlines()), asked.python)
+        wanted = DeclaredEnvironment(tuple(asked.requirements.read_text(encoding="utf-8").splitlines()), asked.python)
     return _build(wanted, renew=asked.renew)
 
 
-def _build(wanted: Wanted, *, renew: bool) -> Built:
+def _build(wanted: DeclaredEnvironment, *, renew: bool) -> Built:
     """Build an environment, after a line on stderr: packages may take minutes to come."""
     if renew or not _is_built(wanted):
         sys.stderr.write(f"Building {wanted.short_name}: this can take a few minutes.\n")

@@ -190,6 +190,6 @@ def _images() -> Finding:
 
 
 def _version(path: str) -> tuple[int, ...]:
-    said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)  # noqa: S603 - our bwrap
-    found = re.search(r"(\d+)\.(\d+)(?:\.(\d+))?", said.stdout)
+    answer = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)  # noqa: S603 - our bwrap
+    found = re.search(r"(\d+)\.(\d+)(?:\.(\d+))?", answer.stdout)
     return tuple(int(part) for part in found.groups() if part) if found else (0,)

@@ -58,7 +58,7 @@ class EnvironmentSettings(BaseSettings):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class DeclaredEnvironment:
     """The environment that a task declares: lines of a requirements file, and a Python (`3.7`; empty: that of /usr)."""
 
     requirements: tuple[str, ...]
@@ -107,12 +107,12 @@ def environments_folder() -> Path:
     return (settings_of(EnvironmentSettings).dir or usual).resolve()
 
 
-def default_wanted() -> Wanted:
+def default_wanted() -> DeclaredEnvironment:
     """Return the environment of a program that declares none."""
-    return Wanted(tuple(DEFAULT_PINS.read_text(encoding="utf-8").splitlines()))
+    return DeclaredEnvironment(tuple(DEFAULT_PINS.read_text(encoding="utf-8").splitlines()))
 
 
-def declared_wanted(program: Path | None, environment: Sequence[str] | None, python: str | None) -> Wanted:
+def declared_wanted(program: Path | None, environment: Sequence[str] | None, python: str | None) -> DeclaredEnvironment:
     """Return the environment that a task declares, or that of its program's requirements.txt, or the default.
 
     program: its folder; None where the task declares one. environment: as declared.
@@ -121,7 +121,7 @@ def declared_wanted(program: Path | None, environment: Sequence[str] | None, pyt
     if environment is None and program is not None:
         with suppress(OSError, UnicodeDecodeError):
             lines = tuple((program / REQUIREMENTS).read_text(encoding="utf-8").splitlines())
-    return Wanted(default_wanted().requirements if lines is None else lines, python or "")
+    return DeclaredEnvironment(default_wanted().requirements if lines is None else lines, python or "")
 
 
 def default_environment() -> Path:
@@ -129,7 +129,7 @@ def default_environment() -> Path:
     return find_environment(default_wanted())
 
 
-def find_environment(wanted: Wanted) -> Path:
+def find_environment(wanted: DeclaredEnvironment) -> Path:
     """Return the folder that was built for these requirements; its name is the digest that goes into signatures.
 
     Raises SandboxUnavailable if there is none here.

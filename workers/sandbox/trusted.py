@@ -41,7 +41,7 @@ def run_trusted(program: Program, reference: Path, submission: Path, limits: Lim
             began = time.monotonic()
             code = _call(command, app / "program", _environment(python), limits.seconds, out, err)
             seconds = time.monotonic() - began
-            said = [_beginning(file, limits.output) for file in (out, err)]
+            outputs = [_beginning(file, limits.output) for file in (out, err)]
         ended, detail = _ended(code, limits)
         scores_name, scores, words = _read(app / "output", SCORES, limits.scores)
         pages = (PAGE, *sorted(path.name for path in (app / "output").glob("*.html")))
@@ -55,8 +55,8 @@ def run_trusted(program: Program, reference: Path, submission: Path, limits: Lim
         scores_name=scores_name if is_finished else None,
         scores=scores if is_finished else None,
         page=page if is_finished else None,
-        stdout=said[0],
-        stderr=said[1],
+        stdout=outputs[0],
+        stderr=outputs[1],
         seconds=seconds,
         detail="; ".join(filter(None, (detail, more))),
     )

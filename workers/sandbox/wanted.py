@@ -17,24 +17,14 @@ from sqlalchemy.orm import Session
 
 from app.base.config import get_settings
 from app.base.storage import local_file, storage_of
-from app.models import (
-    Competition,
-    CompetitionRole,
-    CompetitionTask,
-    Phase,
-    PhaseTask,
-    Right,
-    Role,
-    User,
-    rights_in,
-)
+from app.models import Competition, CompetitionRole, CompetitionTask, Phase, PhaseTask, Right, Role, User, rights_in
 from app.runs.workers import runs_program
 from evergold.scoring.errors import InvalidOptions
 from evergold.scoring.program.options import ProgramOptions
 from evergold.scoring.program.packing import InvalidProgram, unpack
 from evergold.scoring.task import read_options
 from evergold.scoring.tasks import get_task
-from workers.sandbox.environments import EnvironmentSettings, Wanted, declared_wanted, default_wanted
+from workers.sandbox.environments import DeclaredEnvironment, EnvironmentSettings, declared_wanted, default_wanted
 from workers.settings import settings_of
 
 
@@ -48,7 +38,7 @@ class Need:
 
     competition: str
     tasks: tuple[str, ...]
-    wanted: Wanted
+    wanted: DeclaredEnvironment
     refused: str = ""
 
 
@@ -69,7 +59,7 @@ def unknown_competitions(session: Session, names: Iterable[str]) -> list[str]:
 
 
 def _needs(session: Session, competition: Competition) -> Iterator[Need]:
-    found: dict[Wanted, list[str]] = {}
+    found: dict[DeclaredEnvironment, list[str]] = {}
     for phase, task, options in _programs(session, competition):
         wanted = _wanted(options)
         if wanted is not None:
@@ -101,7 +91,7 @@ def _programs(session: Session, competition: Competition) -> Iterator[tuple[str,
             yield phase, task.name, options
 
 
-def _wanted(options: ProgramOptions) -> Wanted | None:
+def _wanted(options: ProgramOptions) -> DeclaredEnvironment | None:
     if options.environment is not None:
         return declared_wanted(None, options.environment, options.python)
     with tempfile.TemporaryDirectory(prefix="evergold-program-") as name:

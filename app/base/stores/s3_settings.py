@@ -24,7 +24,7 @@ class S3Settings(BaseSettings):
 
     bucket: str = Field("", description="the bucket, which is there already, and private")
     endpoint: str = Field("", description="address of the store, https://…; empty: Amazon's, of the region")
-    region: str = Field("us-east-1", description="the store's region; others than Amazon's take any")
+    region: str = Field("us-east-1", description="the store's region; stores other than Amazon's accept any")
     prefix: str = Field("", description="what our keys begin with, where the bucket has other things, too")
     access_key_id: SecretStr = Field(SecretStr(""), description="empty: the machine's role, or AWS_… variables")
     secret_access_key: SecretStr = Field(SecretStr(""), description="of that key")

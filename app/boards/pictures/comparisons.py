@@ -165,8 +165,8 @@ def _compared(seen: Seen) -> dict[tuple[int, int], Compared]:
 
 
 def _told_apart(compared: Mapping[tuple[int, int], Compared], count: int) -> str:
-    told, every = sum(what == "better" for what, _ in compared.values()), len(compared) // 2
-    return f"{told} of {every} pairs of {count} systems differ significantly."
+    different, every = sum(what == "better" for what, _ in compared.values()), len(compared) // 2
+    return f"{different} of {every} pairs of {count} systems differ significantly."
 
 
 def _cell(rows: Sequence[Named], one: int, other: int, p: float) -> PointOut:

@@ -38,7 +38,7 @@ def plane(session: Session, seen: Seen, wanted: str | None = None) -> Picture | 
         for name, row in seen.named_rows()
     ]
     drawn = [point for _, point in points if point.x is not None and point.y is not None]
-    told, names = drawn[:MOST_TOLD], (x.title, y.title) if is_quality else ("seen", "unseen")
+    named, names = drawn[:MOST_TOLD], (x.title, y.title) if is_quality else ("seen", "unseen")
     lines = _references(session, seen, root) if is_quality else ()
     return Picture(
         name="bertscore-entropy" if is_quality else "seen-unseen",
@@ -47,9 +47,9 @@ def plane(session: Session, seen: Seen, wanted: str | None = None) -> Picture | 
         about=_about(is_quality, has_lines=bool(lines)),
         summary=f"{title_of(root)}, {len(drawn)} of {len(points)} systems. "
         + "; ".join(
-            f"{point.label}: {names[1]} {y.text_of(point.y)}, {names[0]} {x.text_of(point.x)}" for point in told
+            f"{point.label}: {names[1]} {y.text_of(point.y)}, {names[0]} {x.text_of(point.x)}" for point in named
         )
-        + ("; the others stand in the table." if len(told) < len(drawn) else ".")
+        + ("; the others stand in the table." if len(named) < len(drawn) else ".")
         + _not_drawn([point for _, point in points if point not in drawn]),
         x=x,
         y=y,
@@ -102,9 +102,9 @@ def _not_drawn(points: Sequence[PointOut]) -> str:
     """Describe the first points without a position, with the reasons."""
     if not points:
         return ""
-    told = [f"{point.label} ({point.reason})" for point in points[:MOST_TOLD]]
+    words = [f"{point.label} ({point.reason})" for point in points[:MOST_TOLD]]
     more = f" and {len(points) - MOST_TOLD} more" if len(points) > MOST_TOLD else ""
-    return f" Not drawn: {', '.join(told)}{more}."
+    return f" Not drawn: {', '.join(words)}{more}."
 
 
 def _references(session: Session, seen: Seen, root: str) -> tuple[LineOut, ...]:

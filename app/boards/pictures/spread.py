@@ -79,12 +79,12 @@ def _ranges(values: Sequence[float], most: int, finest: float) -> tuple[float, f
 def _summary(values: Sequence[float], lines: Sequence[LineOut], x: AxisOut, *, higher_is_better: bool) -> str:
     ordered = sorted(values)
     if len(ordered) == 1:
-        said = f"One score, {x.text_of(ordered[0])}."
+        words = f"One score, {x.text_of(ordered[0])}."
     else:
-        said = f"{len(ordered)} scores from {x.text_of(ordered[0])} to {x.text_of(ordered[-1])}, the median is "
-        said += f"{x.text_of(median(ordered))}."
+        words = f"{len(ordered)} scores from {x.text_of(ordered[0])} to {x.text_of(ordered[-1])}, the median is "
+        words += f"{x.text_of(median(ordered))}."
     for line in [line for line in lines if not line.is_mine][:1]:
         better = sum(value > line.value if higher_is_better else value < line.value for value in ordered)
         name = line.label.removeprefix("Baseline: ")
-        said += f" {better} {'is' if better == 1 else 'are'} better than the baseline {name}, {x.text_of(line.value)}."
-    return said
+        words += f" {better} {'is' if better == 1 else 'are'} better than the baseline {name}, {x.text_of(line.value)}."
+    return words

@@ -140,8 +140,8 @@ def _shown(work: Work, row: Competition, folder: Path, path: str) -> dict[str, A
     sha256 = source
     if not work.is_plan:
         sha256 = store_upload([made.content], work.storage, limit_bytes=len(made.content)).sha256
-    said = {"type": made.media_type, "width": made.width, "height": made.height}
-    return {"source": source, "sha256": sha256, **said}
+    values = {"type": made.media_type, "width": made.width, "height": made.height}
+    return {"source": source, "sha256": sha256, **values}
 
 
 __all__ = ["Change", "ImpossibleChange", "apply_declaration", "apply_phases", "lock_declarations"]
@@ -265,11 +265,11 @@ def _apply_and_keep(
     note: str = "",
 ) -> Revision | None:
     """Apply and add a revision. source: None if the latest revision itself is applied again."""
-    told = len(work.changes.made)
+    before = len(work.changes.made)
     row = _apply_competition(work, loaded, position)
     if source is None:
         return None
-    changes = [str(change) for change in work.changes.made[told:] if change.counts]
+    changes = [str(change) for change in work.changes.made[before:] if change.counts]
     return keep_revision(work, row, loaded, source=source, by=by, changes=changes, note=note)
 
 
@@ -291,8 +291,8 @@ def _apply_competition(work: Work, loaded: LoadedCompetition, position: int) -> 
         quiet = replace(work, changes=Changes())  # a new row was already reported as a whole
         what = _asked_words(declared.name, phase, task)
         asked = next(one for one in declared.phases if one.name == phase).tasks[task]
-        told = quiet if phase_task.id in applied.new else work
-        apply_public_files(told, phase_task, applied.tasks[task], asked, loaded.folder, what)
+        noted_in = quiet if phase_task.id in applied.new else work
+        apply_public_files(noted_in, phase_task, applied.tasks[task], asked, loaded.folder, what)
     applied.stale |= apply_boards(work, loaded, applied.tasks, applied.phases, applied.phase_tasks)
     handle_removed(work, applied.row, declared)
     for (phase, task), phase_task in applied.phase_tasks.items():

@@ -85,8 +85,8 @@ class Changes:
                 if name == "position":
                     self.add(f"moved {what} from place {before + 1} to {value + 1}")
                 else:
-                    told = "" if name in _UNTOLD else _from_to(before, value)
-                    self.add(f"changed {_WORDS.get(name, name)} of {what}{told}")
+                    words = "" if name in _UNTOLD else _from_to(before, value)
+                    self.add(f"changed {_WORDS.get(name, name)} of {what}{words}")
         return changed
 
 

@@ -19,7 +19,7 @@ from app.base.storage import StoredFile
 from app.declarations.apply.changes import Work
 from app.declarations.apply.files import keep_declared
 from app.declarations.check import LoadedCompetition
-from app.declarations.edits.checking import Wanted, check_in
+from app.declarations.edits.checking import ProposedDeclaration, check_in
 from app.declarations.historic import read_published
 from app.declarations.model import CompetitionDeclaration
 from app.declarations.revisions.documents import (
@@ -156,14 +156,14 @@ def choose_declaration(work: Work, loaded: LoadedCompetition, stack: ExitStack, 
     contents = _contents_of(work, loaded)
     if _same_meaning(loaded, contents, newest.document, _contents(newest)):
         return ChosenDeclaration(loaded, RevisionSource.FILE)
-    said = edits_words(work.session, competition)
+    edits = edits_words(work.session, competition)
     if on_edits is OnEdits.OVERWRITE:
-        work.changes.note(f"overwrote edits: {said}. They stay in the history")
+        work.changes.note(f"overwrote edits: {edits}. They stay in the history")
         return ChosenDeclaration(loaded, RevisionSource.FILE)
     base = _base(work.session, competition, loaded)
     if base is None:
         work.changes.keep_edits(
-            f"left alone: {said}. It is not known what the file was made from: begin with `evergold export yaml "
+            f"left alone: {edits}. It is not known what the file was made from: begin with `evergold export yaml "
             f"{competition.name}`"
         )
         return ChosenDeclaration(_present(work, newest, stack), None)
@@ -173,26 +173,26 @@ def choose_declaration(work: Work, loaded: LoadedCompetition, stack: ExitStack, 
 def _merged(work: Work, sides: _Sides, place: tuple[Competition, ExitStack], on_edits: OnEdits) -> ChosenDeclaration:
     """Merge the file with the edits; fall back to what holds, with the reason, where that is impossible."""
     competition, stack = place
-    said = edits_words(work.session, competition)
+    edits = edits_words(work.session, competition)
     merge, present = sides.merge(on_edits.preferred), _present(work, sides.server, stack)
     if present is None:
-        work.changes.keep_edits(f"left alone: {said}. What holds cannot be read again: a file is lost, or too new")
+        work.changes.keep_edits(f"left alone: {edits}. What holds cannot be read again: a file is lost, or too new")
         return ChosenDeclaration(None, None)
     if merge.conflicts and on_edits is OnEdits.ASK:
-        work.changes.keep_edits(_conflict_words(competition.name, said, merge.conflicts))
+        work.changes.keep_edits(_conflict_words(competition.name, edits, merge.conflicts))
         return ChosenDeclaration(present, None)
     if _same_meaning(sides.file, sides.contents, sides.base.document, _contents(sides.base)):
-        work.changes.note(f"{_describe_merge(competition.name, said, merge)}; the file is as it was")
+        work.changes.note(f"{_describe_merge(competition.name, edits, merge)}; the file is as it was")
         return ChosenDeclaration(present, None)
     try:
         merged = _check_merged(work, sides, merge, stack, on_edits.preferred)
     except InvalidForm as invalid:
         faults = "; ".join(f"{path}: {sentence}" for path, sentence in list(invalid.fields.items())[:_NAMED])
-        work.changes.keep_edits(f"left alone: {said}. Together with these edits the file is not valid: {faults}")
+        work.changes.keep_edits(f"left alone: {edits}. Together with these edits the file is not valid: {faults}")
         return ChosenDeclaration(present, None)
     if _same_meaning(sides.file, sides.contents, merged.document, _contents_of(work, merged)):
         return ChosenDeclaration(sides.file, RevisionSource.FILE)
-    work.changes.note(_describe_merge(competition.name, said, merge))
+    work.changes.note(_describe_merge(competition.name, edits, merge))
     return ChosenDeclaration(merged, RevisionSource.MERGE, sides.file)
 
 
@@ -206,7 +206,7 @@ def _check_merged(work: Work, sides: _Sides, merge: Merge, stack: ExitStack, pre
     for path in (path for path, side in chosen.items() if side is Side.FILE):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).symlink_to((sides.file.folder / path).absolute())
-    wanted = Wanted(merge.document, dict.fromkeys(chosen, ""), RevisionSource.MERGE)
+    wanted = ProposedDeclaration(merge.document, dict.fromkeys(chosen, ""), RevisionSource.MERGE)
     return check_in(folder, wanted, work.now, places_with_gold(work.session))[0]
 
 

@@ -21,7 +21,7 @@ from app.declarations.apply.apply import apply_new_declaration, lock_declaration
 from app.declarations.apply.changes import Changes, Work
 from app.declarations.blueprints.kept import find_blueprint, throw_away
 from app.declarations.check import LoadedCompetition
-from app.declarations.edits.checking import Wanted, checked
+from app.declarations.edits.checking import ProposedDeclaration, checked
 from app.declarations.edits.edit import Edit, Outcome, edit_whole
 from app.declarations.revisions.documents import Document, dotted
 from app.declarations.revisions.kept import present_revision
@@ -79,7 +79,7 @@ def build_draft(
     """
     check_may_create(user, limits.rule)
     with (
-        checked(Wanted(document, {}, RevisionSource.EDIT), storage, now, ()) as (loaded, _),
+        checked(ProposedDeclaration(document, {}, RevisionSource.EDIT), storage, now, ()) as (loaded, _),
         writing(engine) as session,
     ):
         check_competitions_left(session, user, limits)
@@ -124,13 +124,13 @@ def _without_gold(asked: Any) -> Any:
     return {key: value for key, value in asked.items() if key != "gold"} if isinstance(asked, dict) else asked
 
 
-def _wanted(session: Session, blueprint: Blueprint, user: User) -> Wanted:
+def _wanted(session: Session, blueprint: Blueprint, user: User) -> ProposedDeclaration:
     files = {file.path: file.sha256 for file in blueprint.files}
     present: Document = {}
     if blueprint.competition is not None:
         present = present_revision(session, blueprint.competition).document
     faults = {} if user.is_administrator else _plain_gold_faults(blueprint.document, present)
-    return Wanted(blueprint.document, files, RevisionSource.EDIT, faults)
+    return ProposedDeclaration(blueprint.document, files, RevisionSource.EDIT, faults)
 
 
 def _plain_gold_faults(document: Document, present: Document) -> dict[str, str]:

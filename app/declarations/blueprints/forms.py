@@ -73,15 +73,15 @@ def steps_of(text: str) -> Steps:
 
 def fields_of(document: Document, steps: Steps) -> list[Field]:
     """Return the form of a part that is a mapping. Raises NotFound."""
-    schema, said = schema_at(document, steps), part_at(document, steps)
-    said = said if isinstance(said, dict) else {}
+    schema, values = schema_at(document, steps), part_at(document, steps)
+    values = values if isinstance(values, dict) else {}
     required = set(schema.get("required", ()))
     if "properties" not in schema:
         raise NotFound("There is nothing to say at this address.")
     return [
-        _field(document, (*steps, name), inner, said.get(name), name in required)
+        _field(document, (*steps, name), inner, values.get(name), name in required)
         for name, inner in properties_of(schema, document, steps)
-        if name in said or not _is_table_option(document, steps) or fits_metrics(name, said.get("metrics"))
+        if name in values or not _is_table_option(document, steps) or fits_metrics(name, values.get("metrics"))
     ]
 
 
@@ -145,7 +145,7 @@ def located(document: Document, path: str) -> tuple[str, str]:
 def with_form(document: Document, steps: Steps, form: Mapping[str, str]) -> Document:
     """Return a copy with the typed values in the part; keys that the form does not show are unchanged."""
     changed = copy.deepcopy(document)
-    said = _opened(changed, steps)
+    part = _opened(changed, steps)
     fields = fields_of(document, steps)
     data = data_values(_data_texts(fields, form))
     for field in fields:
@@ -153,10 +153,10 @@ def with_form(document: Document, steps: Steps, form: Mapping[str, str]) -> Docu
             continue
         value = _sent(field, form, data)
         if value is None:
-            said.pop(field.name, None)
+            part.pop(field.name, None)
         else:
-            said[field.name] = value
-    if not said and steps and isinstance(above := part_at(changed, steps[:-1]), dict) and _is_own_key(changed, steps):
+            part[field.name] = value
+    if not part and steps and isinstance(above := part_at(changed, steps[:-1]), dict) and _is_own_key(changed, steps):
         del above[steps[-1]]
     return changed
 
@@ -173,12 +173,12 @@ def _sent(field: Field, form: Mapping[str, str], data: Mapping[str, Any]) -> Any
 
 def _opened(document: Document, steps: Steps) -> dict[str, Any]:
     """Return the part for writing; create it if it is an undeclared mapping of the model."""
-    said = part_at(document, steps)
-    if said is None and steps and _is_own_key(document, steps):
-        said = _opened(document, steps[:-1])[steps[-1]] = {}
-    if not isinstance(said, dict):
+    part = part_at(document, steps)
+    if part is None and steps and _is_own_key(document, steps):
+        part = _opened(document, steps[:-1])[steps[-1]] = {}
+    if not isinstance(part, dict):
         raise NotFound("There is nothing at this address (any more).")
-    return said
+    return part
 
 
 def _is_own_key(document: Document, steps: Steps) -> bool:
@@ -235,14 +235,14 @@ def typed(field: Field, text: str, data: Mapping[str, Any]) -> Any:
 
 
 def _by_name(text: str, kind: Kind) -> dict[str, Any] | str:
-    """Return what stands behind each name, a name a line; the text itself if a line has none."""
+    """Return the value after each name, one pair a line; the text itself if a line has no name."""
     found: dict[str, Any] = {}
     for line in filter(None, map(str.strip, text.split("\n"))):
-        name, separator, said = line.partition(":")
+        name, separator, value = line.partition(":")
         if not separator:
             return text
-        values = [one.strip() for one in said.strip(" []").split(",") if one.strip()]
-        found[name.strip()] = values if kind == "groups" else _number(said.strip())
+        values = [one.strip() for one in value.strip(" []").split(",") if one.strip()]
+        found[name.strip()] = values if kind == "groups" else _number(value.strip())
     return found
 
 

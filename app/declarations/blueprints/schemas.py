@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any, Literal
 
 from app.base.errors import NotFound
+from app.base.text import whole_number
 from app.declarations.model import CompetitionDeclaration
 from app.declarations.revisions.documents import Document, value_at
 from evergold.scoring.tasks import TASKS
@@ -35,7 +36,7 @@ def schema_at(document: Document, steps: Steps) -> Schema:
 
 def is_position(step: str) -> bool:
     """True if this step can be a position in a list. Digits of other scripts cannot, nor more than a list holds."""
-    return step.isascii() and step.isdigit() and len(step) < 10
+    return whole_number(step) is not None
 
 
 def part_at(document: Document, steps: Steps) -> Any:

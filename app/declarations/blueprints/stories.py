@@ -119,15 +119,15 @@ def with_story(document: Document, phase: int, name: str) -> Document:
     if chosen is None:
         return document
     changed = copy.deepcopy(document)
-    said = changed["phases"][phase].setdefault("visibility", {})
+    visibility = changed["phases"][phase].setdefault("visibility", {})
     for key, value in chosen.keys.items():
         if value is None:
-            said.pop(key, None)
+            visibility.pop(key, None)
         else:
-            said[key] = value
-    if chosen.name != _CLASS and said.get("names_from") == NEVER:
-        del said["names_from"]
-    if not said:
+            visibility[key] = value
+    if chosen.name != _CLASS and visibility.get("names_from") == NEVER:
+        del visibility["names_from"]
+    if not visibility:
         del changed["phases"][phase]["visibility"]
     if chosen.mode is not None:
         registration = changed.get("registration")
@@ -186,7 +186,7 @@ def _meant(visibility: Keys) -> tuple[Any, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class VisibilityTable:
     """Picture of who sees what when.
 
     `spans` are the periods; `rows` have a subject, and for each span a pair (how much, in words).
@@ -200,7 +200,7 @@ class Seen:
 ALL, PART, NOTHING = "all", "part", "nothing"
 
 
-def seen_when(phase: Mapping[str, Any], visibility: Keys, *, is_divided: bool = False) -> Seen:
+def seen_when(phase: Mapping[str, Any], visibility: Keys, *, is_divided: bool = False) -> VisibilityTable:
     """Return the picture.
 
     phase, visibility: as declared, even if invalid; is_divided: a private part is shown from the close.
@@ -224,7 +224,7 @@ def seen_when(phase: Mapping[str, Any], visibility: Keys, *, is_divided: bool = 
     if declared.is_anonymous:
         rows.append(("Everybody: names of teams", tuple(_names(view) for view in views)))
     rows.append(("You: everything", tuple((ALL, "at any time") for _ in views)))
-    return Seen(tuple(_span(moment, start, end) for moment in begins), tuple(rows))
+    return VisibilityTable(tuple(_span(moment, start, end) for moment in begins), tuple(rows))
 
 
 def _span(moment: datetime, start: datetime, end: datetime | None) -> str:

@@ -272,19 +272,19 @@ def _warn_of_overlaps(phase_tasks: Sequence[PhaseTaskNode], findings: Findings) 
 def _warn_of_public_gold(phase_tasks: Sequence[PhaseTaskNode], now: datetime | None, findings: Findings) -> None:
     """Warn of gold declared public during a contest, or hidden in another phase at the same time."""
     for one in phase_tasks:
-        said = one.node.entries.get("gold_is_public")
-        if said is None or said.value is not True or _is_over(one.phase, now):
+        declared = one.node.entries.get("gold_is_public")
+        if declared is None or declared.value is not True or _is_over(one.phase, now):
             continue
         if one.phase.ends and _has_total(one):
             findings.warning(
-                said,
+                declared,
                 f"teams of '{one.phase.name}' see item by item where they are right while it goes on: is its gold "
                 "really public?",
             )
         hidden = next((other for other in phase_tasks if _hides_gold_of(other, one, now)), None)
         if hidden is not None:
             findings.warning(
-                said,
+                declared,
                 f"the phase '{hidden.phase.name}' asks '{one.name}' with this gold, too, and does not call it public",
             )
 
@@ -299,8 +299,8 @@ def _has_total(phase_task: PhaseTaskNode) -> bool:
 
 def _hides_gold_of(other: PhaseTaskNode, one: PhaseTaskNode, now: datetime | None) -> bool:
     """True if another phase, open at the same time, has the same gold (or items) without declaring it public."""
-    said = other.node.entries.get("gold_is_public")
-    if other.name != one.name or (said and said.value is True) or _is_over(other.phase, now):
+    declared = other.node.entries.get("gold_is_public")
+    if other.name != one.name or (declared and declared.value is True) or _is_over(other.phase, now):
         return False
     pairs = [(text_of(one.node, key), text_of(other.node, key)) for key in ("gold", "items")]
     same = any(mine == theirs and mine not in (None, "sealed") for mine, theirs in pairs)
@@ -424,8 +424,8 @@ def _check_number_of_baselines(phases: Iterable[PhaseNode], findings: Findings) 
 
 
 def _has_public_gold(task: Node) -> bool:
-    said = task.entries.get("gold_is_public")
-    return said is not None and said.value is True
+    declared = task.entries.get("gold_is_public")
+    return declared is not None and declared.value is True
 
 
 def _baselines(task: Node) -> list[Node]:
@@ -488,8 +488,8 @@ def _check_directions(ranking: Node, competition: Node, boards: Sequence[Node], 
         task, name = declared.get(text_of(board, "task")), _ranking_metric(board)
         metric = _metrics_of(task).get(name) if task is not None else None
         if metric is not None and not metric.higher_is_better:
-            said = text_of(board, "name")
-            findings.error(ranking, f"of '{name}', which ranks the board '{said}', less is better: use mean_rank")
+            board_name = text_of(board, "name")
+            findings.error(ranking, f"of '{name}', which ranks the board '{board_name}', less is better: use mean_rank")
 
 
 def _metrics_of(task: Node) -> Mapping[str, Metric]:

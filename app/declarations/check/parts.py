@@ -21,12 +21,12 @@ def check_registration(competition: Node, findings: Findings) -> None:
     declared = competition.entries.get("registration")
     if declared is None:
         return
-    said = declared.entries.get("mode")
-    mode = said.text if said else None
+    declared_mode = declared.entries.get("mode")
+    mode = declared_mode.text if declared_mode else None
     for one, needed in _NEEDS.items():
         names = declared.entries.get(needed)
         if mode == one and (names is None or names.value == []):
-            findings.error(said or declared, f"with mode '{one}', 'registration' needs '{needed}'")
+            findings.error(declared_mode or declared, f"with mode '{one}', 'registration' needs '{needed}'")
         if (
             mode != one
             and (mode, needed) not in _ALSO

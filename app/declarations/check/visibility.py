@@ -55,11 +55,11 @@ def _check_settings(phase: PhaseTimes, node: Node, above: Mapping[str, Node], fi
     if own is None or not isinstance(own.value, dict):
         return
     outer = above["visibility"].entries if "visibility" in above else {}
-    said = {**outer, **own.entries}
+    entries = {**outer, **own.entries}
     for key in _MOMENTS:
         if key in own.entries:
             _check_moment(phase, own.entries[key], key, findings)
-    board, public_from = _value(said, "board"), _value(said, "public_from")
+    board, public_from = _value(entries, "board"), _value(entries, "public_from")
     if public_from is not None and board == "public":
         place = own.entries.get("public_from") or own.entries.get("board") or own
         findings.error(place, "'public_from' has no effect on a public board: write board: hidden or ranks_only")
@@ -67,7 +67,7 @@ def _check_settings(phase: PhaseTimes, node: Node, above: Mapping[str, Node], fi
         what = "is hidden for ever" if board == "hidden" else "shows ranks alone for ever"
         place = own.entries.get("board") or own.entries.get("public_from") or own
         findings.warning(place, f"without 'public_from' the board {what}: write a moment, or 'close'")
-    own_scores = _value(said, "own_scores")
+    own_scores = _value(entries, "own_scores")
     if own_scores == "after_close" and not phase.ends:
         place = own.entries.get("own_scores") or own
         findings.error(
@@ -83,22 +83,22 @@ def _check_moment(phase: PhaseTimes, node: Node, key: str, findings: Findings) -
         findings.error(node, f"'{key}' is 'close', but the phase '{phase.name}' has no end")
     moment = _moment(node)
     if moment and phase.start and moment <= phase.start:
-        said = f"{in_utc(moment)}, {in_utc(phase.start)}"
-        findings.error(node, f"'{key}' is not after the start of the phase, and so hides nothing: {said}")
+        moments = f"{in_utc(moment)}, {in_utc(phase.start)}"
+        findings.error(node, f"'{key}' is not after the start of the phase, and so hides nothing: {moments}")
 
 
 def _check_private_part(phase: PhaseTimes, task: Node, findings: Findings) -> None:
     part = task.entries.get("private_part")
     if part is None or not isinstance(part.value, dict):
         return
-    said = part.entries.get("shown_from")
-    if said is not None and "carry_over" in phase.node.entries:
+    shown_from = part.entries.get("shown_from")
+    if shown_from is not None and "carry_over" in phase.node.entries:
         return  # it may be shown from the start on: that of the earlier phase was private until then
-    if said is not None:
-        _check_moment(phase, said, "shown_from", findings)
-        moment = _moment(said)
+    if shown_from is not None:
+        _check_moment(phase, shown_from, "shown_from", findings)
+        moment = _moment(shown_from)
         if moment and (phase.end is None or moment < phase.end):
-            findings.warning(said, "teams can still submit when they see the scores of the private part")
+            findings.warning(shown_from, "teams can still submit when they see the scores of the private part")
     elif not phase.ends:
         findings.error(part, f"the phase '{phase.name}' has no end: say 'shown_from', when the private part is shown")
 
@@ -111,8 +111,8 @@ def _check_snapshot(phase: PhaseTimes, findings: Findings) -> None:
     if not phase.ends:
         findings.error(snapshot, f"the phase '{phase.name}' has no end, so there never are official results to freeze")
     visibility = phase.node.entries.get("visibility")
-    said = visibility.entries if visibility else {}
-    if _value(said, "board") == "hidden" and _value(said, "public_from") is None:
+    entries = visibility.entries if visibility else {}
+    if _value(entries, "board") == "hidden" and _value(entries, "public_from") is None:
         findings.error(snapshot, "the board is hidden for ever, and its official results with it: say 'public_from'")
 
 
@@ -120,12 +120,12 @@ def _check_snapshot(phase: PhaseTimes, findings: Findings) -> None:
 
 
 def _check_entry(phase: PhaseTimes, node: Node, above: Mapping[str, Node], findings: Findings) -> None:
-    said = {**above, **node.entries}
+    entries = {**above, **node.entries}
     for key in ("choose_until", "without_choice"):
         own = node.entries.get(key)
-        if own is not None and own.value is not None and _value(said, "entry") != "chosen":
+        if own is not None and own.value is not None and _value(entries, "entry") != "chosen":
             findings.error(own, f"'{key}' is for the entry rule 'chosen': here teams do not choose")
-    _check_ladder(node, said, findings)
+    _check_ladder(node, entries, findings)
     until = node.entries.get("choose_until")
     moment = _moment(until) if until else None
     if until is None:

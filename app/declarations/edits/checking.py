@@ -32,7 +32,7 @@ _TOO_MUCH = "Its files take too long, or too much memory, to check. Make them sm
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ProposedDeclaration:
     """A declaration to be applied.
 
     `files` maps paths to sha256 in storage; `faults` are values that could not be set, by name.
@@ -46,7 +46,7 @@ class Wanted:
 
 @contextmanager
 def checked(
-    wanted: Wanted, storage: Storage, now: datetime, sealed: Collection[tuple[str, str, str]]
+    wanted: ProposedDeclaration, storage: Storage, now: datetime, sealed: Collection[tuple[str, str, str]]
 ) -> Iterator[tuple[LoadedCompetition, list[str]]]:
     """Yield the declaration like a checked file, with warnings. Raises InvalidForm with all errors by path, or Busy."""
     with linked(wanted.files, storage) as folder:
@@ -54,7 +54,7 @@ def checked(
 
 
 def check_in(
-    folder: Path, wanted: Wanted, now: datetime, sealed: Collection[tuple[str, str, str]]
+    folder: Path, wanted: ProposedDeclaration, now: datetime, sealed: Collection[tuple[str, str, str]]
 ) -> tuple[LoadedCompetition, list[str]]:
     """Check the declaration beside its files, which are in this folder already. Raises as `checked` does."""
     head = {
@@ -88,6 +88,6 @@ def check_document(head: dict[str, Any], _: bytes) -> Message:
         errors = [finding for finding in invalid.findings if finding.severity == "error"]
         faults = findings_by_path(main, errors)
         return {"faults": dict(list(faults.items())[:_FAULTS_LIMIT])}, b""
-    competition, told = loaded[0], [finding.message for finding in warnings]
+    competition, sentences = loaded[0], [finding.message for finding in warnings]
     published = published_document(competition.published)
-    return {"document": competition.document, "published": published, "warnings": told}, b""
+    return {"document": competition.document, "published": published, "warnings": sentences}, b""

@@ -22,7 +22,7 @@ from app.competitions.visibility import is_gold_hidden
 from app.declarations.apply.apply import Change, apply_declaration, lock_declarations
 from app.declarations.apply.changes import Changes, Work
 from app.declarations.check import LoadedCompetition
-from app.declarations.edits.checking import Wanted, checked
+from app.declarations.edits.checking import ProposedDeclaration, checked
 from app.declarations.edits.effects import RolledBack, effects, standings
 from app.declarations.edits.export import stored_files
 from app.declarations.edits.fields import Value, sorted_values
@@ -181,7 +181,7 @@ def edit_values(engine: Engine, storage: Storage, edit: Edit, values: Mapping[st
         present = _base(session, edit)
     accepted, faults = sorted_values(present.document, values)
     files = stored_files(present, storage)
-    wanted = Wanted(with_values(present.document, accepted), files, RevisionSource.EDIT, faults)
+    wanted = ProposedDeclaration(with_values(present.document, accepted), files, RevisionSource.EDIT, faults)
     return _bring(engine, storage, edit, present.number, wanted, now)
 
 
@@ -190,7 +190,7 @@ def go_back(engine: Engine, storage: Storage, edit: Edit, number: int, now: date
     with reading(engine) as session:
         present = _base(session, edit)
         earlier = find_revision(session, find_competition(session, edit.competition), number)
-    wanted = Wanted(earlier.document, stored_files(earlier, storage), RevisionSource.UNDO)
+    wanted = ProposedDeclaration(earlier.document, stored_files(earlier, storage), RevisionSource.UNDO)
     return _bring(engine, storage, edit, present.number, wanted, now)
 
 
@@ -203,7 +203,7 @@ def edit_whole(
     """
     with reading(engine) as session:
         present = _base(session, edit)
-    return _bring(engine, storage, edit, present.number, Wanted(document, files, RevisionSource.EDIT), now)
+    return _bring(engine, storage, edit, present.number, ProposedDeclaration(document, files, RevisionSource.EDIT), now)
 
 
 def _base(session: Session, edit: Edit) -> Revision:
@@ -219,7 +219,9 @@ def _base(session: Session, edit: Edit) -> Revision:
     return present
 
 
-def _bring(engine: Engine, storage: Storage, edit: Edit, base: int, wanted: Wanted, now: datetime) -> Outcome:
+def _bring(
+    engine: Engine, storage: Storage, edit: Edit, base: int, wanted: ProposedDeclaration, now: datetime
+) -> Outcome:
     """Check and apply. base: the revision the edit is based on, which is checked again under the lock."""
     files = wanted.files
     with reading(engine) as session:
@@ -243,7 +245,7 @@ def _bring(engine: Engine, storage: Storage, edit: Edit, base: int, wanted: Want
 
 
 def _apply(
-    work: Work, edit: Edit, base: int, loaded: LoadedCompetition, wanted: Wanted
+    work: Work, edit: Edit, base: int, loaded: LoadedCompetition, wanted: ProposedDeclaration
 ) -> tuple[int | None, list[EffectOut]]:
     """Apply under the lock; return the effects and the number of the new revision, None if it means the same."""
     competition = find_competition(work.session, edit.competition)

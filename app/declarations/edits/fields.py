@@ -299,11 +299,11 @@ def _value(field: Field, text: str) -> Value:
 def findings_by_path(main: Path, findings: Sequence[Finding]) -> dict[str, str]:
     """Return messages by dotted path, those of one path joined; `declaration` is the whole."""
     places = _places(main)
-    said: dict[str, list[str]] = {}
+    by_path: dict[str, list[str]] = {}
     for finding in findings:
         path = places.get((finding.line, finding.column), ())
-        said.setdefault(dotted(path) or "declaration", []).append(_sentence(finding.message))
-    return {path: " ".join(dict.fromkeys(sentences)) for path, sentences in said.items()}
+        by_path.setdefault(dotted(path) or "declaration", []).append(_sentence(finding.message))
+    return {path: " ".join(dict.fromkeys(sentences)) for path, sentences in by_path.items()}
 
 
 def _sentence(message: str) -> str:

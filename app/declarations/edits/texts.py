@@ -118,8 +118,8 @@ def read_text(_: dict[str, Any], content: bytes) -> Message:
     """Return the `document` of a declaration, or the reason as `refused`. A job of the helper."""
     node, faults = read_yaml_text(content.decode(), "declaration")
     if faults or node is None:
-        said = "; ".join(f"line {fault.line}: {fault.message}" for fault in faults) or "it is empty"
-        return {"refused": f"{said}."}, b""
+        words = "; ".join(f"line {fault.line}: {fault.message}" for fault in faults) or "it is empty"
+        return {"refused": f"{words}."}, b""
     whole: Any = node.plain()
     competitions = whole.get("competitions") if isinstance(whole, dict) else None
     if not isinstance(competitions, list) or len(competitions) != 1 or not isinstance(competitions[0], dict):

@@ -55,7 +55,7 @@ def baselines_for(answer: str | None) -> Sequence[SimpleBaseline]:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class BaselineFacts:
     """Facts that baselines need besides the items.
 
     usual: the most frequent label, or the mean; low, high: bounds of numbers; copied: the column whose text is copied.
@@ -68,7 +68,7 @@ class Facts:
 
 
 def with_baselines(
-    document: Document, chosen: Collection[SimpleBaseline], facts: Facts, items: Path, storage: Storage
+    document: Document, chosen: Collection[SimpleBaseline], facts: BaselineFacts, items: Path, storage: Storage
 ) -> tuple[Document, dict[str, str]]:
     """Return a copy with these baselines in each phase of the first task, and their files as sha256 by path.
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.base.errors import InvalidForm
-from app.base.text import many_lines
+from app.base.text import many_lines, whole_number
 from app.declarations.model import HIDDEN_GOLD_PER_DAY, HIDDEN_GOLD_TOTAL
 from app.declarations.revisions.documents import Document
 from app.declarations.setup.boards import rank_of, shown_metrics
@@ -77,7 +77,8 @@ def _whole(text: str) -> int | str | None:
     text = text.strip()
     if not text:
         return None
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else _NO_NUMBER
+    number = whole_number(text)
+    return _NO_NUMBER if number is None else number
 
 
 def _without(part: Any, name: str) -> dict[str, Any]:

@@ -72,7 +72,7 @@ def write_import(reading: Reading, plan: Plan, target: Target, bundle: Path, sys
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A baseline that can be scored at once: where it stands, its file, and the gold."""
+    """A baseline that can be scored at once: its phase and task, its file, and the gold."""
 
     phase: str
     task: str

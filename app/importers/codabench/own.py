@@ -1,4 +1,4 @@
-"""Bundles that were exported here: the declaration in them holds as long as nobody changed what stands around it."""
+"""Bundles that were exported here: their declaration holds as long as nobody changed the rest of the bundle."""
 
 from __future__ import annotations
 

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from app.administration import announcements, settings
 from app.administration.live import list_announcements
-from app.administration.views import (
-    ServerAnnouncementList,
-    ServerAnnouncementOut,
-    SettingList,
-    SettingOut,
-)
+from app.administration.views import ServerAnnouncementList, ServerAnnouncementOut, SettingList, SettingOut
 from app.base.db import writing
 from app.web.administration.access import ApiAdmin, ApiAdminVisit
 from app.web.administration.schemas import NewServerAnnouncement, SettingChange
@@ -51,7 +46,7 @@ def list_server_announcements(visit: ApiAdminVisit) -> ServerAnnouncementList:
     responses=error_responses(401, 403, 413, 422),
 )
 def post_announcement(server: ServerHere, user: ApiAdmin, form: NewServerAnnouncement) -> ServerAnnouncementOut:
-    wanted = announcements.Wanted(form.text, form.severity, form.starts_at, form.ends_at)
+    wanted = announcements.NewAnnouncement(form.text, form.severity, form.starts_at, form.ends_at)
     with writing(server.engine) as session:
         made = announcements.announce(session, wanted, by=user, now=server.clock())
     server.live.look(server.engine)

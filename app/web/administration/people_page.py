@@ -22,6 +22,7 @@ from app.privacy.deletions import describe_deletion, plan_account_deletion, undo
 from app.web.administration.access import AdminVisit, admin_form_of
 from app.web.html.administration import ADMIN, render_section
 from app.web.html.guards import PageForm, form_again
+from app.web.html.typed import typed_number
 from app.web.http.context import Server, ServerHere
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
@@ -53,18 +54,10 @@ class RulesForm(PageForm):
     def wanted(self) -> OrganiserRules:
         """Return the rules; raise InvalidForm for what is no number."""
         wrong: dict[str, str] = {}
-        competitions, mebibytes = (_number(name, getattr(self, name), wrong) for name in ("competitions", "mebibytes"))
+        competitions = typed_number("competitions", self.competitions, wrong)
+        mebibytes = typed_number("mebibytes", self.mebibytes, wrong)
         refuse(wrong)
         return OrganiserRules(self.organising, competitions, mebibytes)
-
-
-def _number(name: str, text: str, wrong: dict[str, str]) -> int | None:
-    text = text.strip()
-    if text.isascii() and text.isdigit() and len(text) < 10:
-        return int(text)
-    if text:
-        wrong[name] = "A whole number, or nothing."
-    return None
 
 
 class DomainForm(PageForm):

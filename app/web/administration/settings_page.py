@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from itertools import groupby
 from typing import Annotated
 
@@ -10,17 +9,17 @@ from fastapi import Depends, Form, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.administration import settings
-from app.administration.announcements import TEXT_CHARACTERS, Wanted, announce, end_announcement
+from app.administration.announcements import TEXT_CHARACTERS, NewAnnouncement, announce, end_announcement
 from app.administration.live import list_announcements
 from app.base.db import writing
 from app.base.errors import EvergoldError
 from app.base.live_settings import LOOKS
 from app.base.text import refuse
-from app.base.times import parse_moment
 from app.models import Severity, User
 from app.web.administration.access import AdminVisit, admin_form_of
 from app.web.html.administration import ADMIN, render_section
 from app.web.html.guards import PageForm, form_again
+from app.web.html.typed import typed_moment
 from app.web.http.context import ServerHere
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
@@ -84,20 +83,13 @@ class AnnouncementForm(PageForm):
     starts: str = ""
     ends: str = ""
 
-    def wanted(self) -> Wanted:
+    def wanted(self) -> NewAnnouncement:
         """Return the announcement; raise InvalidForm for moments that cannot be read."""
         wrong: dict[str, str] = {}
-        starts_at, ends_at = (_moment(name, getattr(self, name).strip(), wrong) for name in ("starts", "ends"))
+        starts_at = typed_moment("starts", self.starts, wrong)
+        ends_at = typed_moment("ends", self.ends, wrong)
         refuse(wrong)
-        return Wanted(self.text, self.severity, starts_at, ends_at)
-
-
-def _moment(name: str, text: str, wrong: dict[str, str]) -> datetime | None:
-    try:
-        return parse_moment(text) if text else None
-    except ValueError as error:
-        wrong[name] = f"{error}."
-        return None
+        return NewAnnouncement(self.text, self.severity, starts_at, ends_at)
 
 
 @router.get(ANNOUNCEMENTS)

@@ -21,7 +21,7 @@ from app.web.html.workspace import Place, workspace_of
 from app.web.http.paths import BoardNamesHere
 from app.web.http.routers import page_router
 from app.web.http.visit import PageVisit
-from app.web.submissions.list import Name, page_of_items
+from app.web.submissions.comparison_page import Name, page_of_items
 
 router = page_router()
 

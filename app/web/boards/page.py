@@ -28,7 +28,8 @@ from app.runs.report import aggregates_of
 from app.runs.workers import waiting_notice
 from app.standings.check import TooFarBack
 from app.web.boards.query import HalfAsked, PageQuery, arrange_board, languages_of
-from app.web.boards.table import Addresses, TableShown, known_metrics, table_of
+from app.web.boards.table import TableShown, known_metrics, table_of
+from app.web.boards.table_rows import Addresses
 from app.web.html.drawings import Drawable, drawings_of, svg_response
 from app.web.html.rendering import render_page
 from app.web.html.sharing import share_board
@@ -385,6 +386,6 @@ def _signatures(leaderboard: Leaderboard) -> list[tuple[str, list[str]]]:
     """Return the signatures of each column: usually one; with several, not all rows are comparable."""
     found = []
     for index, column in enumerate(leaderboard.columns):
-        told = dict.fromkeys(row.cells[index].signature for row in leaderboard.rows)
-        found.append((column.title, [signature for signature in told if signature]))
+        signatures = dict.fromkeys(row.cells[index].signature for row in leaderboard.rows)
+        found.append((column.title, [signature for signature in signatures if signature]))
     return found

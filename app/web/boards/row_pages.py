@@ -13,6 +13,7 @@ from fastapi.responses import RedirectResponse
 from app.base import links
 from app.base.db import writing
 from app.base.errors import EvergoldError, InvalidForm
+from app.base.text import refuse
 from app.boards.details import find_row, published_scores, scores_of_row, tests_of_row
 from app.boards.leaderboard import build_leaderboard
 from app.boards.marks import NOTE_CHARACTERS, clear_mark, entrants, list_marks, mark_row
@@ -144,8 +145,7 @@ class MarkForm(PageForm):
             submission_id = UUID(text) if text else None
         except ValueError:
             wrong["submission"] = "This is no submission's id."
-        if wrong:
-            raise InvalidForm("Please correct what is marked.", fields=wrong)
+        refuse(wrong)
         return RowStatus(self.status), submission_id
 
 

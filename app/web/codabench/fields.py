@@ -11,6 +11,7 @@ from uuid import UUID
 from fastapi import Depends, Request
 
 from app.base.errors import InvalidForm
+from app.base.text import PLEASE_CORRECT, whole_number
 
 _LARGEST_ROW_ID = 2**31 - 1
 Fields = Mapping[str, Sequence[str]]
@@ -25,9 +26,9 @@ async def sent_fields(request: Request) -> Fields:
             return parse_qs(text, keep_blank_values=True, max_num_fields=200)
         document = json.loads(text) if text else {}
     except (ValueError, RecursionError):
-        raise InvalidForm("Please correct what is marked.", fields={"body": "This is no form and no JSON."}) from None
+        raise InvalidForm(PLEASE_CORRECT, fields={"body": "This is no form and no JSON."}) from None
     if not isinstance(document, dict):
-        raise InvalidForm("Please correct what is marked.", fields={"body": "This is no JSON object."})
+        raise InvalidForm(PLEASE_CORRECT, fields={"body": "This is no JSON object."})
     return {name: _texts(value) for name, value in document.items()}
 
 
@@ -43,16 +44,17 @@ def text_of(fields: Fields, name: str) -> str:
 def row_ids(fields: Fields, name: str) -> list[int]:
     """Return the numbers in a field that may be repeated. Raises InvalidForm."""
     values = [value for value in fields.get(name, ()) if value]
-    if not all(value.isascii() and value.isdigit() and int(value) <= _LARGEST_ROW_ID for value in values):
-        raise InvalidForm("Please correct what is marked.", fields={name: "This must be a number."})
-    return list(dict.fromkeys(map(int, values)))
+    numbers = [number for value in values if (number := whole_number(value, 10)) is not None]
+    if len(numbers) < len(values) or max(numbers, default=0) > _LARGEST_ROW_ID:
+        raise InvalidForm(PLEASE_CORRECT, fields={name: "This must be a number."})
+    return list(dict.fromkeys(numbers))
 
 
 def row_id(fields: Fields, name: str) -> int:
     """Return the one number in a field. Raises InvalidForm."""
     found = row_ids(fields, name)
     if len(found) != 1:
-        raise InvalidForm("Please correct what is marked.", fields={name: "This must be one number."})
+        raise InvalidForm(PLEASE_CORRECT, fields={name: "This must be one number."})
     return found[0]
 
 
@@ -61,7 +63,7 @@ def key_in(fields: Fields, name: str) -> UUID:
     try:
         return UUID(text_of(fields, name))
     except ValueError:
-        raise InvalidForm("Please correct what is marked.", fields={name: "This must be a key (a UUID)."}) from None
+        raise InvalidForm(PLEASE_CORRECT, fields={name: "This must be a key (a UUID)."}) from None
 
 
 def _texts(value: Any) -> list[str]:

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from fastapi import Depends, Query, Request
 
 from app.base.errors import NotFound
+from app.base.text import whole_number
 from app.web.codabench.views import Paged
 from app.web.http.context import ServerHere, public_address
 
@@ -51,13 +52,12 @@ class Asked:
 
     @property
     def _page(self) -> int:
-        return int(self.page) if self.page.isascii() and self.page.isdigit() else 0
+        return whole_number(self.page, 10) or 0
 
     def _size(self, usual: int) -> int:
         if self.page_size.lower() == ALL:
             return LARGEST_PAGE
-        number = int(self.page_size) if self.page_size.isascii() and self.page_size.isdigit() else 0
-        return min(number, LARGEST_PAGE) or usual
+        return min(whole_number(self.page_size, 10) or 0, LARGEST_PAGE) or usual
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated
 
 from fastapi import Depends, Form, Request, Response
@@ -11,12 +10,20 @@ from fastapi.responses import RedirectResponse
 from app.base import links
 from app.base.db import writing
 from app.base.errors import EvergoldError, InvalidForm
-from app.base.times import parse_moment
-from app.competitions.allowances import REASON_CHARACTERS, Wanted, grant, list_allowances, take_back, teams_to_allow
+from app.base.text import refuse
+from app.competitions.allowances import (
+    REASON_CHARACTERS,
+    NewExtension,
+    grant,
+    list_allowances,
+    take_back,
+    teams_to_allow,
+)
 from app.competitions.find import organised
 from app.models import Right, User
 from app.web.html.guards import PageForm, PageUserVisit, SentForm, form_again, form_guard
 from app.web.html.rendering import render_page
+from app.web.html.typed import typed_moment, typed_number
 from app.web.html.workspace import desk_of
 from app.web.http.context import ServerHere
 from app.web.http.routers import page_router
@@ -39,30 +46,14 @@ class AllowanceForm(PageForm):
     extra_total: str = ""
     reason: str = ""
 
-    def wanted(self) -> Wanted:
+    def wanted(self) -> NewExtension:
         """Return the extension; raise InvalidForm for invalid times and numbers."""
         wrong: dict[str, str] = {}
-        until = _moment(self.until.strip(), wrong)
-        numbers = {name: _number(name, getattr(self, name).strip(), wrong) for name in ("extra_per_day", "extra_total")}
-        if wrong:
-            raise InvalidForm("Please correct what is marked.", fields=wrong)
-        return Wanted(self.phase, self.team, until, self.late == "ranked", reason=self.reason, **numbers)
-
-
-def _moment(text: str, wrong: dict[str, str]) -> datetime | None:
-    try:
-        return parse_moment(text) if text else None
-    except ValueError as error:
-        wrong["until"] = f"{error}."
-        return None
-
-
-def _number(name: str, text: str, wrong: dict[str, str]) -> int:
-    if text.isascii() and text.isdigit() and len(text) < 10:
-        return int(text)
-    if text:
-        wrong[name] = "A whole number."
-    return 0
+        until = typed_moment("until", self.until, wrong)
+        per_day = typed_number("extra_per_day", self.extra_per_day, wrong)
+        total = typed_number("extra_total", self.extra_total, wrong)
+        refuse(wrong)
+        return NewExtension(self.phase, self.team, until, self.late == "ranked", per_day or 0, total or 0, self.reason)
 
 
 @router.get(PLACE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from app.base.answers import ApiModel, Moment, example
-from app.competitions.allowances import MOST_EXTRA, Wanted
+from app.competitions.allowances import MOST_EXTRA, NewExtension
 from app.competitions.life import REASON_CHARACTERS, Life
 from app.models import Halt, Stage
 
@@ -34,8 +34,8 @@ class AllowanceIn(ApiModel):
     reason: str = Field(description="the team and all organisers read it")
 
     @property
-    def wanted(self) -> Wanted:
-        return Wanted(**dict(self))
+    def wanted(self) -> NewExtension:
+        return NewExtension(**dict(self))
 
 
 class LifeIn(ApiModel):

@@ -18,6 +18,7 @@ from app.base.errors import EvergoldError, InvalidForm
 from app.base.private_folders import private_folder
 from app.base.queue import send_gold_check
 from app.base.storage import FolderStorage, UploadWriter, sealed_storage_of, storage_of, store_file
+from app.base.text import refuse
 from app.competitions.find import find_phase_task
 from app.competitions.organisers import check_may_create, limits_of, used_bytes
 from app.declarations.blueprints.build import build_competition
@@ -96,8 +97,7 @@ def _wish(fields: Mapping[str, str]) -> Wish:
             faults["zone"] = f"{str(fault)[:1].upper()}{str(fault)[1:]}."
     if order and order not in list(DateOrder):
         faults["order"] = "Choose whether the month or the day comes first."
-    if faults:
-        raise InvalidForm("Please correct what is marked.", fields=faults)
+    refuse(faults)
     return Wish(zone, order, fields.get("results", "") == "yes")
 
 

@@ -13,6 +13,7 @@ from fastapi.responses import RedirectResponse
 from app.base import links
 from app.base.errors import EvergoldError, InvalidForm
 from app.base.storage import storage_of
+from app.base.text import whole_number
 from app.competitions.find import organised
 from app.declarations.edits.edit import NOTE_CHARACTERS, Edit, EditConflict, Outcome, edit_values, go_back
 from app.declarations.edits.export import revision_text
@@ -37,7 +38,7 @@ RULES, TEXTS = "", "texts"
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class EditorState:
     """The revision that an editor saw, and the current one; they differ after a concurrent edit."""
 
     competition: Competition
@@ -100,25 +101,26 @@ def edit_of(competition: str, user: User, form: Mapping[str, str], base: int) ->
 
 def revision_number(text: str | None) -> int:
     """Return the revision number of a form's hidden field; raise InvalidForm."""
-    if text is None or not (text.isascii() and text.isdigit() and 0 < len(text) < 10):
+    number = whole_number(text or "")
+    if number is None:
         raise InvalidForm("This form has no base revision: please load it again.", fields={"base": "?"})
-    return int(text)
+    return number
 
 
-def _seen(visit: UserVisit, name: str, base: int | None) -> Seen:
+def _seen(visit: UserVisit, name: str, base: int | None) -> EditorState:
     """Return the editor's state; base: the revision seen, None for the current one."""
     competition = organised(visit.session, visit.user, name, Right.EDIT)
     present = present_revision(visit.session, competition)
     workspace = desk_of(visit.session, competition, visit.viewer)
     seen = find_revision(visit.session, competition, present.number if base is None else base)
-    return Seen(competition, workspace, seen, present)
+    return EditorState(competition, workspace, seen, present)
 
 
 def _parts(revision: Revision, page: str) -> list[Part]:
     return text_parts(revision.document) if page == TEXTS else rule_parts(revision.document)
 
 
-def _values(seen: Seen, page: str, form: Mapping[str, str]) -> dict[str, Value]:
+def _values(seen: EditorState, page: str, form: Mapping[str, str]) -> dict[str, Value]:
     """Return the submitted values that differ from those seen."""
     fields = [field for part in _parts(seen.base, page) for field in part.fields]
     return typed_values(seen.base.document, fields, form)
@@ -127,7 +129,7 @@ def _values(seen: Seen, page: str, form: Mapping[str, str]) -> dict[str, Value]:
 def _page(
     visit: Visit,
     page: str,
-    seen: Seen,
+    seen: EditorState,
     form: Mapping[str, str],
     values: Mapping[str, Value] | None = None,
     *,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
-from uuid import UUID
+from typing import Annotated, Any
 
 from fastapi import Query, Response
 from fastapi.responses import StreamingResponse
+from pydantic import Field
 
 from app.base import api_links
 from app.base.db import reading, writing
@@ -15,12 +15,12 @@ from app.base.storage import storage_of
 from app.competitions.find import organised
 from app.exports.grades import grades_csv, list_grades
 from app.exports.participants import list_participants, participants_csv, registrations_csv
-from app.exports.predictions import Wanted, packed, submissions_to_export, zip_chunks
+from app.exports.predictions import ExportFilter, packed, submissions_to_export, zip_chunks
 from app.exports.views import DownloadList, DownloadOut, ParticipantList
 from app.models import Competition, Right, User
 from app.people import audit
 from app.submissions.downloads import DownloadFilter, all_downloads, downloads_csv, list_downloads
-from app.submissions.organisers_list import CHOSEN_LIMIT, chosen_submissions
+from app.submissions.organisers_list import chosen_submissions
 from app.teams.registration import list_registrations
 from app.web.http.context import Server, ServerHere
 from app.web.http.csv_answers import TAKES_BOM, CsvResponse
@@ -29,6 +29,7 @@ from app.web.http.identity import ApiOrganiser
 from app.web.http.paths import CompetitionName
 from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
+from app.web.http.visit import ApiOrganiserVisit
 
 router = api_router("organising")
 
@@ -36,6 +37,13 @@ _DOWNLOADS_CSV = (
     "downloaded_at,username,email,phase,task,file,sha256\r\n"
     "2026-01-10T12:00:00+00:00,ada,ada@example.org,evaluation,idiom-detection,items.csv,0f9d…\r\n"
 )
+
+
+class DownloadQuery(DownloadFilter):
+    """The filters, and which page of the log."""
+
+    before: RowId | None = Field(None, description="as in `next`")
+    limit: int = Field(50, ge=1, le=200)
 
 
 @router.get(
@@ -46,22 +54,15 @@ _DOWNLOADS_CSV = (
     responses=error_responses(401, 403, 404, 422),
 )
 def read_downloads(
-    server: ServerHere,
-    user: ApiOrganiser,
-    competition: CompetitionName,
-    username: Annotated[str, Query(max_length=100, description="only of this user")] = "",
-    file: Annotated[str, Query(max_length=200, description="only of this file")] = "",
-    before: Annotated[RowId | None, Query(description="as in `next`")] = None,
-    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    visit: ApiOrganiserVisit, competition: CompetitionName, query: Annotated[DownloadQuery, Query()]
 ) -> DownloadList:
-    with reading(server.engine) as session:
-        found = organised(session, user, competition, Right.SUBMISSIONS)
-        downloads, cursor = list_downloads(session, found, DownloadFilter(username, file), before=before, limit=limit)
-        following = api_links.downloads(found.name, username=username, file=file, before=cursor, limit=limit)
-        return DownloadList(
-            downloads=[DownloadOut.model_validate(one, from_attributes=True) for one in downloads],
-            next=following if cursor is not None else None,
-        )
+    found = organised(visit.session, visit.user, competition, Right.SUBMISSIONS)
+    downloads, cursor = list_downloads(visit.session, found, query, before=query.before, limit=query.limit)
+    following = api_links.downloads(found.name, **{**query.model_dump(), "before": cursor})
+    return DownloadList(
+        downloads=[DownloadOut.model_validate(one, from_attributes=True) for one in downloads],
+        next=following if cursor is not None else None,
+    )
 
 
 @router.get(
@@ -92,8 +93,6 @@ def export_downloads(server: ServerHere, user: ApiOrganiser, competition: Compet
     return CsvResponse(text, headers=headers)
 
 
-#: Forms send an untouched field as an empty string.
-NameOrEmpty = Annotated[str, Query(max_length=100, description="a name; empty: all of them")]
 _CSV = "username,email,display_name,team,registered_at,sent evaluation\r\nada,ada@example.org,Ada,Ada,,3\r\n"
 
 _GRADES_CSV = (
@@ -126,27 +125,20 @@ def export_predictions(
     server: ServerHere,
     user: ApiOrganiser,
     competition: CompetitionName,
-    phase: NameOrEmpty = "",
-    task: NameOrEmpty = "",
-    only: Annotated[Literal["all", "entries"], Query(description="`entries`: what stands on a board now")] = "all",
-    submission: Annotated[list[UUID] | None, Query(max_length=CHOSEN_LIMIT, description="only these")] = None,
-    publishable: Annotated[
-        bool, Query(description="only those whose teams consent to publication, as `may_be_published` in the manifest")
-    ] = False,
+    wanted: Annotated[ExportFilter, Query()],
 ) -> StreamingResponse:
     now = server.clock()
-    ids = frozenset(submission) if submission else None
-    wanted = Wanted(phase or None, task or None, only == "entries", ids, publishable)
     with reading(server.engine) as session:
         found = organised(session, user, competition, Right.SUBMISSIONS)
-        chosen_submissions(session, found, submission or ())
+        chosen_submissions(session, found, wanted.submission or ())
         submissions = submissions_to_export(session, found, wanted, user, now)
-    details = {"phase": phase, "task": task, "only": only, "submissions": len(submissions)}
-    details |= {"publishable": True} if publishable else {}
+    details = {**wanted.model_dump(include={"phase", "task", "only"}), "submissions": len(submissions)}
+    details |= {"publishable": True} if wanted.publishable else {}
     _record(server, user, "export.predictions", found, details)
     files = packed(submissions, storage_of(server.settings))
     chunks = (chunk for chunk in zip_chunks(files, now) if chunk)
-    parts = (found.name, phase, task, only, "publishable" if publishable else "", "predictions")
+    kind = "publishable" if wanted.publishable else ""
+    parts = (found.name, wanted.phase, wanted.task, wanted.only, kind, "predictions")
     name = "-".join(part for part in parts if part and part != "all")
     return StreamingResponse(chunks, media_type="application/zip", headers=_headers(f"{name}.zip"))
 

@@ -27,21 +27,19 @@ def read_exports(visit: PageUserVisit, competition: str) -> Response:
 
 
 PAGE_LENGTH = 50
-Name = Annotated[str, Query(max_length=200)]
+
+
+class DownloadQuery(DownloadFilter):
+    """The filters, and where the page begins."""
+
+    before: RowId | None = None
 
 
 @router.get("/competitions/{competition}/downloads")
-def read_downloads(
-    visit: PageUserVisit,
-    competition: str,
-    username: Name = "",
-    file: Name = "",
-    before: Annotated[RowId | None, Query()] = None,
-) -> Response:
+def read_downloads(visit: PageUserVisit, competition: str, query: Annotated[DownloadQuery, Query()]) -> Response:
     session = visit.session
-    wanted = DownloadFilter(username.strip(), file)
     found = organised(session, visit.user, competition, Right.SUBMISSIONS)
-    downloads, cursor = list_downloads(session, found, wanted, before=before, limit=PAGE_LENGTH)
+    downloads, cursor = list_downloads(session, found, query, before=query.before, limit=PAGE_LENGTH)
     files = files_downloaded(session, found)
     workspace = desk_of(session, found, visit.viewer)
     return render_page(
@@ -51,7 +49,6 @@ def read_downloads(
         workspace=workspace,
         downloads=downloads,
         files=files,
-        wanted=wanted,
-        is_first=before is None,
-        following=links.downloads(found.name, username=wanted.user, file=file, before=cursor) if cursor else None,
+        wanted=query,
+        following=links.downloads(found.name, **{**query.model_dump(), "before": cursor}) if cursor else None,
     )

@@ -92,8 +92,8 @@ def _representation(headers: RawHeaders, body: bytes, encoding: bytes | None) ->
 def strong_etag(request: Request, *parts: object) -> str:
     """Return a tag of everything that the response depends on; the compressed response has a tag of its own."""
     compressed = "gzip" in request.headers.get("accept-encoding", "")
-    told = "\n".join(str(part) for part in (*parts, compressed))
-    return f'"{hashlib.sha256(told.encode()).hexdigest()[:32]}"'
+    parts_text = "\n".join(str(part) for part in (*parts, compressed))
+    return f'"{hashlib.sha256(parts_text.encode()).hexdigest()[:32]}"'
 
 
 def is_known(request: Request, etag: str) -> bool:

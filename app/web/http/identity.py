@@ -25,8 +25,8 @@ from app.base.together import write_together
 from app.competitions.visibility import SeenAs, Viewer
 from app.models import ApiToken, LoginSession, TokenScope, User
 from app.people import auth
+from app.people.account_blocks import Blocked, check_not_of_blocked
 from app.people.auth import scopes_of
-from app.people.blocking import Blocked, check_not_of_blocked
 from app.people.invitations import count_own
 from app.people.logins import SEEN_AFTER, note_seen
 from app.people.second_factor import is_required

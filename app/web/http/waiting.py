@@ -24,7 +24,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.base.db import reading
 from app.base.errors import LimitReached
 from app.models import User
-from app.people.blocking import check_not_blocked
+from app.people.account_blocks import check_account_not_blocked
 
 if TYPE_CHECKING:
     from app.web.http.context import Server
@@ -172,4 +172,4 @@ async def wait_for_news(
 
 def _check_not_blocked(server: Server, user: User) -> None:
     with reading(server.engine) as session:
-        check_not_blocked(session, user)
+        check_account_not_blocked(session, user)

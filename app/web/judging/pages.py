@@ -11,8 +11,9 @@ from fastapi.responses import RedirectResponse
 
 from app.base import links
 from app.base.db import writing
-from app.base.errors import EvergoldError, Forbidden, InvalidForm, NotFound
+from app.base.errors import EvergoldError, Forbidden, NotFound
 from app.base.storage import storage_of
+from app.base.text import refuse
 from app.charts.scatter import Kind, Scatter, ScatterPoint
 from app.competitions.find import find_competition, find_phase_task, organised
 from app.judging.annotators import appoint, dismiss, list_assignments
@@ -46,6 +47,7 @@ from app.web.html.guards import (
     upload_guard,
 )
 from app.web.html.rendering import render_page
+from app.web.html.typed import typed_number
 from app.web.html.workspace import Place, TabName, desk_of, workspace_of
 from app.web.http import csrf
 from app.web.http.context import ServerHere
@@ -89,8 +91,8 @@ def _figure(results: RoundResults, split: str, context: str) -> Scatter:
     drawn = [(point.x, point.y) for point in points if point.x is not None and point.y is not None]
     x = _axis([x for x, _ in drawn], results.metric)
     y = _axis([y for _, y in drawn], HUMAN)
-    told = f"{context} {correlation_words(results.correlations[split])}."
-    return Scatter(f"human-{split}", f"{HUMAN} against {results.metric}: {split_title(split)}", x, y, points, told)
+    caption = f"{context} {correlation_words(results.correlations[split])}."
+    return Scatter(f"human-{split}", f"{HUMAN} against {results.metric}: {split_title(split)}", x, y, points, caption)
 
 
 def _axis(values: list[float], title: str) -> Axis:
@@ -126,21 +128,13 @@ class StartForm(PageForm):
     def wanted(self) -> WantedRound:
         """Return the settings of the round; raise InvalidForm for values that cannot be parsed."""
         fields: dict[str, str] = {}
-        items, seed = (_number(name, text, fields) for name, text in (("items", self.items), ("seed", self.seed)))
+        items = typed_number("items", self.items, fields, most_digits=12)
+        seed = typed_number("seed", self.seed, fields, most_digits=12)
         submissions = _submissions(self.submissions, fields)
         annotators = _annotators(self.annotators, fields)
-        if fields:
-            raise InvalidForm("Please correct what is marked.", fields=fields)
+        refuse(fields)
         form = RoundForm(self.name.strip(), items, seed, self.guidelines)
         return WantedRound(form, submissions, annotators)
-
-
-def _number(name: str, text: str, fields: dict[str, str]) -> int | None:
-    text = text.strip()
-    if text and not (text.isascii() and text.isdigit() and len(text) <= 12):
-        fields[name] = "A whole number, or nothing."
-        return None
-    return int(text) if text else None
 
 
 def _submissions(text: str, fields: dict[str, str]) -> tuple[UUID, ...]:

@@ -92,8 +92,8 @@ def read_announcement_feed(visit: PublicVisit, competition: CompetitionName) -> 
     found = find_competition(visit.session, competition)
     listed = announcements_of(visit.session, found)
     page = public_address(visit.request, visit.server, links.announcements(found.name))
-    told = [(one.id, one.title, one.text, one.edited_at) for one in listed]
-    etag = strong_etag(visit.request, "atom", found.title, page, told)
+    versions = [(one.id, one.title, one.text, one.edited_at) for one in listed]
+    etag = strong_etag(visit.request, "atom", found.title, page, versions)
     headers = {"ETag": etag, "Cache-Control": "public, no-cache"}
     if is_known(visit.request, etag):
         return not_modified(headers)

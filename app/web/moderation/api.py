@@ -14,7 +14,7 @@ from app.moderation.desk import desk_for, dismiss_as, hide_as, hide_reported, sh
 from app.moderation.reports import report
 from app.moderation.texts import find_text
 from app.moderation.views import BlockList, BlockOut, HiddenList, HiddenOut, TextReportList, TextReportReceipt
-from app.people.blocks import block, list_blocks, unblock
+from app.people.competition_blocks import block, list_blocks, unblock
 from app.people.rights import ANY_RIGHT, find_user
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses

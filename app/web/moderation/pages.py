@@ -17,7 +17,7 @@ from app.moderation.desk import desk_for, dismiss_as, hide_as, hide_reported, ki
 from app.moderation.hiding import REASON_CHARACTERS
 from app.moderation.reports import REASON_WORDS, WORDS_CHARACTERS, earlier_report, report
 from app.moderation.texts import WHICH_CHARACTERS, find_text
-from app.people.blocks import block, unblock
+from app.people.competition_blocks import block, unblock
 from app.people.rights import ANY_RIGHT, find_typed_user, find_user
 from app.web.html.guards import PageForm, PageUserVisit, SentForm, form_again, form_guard
 from app.web.html.rendering import render_page

@@ -376,8 +376,8 @@ class ChoicesForm(PageForm):
 
     def chosen(self) -> dict[MailKind, Pace | None]:
         """Return the pace of each kind; None for never."""
-        said = {MailKind.ANNOUNCEMENTS: self.announcements, MailKind.RESULTS: self.results}
-        return {kind: None if one == NEVER else Pace(one) for kind, one in said.items()}
+        choices = {MailKind.ANNOUNCEMENTS: self.announcements, MailKind.RESULTS: self.results}
+        return {kind: None if one == NEVER else Pace(one) for kind, one in choices.items()}
 
 
 class UnsubscribeForm(PageForm):

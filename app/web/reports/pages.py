@@ -118,9 +118,9 @@ def signatures(scores: tuple[Score, ...]) -> dict[str, list[str]]:
     """Return the metrics of each distinct signature (without metric and split); usually there are few signatures."""
     found: dict[str, dict[str, None]] = {}
     for score in scores:
-        told = score.signature.replace(f"|{score.metric}|{score.split}", "", 1)
-        found.setdefault(told, {})[score.metric] = None
-    return {told: list(metrics) for told, metrics in found.items()}
+        signature = score.signature.replace(f"|{score.metric}|{score.split}", "", 1)
+        found.setdefault(signature, {})[score.metric] = None
+    return {signature: list(metrics) for signature, metrics in found.items()}
 
 
 #: By task type: returns the split drawn and its figures, from a report's aggregates and the requested split.

@@ -9,7 +9,8 @@ from fastapi.responses import RedirectResponse
 
 from app.base import links
 from app.base.db import writing
-from app.base.errors import EvergoldError, InvalidForm
+from app.base.errors import EvergoldError
+from app.base.text import refuse, whole_number
 from app.competitions.find import boards_of, organised
 from app.models import RescoringState, Right, User
 from app.rescoring.difference import difference_of
@@ -49,10 +50,8 @@ class RescoringForm(PageForm):
     def version(self) -> int | None:
         """Return the gold version; raise InvalidForm if it is not a number."""
         text = self.gold_version.strip()
-        version = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
-        if text and not version:
-            wrong = {"gold_version": f"'{text[:40]}' is no version."}
-            raise InvalidForm("Please correct what is marked.", fields=wrong)
+        version = whole_number(text)
+        refuse({"gold_version": f"'{text[:40]}' is no version." if text and not version else ""})
         return version
 
 

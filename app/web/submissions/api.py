@@ -11,6 +11,8 @@ from uuid import UUID
 
 from anyio.to_thread import run_sync
 from fastapi import Header, Path, Query, Request, Response, Security
+from pydantic import BaseModel, Field
+from sqlalchemy.orm import Session
 
 from app.base import api_links, links
 from app.base.db import reading, writing
@@ -39,6 +41,7 @@ from app.web.http.identity import ApiSubmitter, ApiUser, ApiViewer, api_user, su
 from app.web.http.openapi import upload_body
 from app.web.http.paths import TaskNames, check_path
 from app.web.http.routers import api_router, check_competition
+from app.web.http.visit import ApiUserVisit, ApiVisit
 from app.web.submissions.receiving import Received, UploadRequest, receive_submission
 from app.web.submissions.schemas import CardIn
 from app.web.submissions.waiting import check_visible, wait_for_change
@@ -54,8 +57,8 @@ router = api_router("submissions")
     "everybody else reads cards in the rows of boards, where names are shown.",
     responses=error_responses(401, 404, 422),
 )
-def read_card(server: ServerHere, user: ApiUser, submission_id: UUID) -> SubmissionCardOut:
-    return _card(server, user, submission_id)
+def read_card(visit: ApiUserVisit, submission_id: UUID) -> SubmissionCardOut:
+    return _card(visit.session, visit.user, submission_id)
 
 
 @router.put(
@@ -77,26 +80,26 @@ def put_card(
 ) -> SubmissionCardOut:
     with writing(server.engine) as session:
         submission = get_submission(session, submission_id, user)
-        said = card.model_dump(exclude={"system"})
-        edit_card(session, submission, user, said, server.clock(), version=version, name=card.system)
-    return _card(server, user, submission_id)
-
-
-def _card(server: Server, user: User, submission_id: UUID) -> SubmissionCardOut:
+        sent = card.model_dump(exclude={"system"})
+        edit_card(session, submission, user, sent, server.clock(), version=version, name=card.system)
     with reading(server.engine) as session:
-        submission = get_submission(session, submission_id, user)
-        frozen = frozen_by(session, submission)
-        return SubmissionCardOut(
-            submission=submission.id,
-            system=submission.system.name if submission.system else "",
-            card=card_of_submission(session, submission),
-            form=form_of(submission.phase_task),
-            version=card_number(session, submission),
-            is_editable=frozen is None and is_of_team(session, submission, user),
-            frozen_at=frozen.made_at if frozen else None,
-            history=card_history(session, submission),
-            page=links.card(submission.id),
-        )
+        return _card(session, user, submission_id)
+
+
+def _card(session: Session, user: User, submission_id: UUID) -> SubmissionCardOut:
+    submission = get_submission(session, submission_id, user)
+    frozen = frozen_by(session, submission)
+    return SubmissionCardOut(
+        submission=submission.id,
+        system=submission.system.name if submission.system else "",
+        card=card_of_submission(session, submission),
+        form=form_of(submission.phase_task),
+        version=card_number(session, submission),
+        is_editable=frozen is None and is_of_team(session, submission, user),
+        frozen_at=frozen.made_at if frozen else None,
+        history=card_history(session, submission),
+        page=links.card(submission.id),
+    )
 
 
 @router.get(
@@ -111,9 +114,8 @@ def _card(server: Server, user: User, submission_id: UUID) -> SubmissionCardOut:
     responses=error_responses(401, 404, 409, 422),
 )
 def compare_submissions(
-    server: ServerHere,
     _: ApiUser,
-    viewer: ApiViewer,
+    visit: ApiVisit,
     submission_id: UUID,
     other_id: UUID,
     show: Annotated[
@@ -123,9 +125,8 @@ def compare_submissions(
     start: Annotated[int, Query(ge=0, le=2**31 - 1, description="how many of them to pass over")] = 0,
     limit: Annotated[int, Query(ge=1, le=5000)] = 1000,
 ) -> ComparisonOut:
-    with reading(server.engine) as session:
-        found = compare(session, submission_id, other_id, viewer)
-        items = compare_items(session, found)
+    found = compare(visit.session, submission_id, other_id, visit.viewer)
+    items = compare_items(visit.session, found)
     shown = items.selected(show)
     following = None
     if start + limit < len(shown):
@@ -264,6 +265,18 @@ async def read_submission(
     return await run_sync(load_submission, server, submission_id, viewer.at(server.clock()))
 
 
+class ListQuery(BaseModel):
+    """The filters of the list, and which page of it."""
+
+    competition: str | None = Field(None, description="only of this competition")
+    phase: str | None = Field(None, description="only of this phase")
+    task: str | None = Field(None, description="only of this task")
+    status: RunStatus | None = Field(None, description="only in this state")
+    after: UUID | None = Field(None, description="as in `next`")
+    limit: int = Field(PAGE_LENGTH, ge=1, le=200)
+    ranks_then: bool = Field(False, description="also `rank_then` and `up` of each run, which takes longer")
+
+
 @router.get(
     "/submissions",
     operation_id="list_submissions",
@@ -272,39 +285,26 @@ async def read_submission(
     responses=error_responses(401, 404, 422),
 )
 def read_submissions(
-    response: Response,
-    server: ServerHere,
-    user: ApiUser,
-    viewer: ApiViewer,
-    competition: Annotated[str | None, Query(description="only of this competition")] = None,
-    phase: Annotated[str | None, Query(description="only of this phase")] = None,
-    task: Annotated[str | None, Query(description="only of this task")] = None,
-    status: Annotated[RunStatus | None, Query(description="only in this state")] = None,
-    after: Annotated[UUID | None, Query(description="as in `next`")] = None,
-    limit: Annotated[int, Query(ge=1, le=200)] = PAGE_LENGTH,
-    ranks_then: Annotated[bool, Query(description="also `rank_then` and `up` of each run, which takes longer")] = False,
+    response: Response, user: ApiUser, visit: ApiVisit, query: Annotated[ListQuery, Query()]
 ) -> SubmissionList:
-    filters = {"competition": competition, "phase": phase, "task": task}
-    with reading(server.engine) as session:
-        found, cursor = list_submissions(
-            session, user, **filters, status=status, with_withdrawn=True, after=after, limit=limit
+    session, viewer = visit.session, visit.viewer
+    filters = query.model_dump(include={"competition", "phase", "task", "status"})
+    found, cursor = list_submissions(session, user, **filters, after=query.after, limit=query.limit)
+    own = own_scores_of_all(session, found, viewer)
+    standings = standings_of_all(session, found, own, viewer, with_history=query.ranks_then)
+    listed = [
+        describe_submission(
+            one,
+            stage_of(session, current_run(one), one.phase_task.task.task_type, viewer.now),
+            own[one.id],
+            standings[one.id],
         )
-        own = own_scores_of_all(session, found, viewer)
-        standings = standings_of_all(session, found, own, viewer, with_history=ranks_then)
-        listed = [
-            describe_submission(
-                one,
-                stage_of(session, current_run(one), one.phase_task.task.task_type, viewer.now),
-                own[one.id],
-                standings[one.id],
-            )
-            for one in found
-        ]
+        for one in found
+    ]
     following = None
     if cursor is not None:
-        asked = {**filters, "status": status and status.value}
-        chosen = {name: value for name, value in asked.items() if value is not None}
-        following = f"{api_links.API}/submissions?{urlencode({**chosen, 'limit': limit, 'after': str(cursor)})}"
+        chosen = {name: str(value) for name, value in filters.items() if value is not None}
+        following = f"{api_links.API}/submissions?{urlencode({**chosen, 'limit': query.limit, 'after': str(cursor)})}"
         response.headers["Link"] = f'<{following}>; rel="next"'
     return SubmissionList(submissions=listed, next=following)
 
@@ -376,16 +376,16 @@ def delete_withdrawal(server: ServerHere, user: ApiSubmitter, submission_id: UUI
     response_class=Response,
     responses=FILE_RESPONSES | error_responses(401, 404, 416, 422),
 )
-def download_submission(request: Request, server: ServerHere, user: ApiUser, submission_id: UUID) -> Response:
-    with reading(server.engine) as session:
-        submission = get_submission(session, submission_id, user)
+def download_submission(visit: ApiUserVisit, submission_id: UUID) -> Response:
+    submission = get_submission(visit.session, submission_id, visit.user)
+    visit.session.close()  # the file may come from far away, and needs no connection
     if submission.file_cleared_at is not None:
-        days = server.settings.rejected_days
+        days = visit.server.settings.rejected_days
         raise NotFound(
             f"This file was rejected, and such files are kept for {days} days; what was wrong with it stays."
         )
     name = submission.filename or str(submission.id)
-    return stored_file_response(request, server, submission.sha256, name, is_public=False)
+    return stored_file_response(visit.request, visit.server, submission.sha256, name, is_public=False)
 
 
 @router.get(
@@ -397,9 +397,8 @@ def download_submission(request: Request, server: ServerHere, user: ApiUser, sub
     response_class=Response,
     responses=PROBLEMS_CSV_RESPONSE | error_responses(401, 404, 422),
 )
-def read_problems_csv(server: ServerHere, user: ApiUser, submission_id: UUID) -> Response:
-    with reading(server.engine) as session:
-        submission = get_submission(session, submission_id, user)
+def read_problems_csv(visit: ApiUserVisit, submission_id: UUID) -> Response:
+    submission = get_submission(visit.session, submission_id, visit.user)
     return problems_csv_response(current_run(submission).problems, submission.filename)
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import Annotated
 from uuid import UUID
 
 from fastapi import Query, Response
+from pydantic import Field
 
 from app.base import api_links
-from app.base.db import reading, writing
+from app.base.db import writing
 from app.base.errors import NotFound
 from app.boards.marks import mark_submissions
 from app.competitions.find import organised
-from app.models import Right, RunStatus
+from app.models import Right
 from app.rescoring.sets import TO_RESCORE, score_anew
 from app.rescoring.views import ScoredAnewOut
 from app.runs.failures import check_names, failed_runs, queue_again, queue_all_again
@@ -26,11 +26,17 @@ from app.web.http.identity import ApiOrganiser
 from app.web.http.paths import CompetitionName
 from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
+from app.web.http.visit import ApiOrganiserVisit
 from app.web.submissions.schemas import ChosenMark, ChosenRescoring
 
 router = api_router("organising")
-Name = Annotated[str, Query(max_length=200, description="a name; empty: all of them")]
-Maybe = Annotated[bool | None, Query(description="absent: whether or not")]
+
+
+class ListQuery(SubmissionFilter):
+    """The filters, and which page of the list."""
+
+    after: UUID | None = Field(None, description="as in `next`")
+    limit: int = Field(50, ge=1, le=200)
 
 
 @router.get(
@@ -41,29 +47,13 @@ Maybe = Annotated[bool | None, Query(description="absent: whether or not")]
     responses=error_responses(401, 403, 404, 422),
 )
 def read_all_submissions(
-    response: Response,
-    server: ServerHere,
-    user: ApiOrganiser,
-    competition: CompetitionName,
-    team: Name = "",
-    phase: Name = "",
-    task: Name = "",
-    status: Annotated[RunStatus | None, Query(description="only in this state")] = None,
-    marked: Maybe = None,
-    withdrawn: Maybe = None,
-    late: Maybe = None,
-    since: Annotated[date | None, Query(description="a day of UTC, included")] = None,
-    until: Annotated[date | None, Query(description="a day of UTC, included")] = None,
-    after: Annotated[UUID | None, Query(description="as in `next`")] = None,
-    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    response: Response, visit: ApiOrganiserVisit, competition: CompetitionName, query: Annotated[ListQuery, Query()]
 ) -> ListedSubmissions:
-    wanted = SubmissionFilter(team, phase, task, status, marked, withdrawn, late, since, until)
-    with reading(server.engine) as session:
-        found = organised(session, user, competition, Right.SUBMISSIONS)
-        listed, cursor = list_all_submissions(session, found, wanted, after=after, limit=limit)
+    found = organised(visit.session, visit.user, competition, Right.SUBMISSIONS)
+    listed, cursor = list_all_submissions(visit.session, found, query, after=query.after, limit=query.limit)
     following = None
     if cursor is not None:
-        following = api_links.all_submissions(competition, **wanted.parameters, limit=limit, after=cursor)
+        following = api_links.all_submissions(competition, **query.parameters, limit=query.limit, after=cursor)
         response.headers["Link"] = f'<{following}>; rel="next"'
     return ListedSubmissions(submissions=listed, next=following)
 
@@ -111,14 +101,10 @@ def post_rescoring(
     responses=error_responses(401, 403, 404, 422),
 )
 def read_failed_runs(
-    server: ServerHere,
-    user: ApiOrganiser,
-    competition: CompetitionName,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 200,
+    visit: ApiOrganiserVisit, competition: CompetitionName, limit: Annotated[int, Query(ge=1, le=1000)] = 200
 ) -> FailedRunsOut:
-    with reading(server.engine) as session:
-        found = organised(session, user, competition, Right.SUBMISSIONS)
-        return FailedRunsOut(competition=found.name, runs=failed_runs(session, [found.id], limit))
+    found = organised(visit.session, visit.user, competition, Right.SUBMISSIONS)
+    return FailedRunsOut(competition=found.name, runs=failed_runs(visit.session, [found.id], limit))
 
 
 @router.post(

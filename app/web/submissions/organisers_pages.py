@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import date
 from typing import Annotated
 from uuid import UUID
 
 from fastapi import Depends, Form, Query, Request, Response
 from fastapi.responses import RedirectResponse, StreamingResponse
-from pydantic import Field
+from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, field_validator
 
 from app.base import links
 from app.base.db import reading, writing
@@ -17,9 +15,8 @@ from app.base.errors import EvergoldError, InvalidForm, NotFound
 from app.base.storage import storage_of
 from app.boards.marks import NOTE_CHARACTERS, mark_submissions
 from app.competitions.find import organised
-from app.competitions.visibility import Viewer
-from app.exports.predictions import Wanted, packed, submissions_to_export, zip_chunks
-from app.models import Right, RowStatus, RunStatus, User
+from app.exports.predictions import ExportFilter, packed, submissions_to_export, zip_chunks
+from app.models import Right, RowStatus, User
 from app.people import audit
 from app.rescoring.sets import TO_RESCORE, score_anew
 from app.runs.failures import check_names, failed_runs, queue_again, queue_all_again
@@ -30,20 +27,18 @@ from app.submissions.organisers_list import (
     list_all_submissions,
     teams_that_submitted,
 )
-from app.web.html.guards import PageForm, PageUser, SentForm, Ticked, form_again, form_guard
-from app.web.html.rendering import render
+from app.web.html.guards import PageForm, PageUserVisit, SentForm, Ticked, form_again, form_guard
+from app.web.html.rendering import render_page
 from app.web.html.workspace import desk_of
 from app.web.http.context import Server, ServerHere
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
+from app.web.http.visit import UserVisit
 
 router = page_router()
 
 SUBMISSIONS = "/competitions/{competition}/submissions"
 PAGE_LENGTH = 50
-Name = Annotated[str, Query(max_length=200)]
-#: Values of the yes/no filters.
-FLAGS = {"yes": True, "no": False}
 
 
 class DeedForm(PageForm):
@@ -54,88 +49,48 @@ class DeedForm(PageForm):
     submission: list[UUID] = Field(default_factory=list, max_length=CHOSEN_LIMIT)
 
 
+class ListQuery(SubmissionFilter):
+    """The filters of the list: a value that is none filters nothing. after: as in the link to older ones."""
+
+    after: UUID | None = None
+
+    @field_validator("status", "marked", "withdrawn", "late", "since", "until", mode="wrap")
+    @classmethod
+    def _or_none(cls, value: object, read: ValidatorFunctionWrapHandler) -> object:
+        try:
+            return read(value)
+        except ValidationError:
+            return None
+
+
+ListQueryHere = Annotated[ListQuery, Query()]
+
+
 @router.get(SUBMISSIONS)
-def read_all_submissions(
-    request: Request,
-    server: ServerHere,
-    user: PageUser,
-    competition: str,
-    team: Name = "",
-    phase: Name = "",
-    task: Name = "",
-    status: Name = "",
-    marked: Name = "",
-    withdrawn: Name = "",
-    late: Name = "",
-    since: Name = "",
-    until: Name = "",
-    after: Annotated[UUID | None, Query()] = None,
-) -> Response:
-    asked = {"team": team, "phase": phase, "task": task, "status": status, "marked": marked, "withdrawn": withdrawn}
-    wanted = _filter({**asked, "late": late, "since": since, "until": until})
-    return _page(request, server, user, competition, wanted, after)
-
-
-def _filter(asked: Mapping[str, str]) -> SubmissionFilter:
-    return SubmissionFilter(
-        asked.get("team", ""),
-        asked.get("phase", ""),
-        asked.get("task", ""),
-        next((one for one in RunStatus if one == asked.get("status")), None),
-        FLAGS.get(asked.get("marked", "")),
-        FLAGS.get(asked.get("withdrawn", "")),
-        FLAGS.get(asked.get("late", "")),
-        _day(asked.get("since", "")),
-        _day(asked.get("until", "")),
-    )
-
-
-def _id(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
-
-
-def _day(text: str) -> date | None:
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        return None
+def read_all_submissions(visit: PageUserVisit, competition: str, query: ListQueryHere) -> Response:
+    return _page(visit, competition, query)
 
 
 def _page(
-    request: Request,
-    server: Server,
-    user: User,
+    visit: UserVisit,
     competition: str,
-    wanted: SubmissionFilter | None = None,
-    after: UUID | None = None,
-    *,
+    query: ListQuery,
     form: DeedForm | None = None,
     error: EvergoldError | None = None,
 ) -> Response:
-    # A refused form was sent from a filtered list, whose filters are in the address.
-    asked = request.query_params
-    wanted = wanted or _filter(asked)
-    after = after or _id(asked.get("after", ""))
-    with reading(server.engine) as session:
-        found = organised(session, user, competition, Right.SUBMISSIONS)
-        listed, cursor = list_all_submissions(session, found, wanted, after=after, limit=PAGE_LENGTH)
-        teams = teams_that_submitted(session, found)
-        workspace = desk_of(session, found, Viewer(user, server.clock()))
-    chosen = wanted.parameters
-    return render(
-        request,
+    session = visit.session
+    found = organised(session, visit.user, competition, Right.SUBMISSIONS)
+    listed, cursor = list_all_submissions(session, found, query, after=query.after, limit=PAGE_LENGTH)
+    chosen, after = query.parameters, query.after
+    return render_page(
+        visit,
         "submissions/all.html",
         competition=found,
-        workspace=workspace,
+        workspace=desk_of(session, found, visit.viewer),
         listed=listed,
-        teams=teams,
-        wanted=wanted,
-        states=list(RunStatus),
+        teams=teams_that_submitted(session, found),
+        wanted=query,
         marks=list(RowStatus),
-        is_filtered=bool(chosen),
         here=links.all_submissions(competition, **chosen, **({"after": after} if after else {})),
         newest=links.all_submissions(competition, **chosen) if after else None,
         following=links.all_submissions(competition, **chosen, after=cursor) if cursor else None,
@@ -152,6 +107,7 @@ def send_deed(
     server: ServerHere,
     user: SentForm,
     competition: str,
+    query: ListQueryHere,
     form: Annotated[DeedForm, Form()],
 ) -> Response:
     if not form.submission:
@@ -178,7 +134,7 @@ def _zip(server: Server, user: User, competition: str, ids: list[UUID]) -> Respo
     with reading(server.engine) as session:
         found = organised(session, user, competition, Right.SUBMISSIONS)
         chosen_submissions(session, found, ids)
-        submissions = submissions_to_export(session, found, Wanted(ids=frozenset(ids)), user, now)
+        submissions = submissions_to_export(session, found, ExportFilter(submission=ids), user, now)
     with writing(server.engine) as session:
         details = {"submissions": len(submissions), "chosen": True}
         audit.record(session, user, "export.predictions", f"competition {found.name}", details, now=now)
@@ -206,17 +162,16 @@ class PlaceForm(PageForm):
 
 
 @router.get(FAILED)
-def read_failed(request: Request, server: ServerHere, user: PageUser, competition: str) -> Response:
-    with reading(server.engine) as session:
-        found = organised(session, user, competition, Right.SUBMISSIONS)
-        runs = failed_runs(session, [found.id], SHOWN + 1)
-        workspace = desk_of(session, found, Viewer(user, server.clock()))
+def read_failed(visit: PageUserVisit, competition: str) -> Response:
+    session = visit.session
+    found = organised(session, visit.user, competition, Right.SUBMISSIONS)
+    runs = failed_runs(session, [found.id], SHOWN + 1)
     places = sorted({(run.phase, run.task) for run in runs})
-    response = render(
-        request,
+    response = render_page(
+        visit,
         "submissions/failed.html",
         competition=found,
-        workspace=workspace,
+        workspace=desk_of(session, found, visit.viewer),
         runs=runs[:SHOWN],
         has_more=len(runs) > SHOWN,
         places=places if len(places) > 1 else [],

@@ -1,4 +1,4 @@
-"""The pages of a submission, with its table of scores, and of a validation; live until their state is final."""
+"""The page of a submission, with its table of scores; live until its state is final."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from markupsafe import Markup
 from pydantic import Field
 
 from app.base import links
-from app.base.db import reading, writing
+from app.base.db import writing
 from app.base.errors import EvergoldError
 from app.boards.marks import mark_of_submission
 from app.cards.edits import card_of_submission, frozen_by, is_of_team
@@ -26,7 +26,7 @@ from app.feedback.other_entries import MOST_READ, other_entries
 from app.feedback.program_logs import log_for
 from app.feedback.scores import OwnScores, own_scores_of
 from app.feedback.standings import RunStanding, standings_known
-from app.models import CHECKED, TERMINAL, Board, EntryRule, Right, RunStatus, User, ValidationStatus
+from app.models import TERMINAL, Board, EntryRule, Right, RunStatus, User
 from app.people.rights import may_organise
 from app.runs.stages import stage_of
 from app.submissions.choices import (
@@ -42,16 +42,15 @@ from app.submissions.choices import (
     withdraw_submission,
 )
 from app.submissions.find import current_run, get_submission
-from app.submissions.validations import KEPT, get_validation
-from app.submissions.views import STATUS_WORDS
 from app.web.html.guards import PageForm, PageUser, form_again, form_guard, local_path
-from app.web.html.rendering import render
+from app.web.html.rendering import render_page
 from app.web.html.words import RUN_STATES, format_score, split_title
 from app.web.html.workspace import workspace_of_task
-from app.web.http.context import Server, ServerHere
-from app.web.http.identity import ViewerHere, VisitorHere, viewer_as
+from app.web.http.context import ServerHere
+from app.web.http.identity import VisitorHere, viewer_as
 from app.web.http.routers import page_router
-from app.web.submissions.waiting import check_visible, wait_for_change, wait_for_check
+from app.web.http.visit import PageVisit, Visit, visit_of
+from app.web.submissions.waiting import LIVE_SECONDS, check_visible, wait_for_change
 from evergold.scoring.task import Metric, Score
 
 #: Nobody compares more digits.
@@ -108,8 +107,6 @@ def _cell(score: Score | None, decimals: int) -> ScoreCell:
 
 router = page_router()
 
-#: Longest wait of a long poll of the live part.
-LIVE_SECONDS = 20.0
 #: A task with more scores (languages by views) shows only those on boards.
 SCORES_SHOWN = 60
 
@@ -130,21 +127,16 @@ class WithdrawalForm(PageForm):
 
 
 @router.get("/submissions/{submission_id}")
-def read_submission(
-    request: Request, server: ServerHere, user: PageUser, viewer: ViewerHere, submission_id: UUID
-) -> Response:
-    return render(request, "submissions/page.html", **_shown(server, viewer, submission_id), is_update=False)
+def read_submission(_: PageUser, visit: PageVisit, submission_id: UUID) -> Response:
+    return _page(visit, submission_id)
 
 
-def _page_again(
-    request: Request, server: Server, user: User, submission_id: UUID, error: NoChoice | NotWithdrawable
-) -> Response:
-    shown = _shown(server, Viewer(user, server.clock()), submission_id, error)
-    return render(request, "submissions/page.html", **shown, is_update=False)
+def _page(visit: Visit, submission_id: UUID, error: EvergoldError | None = None) -> Response:
+    return render_page(visit, "submissions/page.html", **_shown(visit, submission_id), error=error, is_update=False)
 
 
 @router.post("/submissions/{submission_id}/choice")
-@form_again(_page_again, NoChoice)
+@form_again(_page, NoChoice)
 def choose(
     request: Request,
     server: ServerHere,
@@ -163,7 +155,7 @@ def choose(
 
 
 @router.post("/submissions/{submission_id}/withdrawal")
-@form_again(_page_again, NotWithdrawable)
+@form_again(_page, NotWithdrawable)
 def withdraw(
     request: Request,
     server: ServerHere,
@@ -171,7 +163,7 @@ def withdraw(
     submission_id: UUID,
     form: Annotated[WithdrawalForm, Form()],
 ) -> Response:
-    """Withdraw it, and those that stand between it and a better one to which the team goes back."""
+    """Withdraw it, and the later ones between it and the better one that the team returns to."""
     with writing(server.engine) as session:
         for one in dict.fromkeys([*form.also, submission_id]):
             withdraw_submission(session, one, user, server.clock())
@@ -179,7 +171,7 @@ def withdraw(
 
 
 @router.post("/submissions/{submission_id}/put-back")
-@form_again(_page_again, NotWithdrawable)
+@form_again(_page, NotWithdrawable)
 def send_back(
     request: Request,
     server: ServerHere,
@@ -204,33 +196,39 @@ async def read_live(
         return Response(status_code=204, headers={"HX-Refresh": "true"})
     await run_sync(check_visible, server, submission_id, visitor.user)
     await wait_for_change(request, server, visitor.user, submission_id, seconds=LIVE_SECONDS, seen=seen)
-    shown = await run_sync(_shown, server, viewer_as(visitor, server.clock(), None), submission_id)
-    same_stage = seen is not None and seen.partition(".")[0] == shown["status"] and "." in seen
-    return render(request, "submissions/live.html", **shown, is_update=True, is_announced=not same_stage)
+    return await run_sync(_live_part, request, viewer_as(visitor, server.clock(), None), submission_id, seen)
 
 
-def _shown(server: Server, viewer: Viewer, submission_id: UUID, error: EvergoldError | None = None) -> dict[str, Any]:
+def _live_part(request: Request, viewer: Viewer, submission_id: UUID, seen: str | None) -> Response:
+    with visit_of(request, viewer) as visit:
+        shown = _shown(visit, submission_id)
+        same_stage = seen is not None and seen.partition(".")[0] == shown["status"] and "." in seen
+        return render_page(
+            visit, "submissions/live.html", **shown, error=None, is_update=True, is_announced=not same_stage
+        )
+
+
+def _shown(visit: Visit, submission_id: UUID) -> dict[str, Any]:
     """Return the template context of the page and its live part."""
-    now = viewer.now
-    with reading(server.engine) as session:
-        submission = get_submission(session, submission_id, viewer.user)
-        run = current_run(submission)
-        stage = stage_of(session, run, submission.phase_task.task.task_type, now)
-        own = own_scores_of(session, submission, viewer)
-        choosable = boards_entered(session, submission) if own.has_choice else []
-        card, mark = card_of_submission(session, submission), mark_of_submission(session, submission)
-        is_own = is_of_team(session, submission, viewer.user)
-        may_withdraw = is_own and is_withdrawable(session, submission, now)
-        returns = viewer.user is not None and may_put_back(session, submission, viewer.user, now)
-        is_final_step = may_withdraw and not is_returnable(session, submission, now)
-        is_editable = is_own and frozen_by(session, submission) is None
-        is_organiser = may_organise(session, viewer.user, submission.phase_task.phase.competition, Right.SUBMISSIONS)
-        known = {submission.id: own}
-        standings = standings_known(session, submission, known, viewer)
-        certain = certainty_of(session, [submission], known).get(submission.id)
-        others = other_entries(session, submission, standings, own) if is_own and not submission.withdrawn_at else {}
-        program_log = log_for(session, submission, viewer.user, own.view)
-        workspace = workspace_of_task(session, submission.phase_task, viewer, "runs")
+    session, viewer, now = visit.session, visit.viewer, visit.now
+    submission = get_submission(session, submission_id, viewer.user)
+    run = current_run(submission)
+    stage = stage_of(session, run, submission.phase_task.task.task_type, now)
+    own = own_scores_of(session, submission, viewer)
+    choosable = boards_entered(session, submission) if own.has_choice else []
+    card, mark = card_of_submission(session, submission), mark_of_submission(session, submission)
+    is_own = is_of_team(session, submission, viewer.user)
+    may_withdraw = is_own and is_withdrawable(session, submission, now)
+    returns = viewer.user is not None and may_put_back(session, submission, viewer.user, now)
+    is_final_step = may_withdraw and not is_returnable(session, submission, now)
+    is_editable = is_own and frozen_by(session, submission) is None
+    is_organiser = may_organise(session, viewer.user, submission.phase_task.phase.competition, Right.SUBMISSIONS)
+    known = {submission.id: own}
+    standings = standings_known(session, submission, known, viewer)
+    certain = certainty_of(session, [submission], known).get(submission.id)
+    others = other_entries(session, submission, standings, own) if is_own and not submission.withdrawn_at else {}
+    program_log = log_for(session, submission, viewer.user, own.view)
+    workspace = workspace_of_task(session, submission.phase_task, viewer, "runs")
     competition = workspace.competition
     phase = next(phase for phase in competition.phases if phase.id == submission.phase_task.phase_id)
     boards = [board for board in boards_of(competition, phase) if board.task_id == submission.phase_task.task_id]
@@ -258,7 +256,6 @@ def _shown(server: Server, viewer: Viewer, submission_id: UUID, error: EvergoldE
         "may_put_back": returns,
         "choosable": choosable,
         "seen_as": viewer.seen_as,
-        "error": error,
         "standings": standings,
         "is_compared_later": any(one.rivals is not None and one.rivals.is_pending for one in standings),
         "others": others,
@@ -298,47 +295,3 @@ def _scores(boards: list[Board], own: OwnScores) -> list[Score]:
 def _on_boards(boards: list[Board], scores: Sequence[Score]) -> list[Score]:
     on_boards = {(column["metric"], column["split"]) for board in boards for column in board.columns}
     return [score for score in scores if (score.metric, score.split) in on_boards]
-
-
-@router.get("/validations/{validation_id}")
-def read_validation(request: Request, server: ServerHere, user: PageUser, validation_id: UUID) -> Response:
-    shown = _shown_validation(server, user, validation_id)
-    with reading(server.engine) as session:
-        validation, now = shown["validation"], server.clock()
-        workspace = workspace_of_task(session, validation.phase_task, Viewer(user, now), "submit")
-    return render(request, "submissions/validation.html", **shown, workspace=workspace, is_update=False)
-
-
-@router.get("/validations/{validation_id}/live")
-async def read_live_validation(
-    request: Request,
-    server: ServerHere,
-    visitor: VisitorHere,
-    validation_id: UUID,
-    seen: Annotated[str | None, Query(max_length=40)] = None,
-) -> Response:
-    """The part of the page that changes, as soon as the status is not `seen` any more."""
-    if visitor.user is None:  # logged out meanwhile: redirect the whole page
-        return Response(status_code=204, headers={"HX-Refresh": "true"})
-    await run_sync(_shown_validation, server, visitor.user, validation_id)  # NotFound for others
-    await wait_for_check(request, server, visitor.user, validation_id, seconds=LIVE_SECONDS, seen=seen)
-    shown = await run_sync(_shown_validation, server, visitor.user, validation_id)
-    return render(request, "submissions/validation_live.html", **shown, is_update=seen != shown["status"])
-
-
-def _shown_validation(server: Server, user: User, validation_id: UUID) -> dict[str, Any]:
-    """Return the template context of the page and its live part."""
-    with reading(server.engine) as session:
-        validation = get_validation(session, validation_id, user, server.clock())
-    phase = validation.phase_task.phase
-    status = ValidationStatus(validation.status)
-    return {
-        "validation": validation,
-        "status": status,
-        "message": STATUS_WORDS[status],
-        "is_final": status in CHECKED,
-        "phase": phase,
-        "competition": phase.competition,
-        "task": validation.phase_task.task,
-        "kept_until": validation.asked_at + KEPT,
-    }

@@ -34,8 +34,8 @@ from app.submissions.accept import (
     SubmissionForm,
     UploadContext,
     accept_submission,
+    check_key,
     check_submission_form,
-    check_text_lengths,
     find_replay,
     look_up,
     precheck,
@@ -75,7 +75,7 @@ class UploadRequest:
     @cached_property
     def user(self) -> User:
         user = self.authenticate()
-        check_text_lengths("", "", self.idempotency_key)
+        check_key(self.idempotency_key)
         return user
 
     @property

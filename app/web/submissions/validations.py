@@ -20,6 +20,7 @@ from app.web.http.identity import ApiSubmitter, ApiUser
 from app.web.http.openapi import upload_body
 from app.web.http.paths import TaskNames
 from app.web.http.routers import api_router
+from app.web.http.visit import ApiUserVisit
 from app.web.submissions.api import PROBLEMS_CSV_RESPONSE, problems_csv_response
 from app.web.submissions.receiving import UploadRequest
 from app.web.submissions.validation_receiving import receive_validation
@@ -86,9 +87,8 @@ async def read_validation(
     response_class=Response,
     responses=PROBLEMS_CSV_RESPONSE | error_responses(401, 404, 422),
 )
-def read_validation_problems(server: ServerHere, user: ApiUser, validation_id: UUID) -> Response:
-    with reading(server.engine) as session:
-        validation = get_validation(session, validation_id, user, server.clock())
+def read_validation_problems(visit: ApiUserVisit, validation_id: UUID) -> Response:
+    validation = get_validation(visit.session, validation_id, visit.user, visit.now)
     return problems_csv_response(validation.problems, validation.filename)
 
 

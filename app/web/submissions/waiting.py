@@ -12,14 +12,24 @@ from app.base.db import reading
 from app.models import CHECKED, TERMINAL, ScoringRun, User, Validation
 from app.runs.stages import stamp_of
 from app.submissions import find
+from app.submissions.validations import get_validation
 from app.web.http.context import Server
 from app.web.http.waiting import wait_for_news
+
+#: Longest wait of a long poll of the live part of a page.
+LIVE_SECONDS = 20.0
 
 
 def check_visible(server: Server, submission_id: UUID, user: User | None) -> None:
     """Raise NotFound unless this viewer may see the submission."""
     with reading(server.engine) as session:
         find.check_visible(session, submission_id, user)
+
+
+def check_own_validation(server: Server, user: User, validation_id: UUID) -> None:
+    """Raise NotFound unless this validation is the user's, and still there."""
+    with reading(server.engine) as session:
+        get_validation(session, validation_id, user, server.clock())
 
 
 async def wait_for_change(

@@ -99,7 +99,7 @@ def read_registrations(
     "/competitions/{competition}/registrations",
     operation_id="decide_registrations",
     summary="Approve or refuse several registrations, for organisers",
-    description="All of them or, where one is wrong, none; each gets a mail, again changes nothing.",
+    description="All of them or, if one is wrong, none. Each gets a mail. Repeating it changes nothing.",
     tags=[*ORGANISING],
     responses=error_responses(401, 403, 404, 413, 422),
 )
@@ -119,7 +119,7 @@ def put_decisions(
     "/competitions/{competition}/registrations/{username}",
     operation_id="decide_registration",
     summary="Approve or refuse a registration, for organisers",
-    description="Also of somebody who has not registered yet. The person gets a mail; again changes nothing.",
+    description="Also of somebody who has not registered yet. The person gets a mail. Repeating it changes nothing.",
     tags=[*ORGANISING],
     responses=error_responses(401, 403, 404, 413, 422),
 )

@@ -63,8 +63,7 @@ def _add(
     now = server.clock()
     with writing(server.engine) as session:
         holder = _holder(session, user, competition, of_team=of_team)
-        entry = form.entry(holder.audiences[0])
-        webhook = add_webhook(session, holder, entry, owner=user, settings=server.settings, now=now)
+        webhook = add_webhook(session, holder, form, owner=user, settings=server.settings, now=now)
         return WebhookWithSecret.of(find_webhook(session, webhook.id, user)[0], holder.competition)
 
 
@@ -163,8 +162,7 @@ def put_webhook(server: ServerHere, user: ApiOrganiser, webhook_id: WebhookId, f
     now = server.clock()
     with writing(server.engine) as session:
         webhook, holder = find_webhook(session, webhook_id, user)
-        entry = form.entry(holder.audiences[0])
-        change_webhook(session, webhook, holder, entry, by=user, settings=server.settings, now=now)
+        change_webhook(session, webhook, holder, form, by=user, settings=server.settings, now=now)
         session.expire(webhook)
         return WebhookOut.of(find_webhook(session, webhook_id, user)[0], holder.competition)
 

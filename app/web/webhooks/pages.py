@@ -83,28 +83,11 @@ DONE = {
 LIMITS = {"name": NAME_CHARACTERS, "address": ADDRESS_CHARACTERS}
 
 
-class WebhookPageForm(PageForm):
+class WebhookPageForm(PageForm, WebhookEntry):
     """A webhook as it is typed."""
 
-    name: str = ""
-    address: str = ""
-    form: WebhookForm = WebhookForm.STANDARD
-    audience: WebhookAudience | None = None
     kinds: list[NewsKind] = []
-    bearer: str = ""
     is_disabled: Ticked = False
-
-    def entry(self, usual: WebhookAudience) -> WebhookEntry:
-        """Return it as the rules take it. usual: the audience where none is chosen."""
-        return WebhookEntry(
-            name=self.name,
-            address=self.address,
-            form=self.form,
-            audience=self.audience or usual,
-            kinds=tuple(self.kinds),
-            bearer=self.bearer,
-            is_disabled=self.is_disabled,
-        )
 
 
 class ReplayForm(PageForm):
@@ -232,8 +215,7 @@ def _added(
     with writing(server.engine) as session:
         found = find_competition(session, competition) if competition is not None else None
         holder = holder_for(session, found, user, of_team=of_team)
-        entry = form.entry(holder.audiences[0])
-        webhook_id = add_webhook(session, holder, entry, owner=user, settings=server.settings, now=now).id
+        webhook_id = add_webhook(session, holder, form, owner=user, settings=server.settings, now=now).id
     return _to(webhook_id, "added")
 
 
@@ -290,8 +272,7 @@ def change(request: Request, server: ServerHere, user: SentForm, webhook_id: Row
     now = server.clock()
     with writing(server.engine) as session:
         webhook, holder = find_webhook(session, webhook_id, user)
-        entry = form.entry(holder.audiences[0])
-        change_webhook(session, webhook, holder, entry, by=user, settings=server.settings, now=now)
+        change_webhook(session, webhook, holder, form, by=user, settings=server.settings, now=now)
     return _to(webhook_id, "saved")
 
 

@@ -11,7 +11,7 @@ from app.models.webhooks import ADDRESS_CHARACTERS
 from app.webhooks.keeping import WebhookEntry
 
 
-class WebhookIn(ApiModel):
+class WebhookIn(ApiModel, WebhookEntry):
     """A webhook, whole."""
 
     model_config = example(
@@ -35,18 +35,6 @@ class WebhookIn(ApiModel):
     kinds: list[NewsKind] = Field(max_length=len(NewsKind), description="the news that it asks for")
     bearer: str = Field("", max_length=1000, description="the access token for Matrix; empty: it stays")
     is_disabled: bool = Field(False, description="nothing is sent, and what happens meanwhile is not told later")
-
-    def entry(self, usual: WebhookAudience) -> WebhookEntry:
-        """Return it as the rules take it. usual: the audience where none is named."""
-        return WebhookEntry(
-            name=self.name,
-            address=self.address,
-            form=self.form,
-            audience=self.audience or usual,
-            kinds=tuple(self.kinds),
-            bearer=self.bearer,
-            is_disabled=self.is_disabled,
-        )
 
 
 class ReplayIn(ApiModel):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evergold.corpora.annotated import AnnotatedCorpus, KeepTogether, read_corpus
-from evergold.corpora.splitting import DEV, TEST, TRAIN, Described, Wanted, describe, partition
+from evergold.corpora.splitting import DEV, TEST, TRAIN, Described, SplitAims, describe, partition
 from evergold.scoring.cupt.corpus import read_gold, read_training
 from evergold.scoring.mwe.counts import prepare
 from tests.conformance import conformance
@@ -40,7 +40,7 @@ def test_the_parts_of_a_tiny_corpus_counted_by_hand(tmp_path: Path) -> None:
 @pytest.mark.parametrize("unseen_dev", [20, 0])
 def test_unseen_is_what_the_scorer_calls_unseen_in_the_files_written(tmp_path: Path, unseen_dev: int) -> None:
     corpus = corpus_of(tmp_path / "one.cupt", cupt(zipfian(400, 2)))
-    done = partition(corpus, Wanted(40, unseen_dev, 10, 1))
+    done = partition(corpus, SplitAims(40, unseen_dev, 10, 1))
     assert set(done.parts) == ({TRAIN, DEV, TEST} if unseen_dev else {TRAIN, TEST})
     assert (np.sum(list(done.parts.values()), axis=0) == 1).all()
     described = {part.name: part for part in describe(corpus, done.parts)}
@@ -64,7 +64,7 @@ def test_documents_stay_whole(tmp_path: Path) -> None:
     sentences = zipfian(400, 5)
     comments = [f"# newdoc id = d{place // 8}" if place % 8 == 0 else "# text = …" for place in range(400)]
     corpus = corpus_of(tmp_path / "one.cupt", cupt(sentences, comments), "document")
-    done = partition(corpus, Wanted(40, 20, 10, 1))
+    done = partition(corpus, SplitAims(40, 20, 10, 1))
     assert corpus.unit_count == 50
     for part in done.parts.values():
         assert (part.reshape(50, 8).all(axis=1) == part.reshape(50, 8).any(axis=1)).all()
@@ -73,7 +73,7 @@ def test_documents_stay_whole(tmp_path: Path) -> None:
 
 def test_another_seed_is_another_split_and_the_same_seed_the_same(tmp_path: Path) -> None:
     corpus = corpus_of(tmp_path / "one.cupt", cupt(zipfian(400, 2)))
-    first, again, other = (partition(corpus, Wanted(40, 20, 10, seed)).parts[TEST] for seed in (1, 1, 2))
+    first, again, other = (partition(corpus, SplitAims(40, 20, 10, seed)).parts[TEST] for seed in (1, 1, 2))
     assert (first == again).all()
     assert (first != other).any()
 
@@ -99,7 +99,7 @@ def test_irish_is_split_anew_into_parts_of_nearly_the_official_sizes() -> None:
     folder = conformance("parseme12", "GA")
     official = official_parts(folder)
     corpus = read_corpus([folder / f"{name}.cupt" for name in (TRAIN, DEV, TEST)])
-    ours = {part.name: part for part in describe(corpus, partition(corpus, Wanted(300, 100, 20, 7)).parts)}
+    ours = {part.name: part for part in describe(corpus, partition(corpus, SplitAims(300, 100, 20, 7)).parts)}
     for name in (DEV, TEST):
         assert ours[name].sentences == pytest.approx(official[name].sentences, rel=0.1)
         assert ours[name].unseen[-1].ratio == pytest.approx(official[name].unseen[-1].ratio, abs=0.05)

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from app.administration.announcements import Wanted, announce
+from app.administration.announcements import NewAnnouncement, announce
 from app.administration.live import LiveState, current_settings
 from app.administration.settings import change_setting
 from app.base.db import reading, writing
@@ -84,7 +84,7 @@ def test_another_process_notices_a_change_when_it_looks(quick_site: Site) -> Non
     with writing(quick_site.engine) as session:
         environment = quick_site.settings
         change_setting(session, "questions_per_hour", 3, by=None, environment=environment, now=NOW)
-        announce(session, Wanted("We move.", Severity.URGENT, NOW - HOUR), by=None, now=NOW)
+        announce(session, NewAnnouncement("We move.", Severity.URGENT, NOW - HOUR), by=None, now=NOW)
     before = other.stamp(NOW)
     assert other.settings.questions_per_hour == quick_site.settings.questions_per_hour
     other.look(quick_site.engine)

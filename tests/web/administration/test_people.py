@@ -19,7 +19,7 @@ from app.competitions.organisers import may_create
 from app.declarations.apply.baselines import USERNAME
 from app.models import NO_PASSWORD, AuditEntry, SecondStep, Submission, User
 from app.people import auth, second_factor
-from app.people.blocking import Blocked
+from app.people.account_blocks import Blocked
 from app.people.organising_requests import ask_to_organise
 from app.people.provider_logins import account_of, link
 from app.people.providers import Person as ProvedPerson

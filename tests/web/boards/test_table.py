@@ -17,7 +17,8 @@ from app.cards.form import CardAnswer, MethodCard
 from app.competitions.columns import BoardColumn
 from app.competitions.tracks import Track
 from app.models import EntryRule, RowStatus
-from app.web.boards.table import Addresses, table_of
+from app.web.boards.table import table_of
+from app.web.boards.table_rows import Addresses
 from app.web.html.rendering import environment
 from tests import world
 from tests.beside import add_other_task

@@ -18,7 +18,7 @@ from tests.workers.sandbox.conftest import LIMITS, Place
 from workers.sandbox import Ended, Environment, Outcome, Program, SandboxUnavailable, run
 from workers.sandbox.building import CannotBuild, build_environment, find_interpreter, identity_of
 from workers.sandbox.environments import (
-    Wanted,
+    DeclaredEnvironment,
     default_wanted,
     environments_folder,
     find_environment,
@@ -58,7 +58,7 @@ def call(place: Place, environment: Path, code: str, command: tuple[str, ...] = 
 
 
 def test_packages_are_there_inside_and_their_commands_too(place: Place, folder: Path, wheel: Path) -> None:
-    wanted = Wanted((f"made-up @ file://{wheel}", "# a comment", ""))
+    wanted = DeclaredEnvironment((f"made-up @ file://{wheel}", "# a comment", ""))
     built = build_environment(wanted)
     outcome = call(place, built, "import made_up, sys; print(made_up.__file__, sys.prefix)")
     version = f"python{sys.version_info[0]}"
@@ -72,7 +72,7 @@ def test_packages_are_there_inside_and_their_commands_too(place: Place, folder: 
 
 
 def test_nothing_of_an_environment_can_be_changed(place: Place, folder: Path, wheel: Path) -> None:
-    built = build_environment(Wanted((f"made-up @ file://{wheel}",)))
+    built = build_environment(DeclaredEnvironment((f"made-up @ file://{wheel}",)))
     for path in built.rglob("*"):
         assert path.is_symlink() or path.is_dir() or not path.stat().st_mode & 0o222, path
         assert path.is_symlink() or path.stat().st_mode & 0o444 == 0o444, path
@@ -86,7 +86,7 @@ def test_nothing_of_an_environment_can_be_changed(place: Place, folder: Path, wh
 def test_another_python_is_copied_and_found_where_it_was(place: Place, folder: Path, wheel: Path) -> None:
     """Its own packages stay away; removing it later changes nothing (here: it is not visible inside)."""
     python = Path(sys.base_prefix, "bin", "python3")
-    wanted = Wanted((f"made-up @ file://{wheel}",), str(python))
+    wanted = DeclaredEnvironment((f"made-up @ file://{wheel}",), str(python))
     built = build_environment(wanted)
     outcome = call(place, built, "import made_up, json, sys; print(sys.version.split()[0], sys.base_prefix)")
     assert outcome.stdout.decode() == f"{sys.version.split()[0]} {sys.base_prefix}\n", outcome.stderr.decode()
@@ -95,13 +95,16 @@ def test_another_python_is_copied_and_found_where_it_was(place: Place, folder: P
     if not python.resolve().is_relative_to("/usr"):
         assert described.base == str(Path(sys.base_prefix).resolve())
         assert not list(built.glob("base/lib/python*/site-packages/*"))
-    assert find_environment(wanted) == built != build_environment(Wanted(wanted.requirements))
+    assert find_environment(wanted) == built != build_environment(DeclaredEnvironment(wanted.requirements))
 
 
 def test_same_declaration_whatever_its_order_blanks_and_comments() -> None:
-    one = Wanted(("numpy==1.26", "pandas  # tables", "", "# all"), "3.7")
-    assert one.digest == Wanted(("pandas", "numpy==1.26"), "3.7").digest
-    assert one.digest not in {Wanted(one.requirements).digest, Wanted(("pandas", "numpy==1.27"), "3.7").digest}
+    one = DeclaredEnvironment(("numpy==1.26", "pandas  # tables", "", "# all"), "3.7")
+    assert one.digest == DeclaredEnvironment(("pandas", "numpy==1.26"), "3.7").digest
+    assert one.digest not in {
+        DeclaredEnvironment(one.requirements).digest,
+        DeclaredEnvironment(("pandas", "numpy==1.27"), "3.7").digest,
+    }
 
 
 def test_digest_is_of_versions_and_of_hashes_where_there_is_no_version() -> None:
@@ -121,28 +124,28 @@ def test_default_environment_is_pinned_to_versions() -> None:
 
 def test_what_cannot_be_built_says_why(folder: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(CannotBuild, match=r"there is no Python 1\.5 here: install one, so that `python1\.5` is found"):
-        build_environment(Wanted((), "1.5"))
+        build_environment(DeclaredEnvironment((), "1.5"))
     with pytest.raises(CannotBuild, match="(?s)failed:.*made-up"):
-        build_environment(Wanted((f"made-up @ file://{wheel}.gone",)))
+        build_environment(DeclaredEnvironment((f"made-up @ file://{wheel}.gone",)))
     assert [path.name for path in folder.iterdir()] == ["declared"], "nothing half-built is left"
     if os.geteuid() == 0:
         closed = folder / "closed"
         closed.mkdir(mode=0o700)
         monkeypatch.setenv("EVERGOLD_ENVIRONMENTS_DIR", str(closed / "environments"))
         with pytest.raises(CannotBuild, match=f"may not enter {closed}: set EVERGOLD_ENVIRONMENTS_DIR"):
-            build_environment(Wanted(()))
+            build_environment(DeclaredEnvironment(()))
 
 
 def test_an_environment_whose_python_was_replaced_is_used_no_more(folder: Path) -> None:
     """The signature would name a Python that is gone; a copied one cannot be replaced."""
-    built = build_environment(Wanted(()))
+    built = build_environment(DeclaredEnvironment(()))
     described = read_environment(built)
     assert described.base == ""
     path = built / "environment.json"
     path.chmod(0o644)
     path.write_text(json.dumps(asdict(replace(described, stamp="1 2"))))
     with pytest.raises(SandboxUnavailable, match=r"has changed since the environment .* was built"):
-        find_environment(Wanted(()))
+        find_environment(DeclaredEnvironment(()))
 
 
 @pytest.mark.skipif(shutil.which("python2.7") is None, reason="no Python 2.7 here")
@@ -151,6 +154,6 @@ def test_python_2_7_runs_with_packages_of_its_own(place: Place, folder: Path) ->
         find_interpreter("2.7")
     except CannotBuild as error:
         pytest.skip(str(error))
-    built = build_environment(Wanted((), "2.7"))
+    built = build_environment(DeclaredEnvironment((), "2.7"))
     outcome = call(place, built, "import sys; print sys.version_info[:2]", ("python", "$program/score.py"))
     assert outcome.stdout == b"(2, 7)\n", outcome.stderr.decode()

@@ -22,7 +22,7 @@ from app.people.rights import grant_role
 from tests.programs import COMPETITION, PHASE, TASK, document, write_competition
 from tests.world import NOW, add_user
 from workers.sandbox.commands import main
-from workers.sandbox.environments import Wanted, default_wanted, find_environment
+from workers.sandbox.environments import DeclaredEnvironment, default_wanted, find_environment
 from workers.sandbox.wanted import Need, needs_of
 
 pytestmark = pytest.mark.usefixtures("workplace")
@@ -64,14 +64,14 @@ def change(engine: Engine, user: User, **values: bool) -> None:
 @pytest.mark.parametrize(
     ("options", "wanted"),
     [
-        ({"environment": NUMPY, "python": "3.9"}, Wanted(tuple(NUMPY), "3.9")),
+        ({"environment": NUMPY, "python": "3.9"}, DeclaredEnvironment(tuple(NUMPY), "3.9")),
         ({"environment": "default"}, default_wanted()),
-        ({"environment": []}, Wanted(())),
-        ({}, Wanted(("# Python alone",))),  # the program's own requirements.txt
+        ({"environment": []}, DeclaredEnvironment(())),
+        ({}, DeclaredEnvironment(("# Python alone",))),  # the program's own requirements.txt
     ],
 )
 def test_what_a_task_declares_is_found(
-    engine: Engine, tmp_path: Path, options: Mapping[str, Any], wanted: Wanted
+    engine: Engine, tmp_path: Path, options: Mapping[str, Any], wanted: DeclaredEnvironment
 ) -> None:
     declare(engine, tmp_path / "forms", None, **options)
     assert needs(engine) == [Need(COMPETITION, (f"{TASK} ({PHASE})",), wanted)]
@@ -136,7 +136,7 @@ def test_all_that_a_competition_declares_is_built_and_the_rest_is_named(
     assert main(["wanted", COMPETITION]) == 0
     assert capsys.readouterr().out.endswith("Python of /usr with no packages\tto be built\n")
     assert main(["build", COMPETITION]) == 0
-    assert find_environment(Wanted(())).parent == rooms
+    assert find_environment(DeclaredEnvironment(())).parent == rooms
     assert main(["wanted", COMPETITION]) == 0
     assert capsys.readouterr().out.endswith("\tbuilt\n")
 
@@ -156,7 +156,7 @@ def test_what_one_machine_wants_another_one_builds(
     listed = tmp_path / "wanted.json"
     listed.write_text(capsys.readouterr().out)
     assert main(["build", f"--from={listed}"]) == 0
-    assert find_environment(Wanted(())).parent == rooms
+    assert find_environment(DeclaredEnvironment(())).parent == rooms
     document_of_one = json.loads(listed.read_text())
     document_of_one["wanted"][0] |= {"refused": "not these", "wanted": {"requirements": NUMPY, "python": ""}}
     listed.write_text(json.dumps(document_of_one))

@@ -20,7 +20,7 @@ class Blocked(Forbidden):
     code = "account_blocked"
 
 
-def blocked(reason: str) -> Blocked:
+def refusal_of_account(reason: str) -> Blocked:
     """Return the error for the owner of a blocked account."""
     why = f": {reason.rstrip('.')}" if reason else ""
     return Blocked(
@@ -28,12 +28,12 @@ def blocked(reason: str) -> Blocked:
     )
 
 
-def check_not_blocked(session: Session, user: User) -> None:
+def check_account_not_blocked(session: Session, user: User) -> None:
     """Raise Blocked if the account is blocked by now, whenever `user` was loaded."""
     asked = select(User.blocked_reason).where(User.id == user.id, User.blocked_at.is_not(None))
     reason = session.scalar(asked)
     if reason is not None:
-        raise blocked(reason)
+        raise refusal_of_account(reason)
 
 
 def check_not_of_blocked(session: Session, table: type[LoginSession] | type[ApiToken], secret: str) -> None:
@@ -45,4 +45,4 @@ def check_not_of_blocked(session: Session, table: type[LoginSession] | type[ApiT
     )
     reason = session.scalar(asked)
     if reason is not None:
-        raise blocked(reason)
+        raise refusal_of_account(reason)

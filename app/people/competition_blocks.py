@@ -37,10 +37,10 @@ def check_not_blocked(session: Session, competition: Competition, user: User) ->
     """Raise BlockedHere, with the organisers' reason, if this person may not write in the competition."""
     block = session.get(CompetitionBlock, (competition.id, user.id))
     if block is not None:
-        raise refusal(competition, block.reason)
+        raise refusal_in(competition, block.reason)
 
 
-def refusal(competition: Competition, reason: str) -> BlockedHere:
+def refusal_in(competition: Competition, reason: str) -> BlockedHere:
     """Return the refusal in words."""
     return BlockedHere(
         f"The organisers of {competition.title} have blocked you: you cannot ask, submit or name anything there. "

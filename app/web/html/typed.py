@@ -1,0 +1,25 @@
+"""Numbers and moments as people type them into forms: each reads one field, or notes what is wrong with it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from app.base.text import whole_number
+from app.base.times import parse_moment
+
+
+def typed_number(name: str, text: str, wrong: dict[str, str], most_digits: int = 9) -> int | None:
+    """Return the whole number in a field; None if it is empty or, noted in `wrong`, something else."""
+    number = whole_number(text.strip(), most_digits)
+    if number is None and text.strip():
+        wrong[name] = "A whole number, or nothing."
+    return number
+
+
+def typed_moment(name: str, text: str, wrong: dict[str, str]) -> datetime | None:
+    """Return the moment in a field; None if it is empty or, noted in `wrong`, something else."""
+    try:
+        return parse_moment(text.strip()) if text.strip() else None
+    except ValueError as error:
+        wrong[name] = f"{error}."
+        return None
