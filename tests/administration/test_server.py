@@ -8,7 +8,7 @@ from datetime import datetime
 import pytest
 from sqlalchemy import Engine
 
-from app.administration.announcements import Wanted, announce, end_announcement
+from app.administration.announcements import NewAnnouncement, announce, end_announcement
 from app.administration.competitions import list_sizes, transfer
 from app.administration.live import LiveState, list_announcements
 from app.administration.overview import overview
@@ -49,7 +49,7 @@ def engine(sqlite_engine: Engine) -> Engine:
 
 def say(engine: Engine, text: str, **more: object) -> int:
     with writing(engine) as session:
-        return announce(session, Wanted(text, **more), by=None, now=NOW).id  # type: ignore[arg-type]
+        return announce(session, NewAnnouncement(text, **more), by=None, now=NOW).id  # type: ignore[arg-type]
 
 
 def ahead(engine: Engine, now: datetime) -> list[str]:

@@ -13,7 +13,7 @@ from app.base.db import reading, writing
 from app.competitions.find import find_competition
 from app.exports.grades import list_grades
 from app.exports.participants import list_participants
-from app.exports.predictions import ExportedSubmission, Wanted, submissions_to_export
+from app.exports.predictions import ExportedSubmission, ExportFilter, submissions_to_export
 from app.models import EntryRule, TeamKind, User
 from tests import world
 from tests.beside import add_old_run, add_other_task, enter_other, submit_other
@@ -59,7 +59,7 @@ def exported(engine: Engine, **wanted: Any) -> dict[UUID, ExportedSubmission]:
     with reading(engine) as session:
         root = world.add_user(engine, f"root{len(wanted)}{''.join(wanted)}", is_administrator=True)
         here = find_competition(session, COMPETITION)
-        found = submissions_to_export(session, here, Wanted(**wanted), root, NOW + HOUR)
+        found = submissions_to_export(session, here, ExportFilter(**wanted), root, NOW + HOUR)
     return {one.id: one for one in found if one.phase != EARLIER_PHASE}
 
 
@@ -107,7 +107,7 @@ def test_they_are_sorted_by_team_and_time(engine: Engine, sent: Sent) -> None:
     with reading(engine) as session:
         root = world.add_user(engine, "root", is_administrator=True)
         here = find_competition(session, COMPETITION)
-        listed = submissions_to_export(session, here, Wanted(phase=PHASE, task=TASK), root, NOW + HOUR)
+        listed = submissions_to_export(session, here, ExportFilter(phase=PHASE, task=TASK), root, NOW + HOUR)
     assert [one.id for one in listed] == [sent["first"], sent["best"], sent["bob"]]
 
 
