@@ -86,11 +86,11 @@ def test_each_submission_names_the_boards_of_its_own_task_and_its_own_mark(engin
     ("wanted", "names"),
     [
         ({"task": OTHER_TASK}, {"other", "waits", "baseline"}),
-        ({"task": OTHER_TASK, "entries": True}, {"other", "baseline"}),
+        ({"task": OTHER_TASK, "only": "entries"}, {"other", "baseline"}),
         ({"task": TASK, "phase": PHASE}, {"first", "best", "bob"}),
-        ({"task": TASK, "phase": PHASE, "entries": True}, {"best", "bob"}),
+        ({"task": TASK, "phase": PHASE, "only": "entries"}, {"best", "bob"}),
         ({"phase": "practice"}, {"practised"}),
-        ({"entries": True}, {"best", "other", "bob", "practised", "baseline"}),
+        ({"only": "entries"}, {"best", "other", "bob", "practised", "baseline"}),
     ],
 )
 def test_what_is_asked_for_is_of_that_task_and_phase_alone(
@@ -100,7 +100,7 @@ def test_what_is_asked_for_is_of_that_task_and_phase_alone(
 
 
 def test_chosen_submissions_come_alone(engine: Engine, sent: Sent) -> None:
-    assert exported(engine, ids=frozenset([sent["bob"]])).keys() == {sent["bob"]}
+    assert exported(engine, submission=[sent["bob"]]).keys() == {sent["bob"]}
 
 
 def test_they_are_sorted_by_team_and_time(engine: Engine, sent: Sent) -> None:
