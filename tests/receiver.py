@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -37,8 +38,8 @@ class Receiver:
 
 
 @contextmanager
-def receiver() -> Iterator[Receiver]:
-    """It listens while the block runs."""
+def receiver(tls: ssl.SSLContext | None = None) -> Iterator[Receiver]:
+    """It listens while the block runs. tls: what it shows to those who connect; None: it speaks in clear."""
     found = Receiver()
 
     class Handler(_Conversation):
@@ -46,6 +47,8 @@ def receiver() -> Iterator[Receiver]:
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         server.daemon_threads = True
+        if tls is not None:
+            server.socket = tls.wrap_socket(server.socket, server_side=True)
         found.port = server.server_address[1]
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()

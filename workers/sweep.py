@@ -45,6 +45,7 @@ from app.declarations.blueprints.abandoned import Abandoned, clear_abandoned
 from app.declarations.bundle_uploads import forget_bundles
 from app.gold.checks import unanswered_checks
 from app.models import RunStatus, ScoringRun
+from app.operations.certificate import note_certificate, public_place
 from app.operations.election import Election
 from app.operations.health import SWEEP, beat
 from app.operations.metrics import keep_totals
@@ -157,6 +158,16 @@ def posting(engine: Engine, settings: Settings) -> Iterator[None]:
             forget_ended(session, settings.mail_days, _now())
 
     with rounds("post", engine, (write_digests, send), forget):
+        yield
+
+
+@contextmanager
+def watching_certificate(engine: Engine, settings: Settings) -> Iterator[None]:
+    """Look at the certificate of the public address at once and every hour while the block runs, if it is https."""
+    if public_place(settings) is None:
+        yield
+        return
+    with rounds("certificate", engine, (), lambda: note_certificate(engine, settings, _now())):
         yield
 
 
@@ -356,7 +367,7 @@ def main() -> int:
         return OTHER_REVISION
     clear_at, looked_until = time.monotonic(), START
     election = Election(engine)
-    with posting(engine, settings), delivering(engine, settings):
+    with posting(engine, settings), delivering(engine, settings), watching_certificate(engine, settings):
         while not stop.is_set():
             try:
                 # Otherwise a newer version's sweep, or another machine's, is active until it ends or loses the

@@ -12,6 +12,7 @@ from app.administration.storage import space_of
 from app.base.config import Settings
 from app.base.db import reading
 from app.base.text import readable_size
+from app.operations.certificate import certificate_part
 from app.operations.database_revision import NEWEST_REVISION
 from app.operations.health import BACKUP, PartOut, last_beat, parts
 from app.people.mail import given_up
@@ -31,7 +32,8 @@ def health_now(engine: Engine, settings: Settings, now: datetime) -> list[PartOu
     found = [_part("version", True, f"is {VERSION}, tables {NEWEST_REVISION}"), *parts(engine, settings, now)]
     try:
         with reading(engine) as session:
-            found += [*_space(settings), _backup(session, now), _mails(session), *_runs(session)]
+            found += [*_space(settings), _backup(session, now), *certificate_part(session, settings, now)]
+            found += [_mails(session), *_runs(session)]
     except SQLAlchemyError:  # the first part says so
         return found
     return found

@@ -222,6 +222,17 @@ def reset_second_factor(session: Session, user: User, settings: Settings, *, by:
     return second_factor.clear(session, user, settings, now, actor=by)
 
 
+def demote(session: Session, user: User, *, by: User | None, now: datetime) -> bool:
+    """Make an administrator a user like others; return False if they were none. by: None for the command line.
+
+    Raises Forbidden, LastAdministrator.
+    """
+    check_administrator(by)
+    if by is not None and by.id == user.id:
+        raise Forbidden("Nobody revokes their own administration: ask another administrator.")
+    return auth.demote(session, user, now, actor=by)
+
+
 @dataclass(frozen=True, slots=True)
 class OrganiserRules:
     """Rules for one organiser. None: those of the server."""

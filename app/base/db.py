@@ -168,6 +168,11 @@ def once(session: Session, key: tuple[Any, ...], look: Callable[[], T]) -> T:
     return found[key]
 
 
+def found_before(session: Session, key: tuple[Any, ...]) -> Any:
+    """Return what `once` has found for the key in this session; None if nobody asked, or it is not for reading."""
+    return session.info.get(_FOUND, {}).get(key)
+
+
 @lru_cache(maxsize=4)
 def engine_for_reading(engine: Engine) -> Engine:
     """Return the engine for reading outside of a session.

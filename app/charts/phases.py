@@ -23,12 +23,13 @@ _LABEL_SIZE, _TICK_ROOM = 12.5, 64
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A phase. words: tooltip of its bar; end: None if it stays open."""
+    """A phase. words: tooltip of its bar; end: None if it stays open; marks: moments with a line across its row."""
 
     title: str
     words: str
     start: datetime
     end: datetime | None
+    marks: tuple[datetime, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,10 @@ def _draw(svg: Element, spans: Sequence[Span], bands: Sequence[Band], width: int
     if first <= now <= last:
         add_line(svg, "fig-own-rule", place(now), _TOP, place(now), bottom)
     for row, span in enumerate(spans):
-        _draw_span(svg, span, _TOP + _ROW * row, place(span.start), place(span.end or last), plot)
+        top = _TOP + _ROW * row
+        _draw_span(svg, span, top, place(span.start), place(span.end or last), plot)
+        for moment in span.marks:
+            add_line(svg, "fig-ideal", place(moment), top + 2, place(moment), top + _ROW - 2)
 
 
 def _draw_axis(svg: Element, first: datetime, last: datetime, width: int, bottom: float) -> None:
@@ -96,8 +100,8 @@ def _draw_span(svg: Element, span: Span, top: float, left: float, right: float, 
 
 def _reach(spans: Sequence[Span]) -> tuple[datetime, datetime]:
     """Return the first and the last moment, with extra room for phases that stay open."""
-    first = min(span.start for span in spans)
-    last = max(span.end or span.start for span in spans)
+    first = min(min([span.start, *span.marks]) for span in spans)
+    last = max(max([span.end or span.start, *span.marks]) for span in spans)
     last = max(last, first + timedelta(days=1))
     if any(span.end is None for span in spans):
         last += (last - first) * _OPEN_SHARE / (1 - _OPEN_SHARE)

@@ -100,6 +100,22 @@ def promote(username: UserArgument, data_dir: DataDirOption = None, as_json: Jso
 
 
 @account_commands.command()
+def demote(username: UserArgument, data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
+    """Make an administrator a user like others; the last one who can log in stays."""
+    from app.people.auth import demote as revoke_administration
+    from app.people.rights import find_user
+
+    with server_database(data_dir) as session:
+        user = find_user(session, username)
+        changed = revoke_administration(session, user, datetime.now(UTC))
+        name = user.username
+    if as_json:
+        print_json({"username": name, "changed": changed})
+    else:
+        say(f"{name} is no administrator any more." if changed else f"{name} was no administrator.")
+
+
+@account_commands.command()
 def confirm(username: UserArgument, data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
     """Confirm a user's e-mail address for them, as the mailed link would; their tokens end."""
     from app.people.audit import actor_name

@@ -17,11 +17,15 @@ from evergold.moments import deadline_words
 
 @dataclass(frozen=True, slots=True)
 class Dates:
-    """Dates of a phase; `end` is None if it stays open."""
+    """Dates of a phase; `end` is None if it stays open.
+
+    published: moments at which boards become public, other than its start and its end.
+    """
 
     title: str
     start: datetime
     end: datetime | None
+    published: tuple[datetime, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +64,10 @@ def calendar_of(phases: Sequence[Dates], now: datetime) -> Calendar | None:
     """Return the calendar; None if there are no phases."""
     if not phases:
         return None
-    told = sentences(phases)
-    words = " ".join(told) or ("One phase." if len(phases) == 1 else "No overlaps, no gaps.")
-    spans = [Span(one.title, f"{one.title}: {_words(one)}", one.start, one.end) for one in phases]
+    told = sentences(phases) or ["One phase." if len(phases) == 1 else "No overlaps, no gaps."]
+    told += published_sentences(phases)
+    words = " ".join(told)
+    spans = [Span(one.title, f"{one.title}: {_words(one)}", one.start, one.end, one.published) for one in phases]
     both = overlaps_of(phases)
     bands = [Band(one.start, one.end) for one in both]
     drawn = draw_phases("phases", words, spans, bands, now)
@@ -104,6 +109,15 @@ def sentences(phases: Sequence[Dates]) -> list[str]:
             f"from {_clocks(gap.start)} to {_clocks(gap.end)}, {_lasting(gap.end - gap.start)}."
         )
     return words
+
+
+def published_sentences(phases: Sequence[Dates]) -> list[str]:
+    """Say when boards become public, where that is neither when their phase opens nor when it closes."""
+    return [
+        f"Scores of “{one.title}” are public from {_clocks(moment)}, the dashed line in its row."
+        for one in phases
+        for moment in one.published
+    ]
 
 
 def _words(phase: Dates) -> str:

@@ -13,6 +13,7 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from app.base.db import once
 from app.boards.pair_tests import PairTest, rounded_p
 from app.boards.run_statistics import StatisticsOfRun, run_statistics_of
 from app.boards.statistics import Score
@@ -29,7 +30,8 @@ def certainty_of(
 ) -> dict[UUID, StatisticsOfRun]:
     """Return the statistics by submission, where they exist and may be shown. own: the visible scores of each."""
     runs = {one.id: current_run(one).id for one in submissions if is_told(own[one.id])}
-    kept = run_statistics_of(session, list(runs.values()))
+    asked = sorted(runs.values())
+    kept = once(session, ("run statistics", *asked), lambda: run_statistics_of(session, asked))
     return {key: _shown(kept[run], own[key]) for key, run in runs.items() if run in kept}
 
 

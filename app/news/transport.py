@@ -60,6 +60,10 @@ def send(
     except (httpcore.TimeoutException, TimeoutError):
         raise NotDelivered(f"No answer within {seconds:g} seconds.") from None
     except httpcore.ConnectError as error:
+        match error.args:
+            case (ssl.SSLCertVerificationError() as refused,):
+                why = refused.verify_message.rstrip(".")
+                raise NotDelivered(f"The receiver's certificate is not accepted: {why}.") from None
         raise NotDelivered(_sentence("No connection", error)) from None
     except (httpcore.NetworkError, httpcore.ProtocolError, OSError, ValueError) as error:
         raise NotDelivered(_sentence("The connection broke", error)) from None

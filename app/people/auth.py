@@ -21,7 +21,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, contains_eager
 
 from app.base.db import UtcDateTime
-from app.base.errors import Forbidden, NameTaken, NotAuthenticated, NotFound
+from app.base.errors import EvergoldError, Forbidden, NameTaken, NotAuthenticated, NotFound
 from app.base.live_settings import LiveSettings
 from app.base.text import hash_of_secret, is_address, refuse
 from app.models import (
@@ -473,6 +473,37 @@ def promote(session: Session, user: User, now: datetime) -> bool:
         return False
     audit.record(session, None, "administrator.promote", f"user {user.username}", now=now)
     return True
+
+
+class LastAdministrator(EvergoldError):
+    """Nobody else who can log in administers the server."""
+
+    status = 409
+    code = "last_administrator"
+
+
+def demote(session: Session, user: User, now: datetime, *, actor: User | None = None) -> bool:
+    """Make an administrator a user like others; return False if they were none. Log-ins and second factor stay.
+
+    Raises LastAdministrator.
+    """
+    administrators = select(User.id).where(User.is_administrator).order_by(User.id)
+    session.execute(administrators.with_for_update())  # two at once leave one
+    session.refresh(user)
+    if not user.is_administrator:
+        return False
+    if not has_other_administrator(session, user):
+        raise LastAdministrator(f"Nobody but {user.username} administers this server: make somebody else one first.")
+    user.is_administrator = False
+    session.flush()
+    audit.record(session, actor, "administrator.demote", f"user {user.username}", now=now)
+    return True
+
+
+def has_other_administrator(session: Session, user: User) -> bool:
+    """Return whether another administrator can log in."""
+    others = User.id != user.id, User.is_administrator, User.password_hash.is_not(None), User.blocked_at.is_(None)
+    return session.scalar(select(User.id).where(*others).limit(1)) is not None
 
 
 def approve_organiser(

@@ -20,6 +20,7 @@ from app.competitions.life import submitting_teams
 from app.models import AccountDeletion, Competition, CompetitionRole, Role, ScoringRun, Submission, User
 from app.models.submissions import TERMINAL
 from app.people import audit
+from app.people.auth import has_other_administrator
 from app.people.mail import send_mail
 from app.privacy.views import DeletionOut, ObstacleKind, ObstacleOut
 from evergold.moments import minute_words
@@ -99,7 +100,7 @@ def obstacles_of(session: Session, user: User) -> list[Obstacle]:
     for one in session.scalars(_organised_alone(user)):
         words = f"You are the only organiser of “{one.title}”: make somebody else one first."
         found.append(Obstacle("last_organiser", one.name, words, links.people(one.name)))
-    if user.is_administrator and not _has_other_administrator(session, user):
+    if user.is_administrator and not has_other_administrator(session, user):
         words = (
             "You are the only administrator of this server: make somebody else one first (evergold account promote)."
         )
@@ -119,12 +120,6 @@ def _organised_alone(user: User) -> Select[Competition]:
         .where(mine.user_id == user.id, mine.role == Role.ORGANISER, Competition.owner_id.is_(None), ~other)
         .order_by(Competition.name)
     )
-
-
-def _has_other_administrator(session: Session, user: User) -> bool:
-    """Return whether another administrator can log in."""
-    others = User.id != user.id, User.is_administrator, User.password_hash.is_not(None), User.blocked_at.is_(None)
-    return session.scalar(select(User.id).where(*others).limit(1)) is not None
 
 
 def deletion_of(session: Session, user: User) -> AccountDeletion | None:

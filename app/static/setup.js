@@ -426,6 +426,52 @@ for (const form of document.querySelectorAll("[data-setup-board]")) {
   draw();  // what was ticked before this script had come
 }
 
+/** The drawing of the phases follows their dates while they are typed; the server draws it from the fields so far. */
+class PhasesDrawing {
+  constructor(form) {
+    this.form = form;
+    this.place = document.querySelector("[data-drawn-phases]");
+    this.drawn = this.fields().toString();
+    form.addEventListener("input", () => this.typed());
+  }
+
+  fields() { return new URLSearchParams([...new FormData(this.form)].filter(([name]) => name.startsWith("phase."))); }
+
+  /** Whether each phase has dates in their order: one that is half typed would take its phase off the drawing. */
+  isWhole() {
+    return [...this.form.querySelectorAll(".phase-dates")].every((phase) => {
+      const [start, end] = phase.querySelectorAll("input[type=datetime-local]");
+      return start.value && !end.validity.badInput && (!end.value || end.value > start.value);
+    });
+  }
+
+  typed() {
+    window.clearTimeout(this.pause);
+    this.pause = window.setTimeout(() => this.draw(), 300);
+  }
+
+  async draw() {
+    const fields = this.fields().toString();
+    if (fields === this.drawn || !this.isWhole()) return;
+    this.asked?.abort();
+    this.asked = new AbortController();
+    try {
+      const answer = await fetch(`${window.location.pathname}?${fields}`, { headers: { Accept: "text/html" }, signal: this.asked.signal });
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const drawing = answer.ok && page.querySelector("[data-drawn-phases]");
+      if (!drawing) return;
+      const isOpen = this.place.querySelector("details")?.open ?? false;
+      this.place.replaceChildren(...drawing.childNodes);
+      this.place.querySelector("details")?.toggleAttribute("open", isOpen);
+      this.drawn = fields;
+    } catch {
+      // The next change draws it again.
+    }
+  }
+}
+
+document.querySelectorAll("[data-setup-phases]").forEach((form) => new PhasesDrawing(form));
+
 /** Replace what workers are still at, until nothing is awaited any more; what was typed or ticked stays. */
 const refreshAwaited = async (pause) => {
   try {

@@ -28,7 +28,7 @@ from sqlalchemy.orm import Session, joinedload, selectinload
 from sqlalchemy.orm.attributes import set_committed_value
 from sqlalchemy.orm.interfaces import LoaderOption
 
-from app.base.db import UtcDateTime, in_batches, likely, once
+from app.base.db import UtcDateTime, found_before, in_batches, likely, once
 from app.base.errors import NotFound
 from app.models import (
     Competition,
@@ -105,8 +105,13 @@ def own_places(
 ) -> list[OwnPlace]:
     """List the places where the user's teams submitted, or the user for a former team, in the organisers' order;
     restricted to these names."""
-    every = once(session, ("own places", user.id, competition), lambda: _read_own_places(session, user, competition))
-    return [one for one in every if phase in (None, one.names[1]) and task in (None, one.names[2])]
+    every: list[OwnPlace] | None = found_before(session, ("own places", user.id, None))
+    if every is None:
+        every = once(
+            session, ("own places", user.id, competition), lambda: _read_own_places(session, user, competition)
+        )
+    wanted = competition, phase, task
+    return [one for one in every if all(name in (None, its) for name, its in zip(wanted, one.names, strict=True))]
 
 
 def _read_own_places(session: Session, user: User, competition: str | None) -> list[OwnPlace]:

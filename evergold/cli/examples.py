@@ -144,6 +144,7 @@ EXAMPLES = {
     "account requests": "--all",
     "account answer": "3 --approve --text 'Welcome.'",
     "account promote": "grace",
+    "account demote": "grace",
     "account confirm": "grace",
     "account clear-second-factor": "grace",
     "account reset-link": "grace",

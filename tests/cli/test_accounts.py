@@ -105,6 +105,26 @@ def test_somebody_becomes_an_administrator_once(
     assert run(["account", "promote", "nobody", "--data-dir", str(server)]) == Code.ERROR
 
 
+def test_an_administrator_is_demoted_unless_it_is_the_last(
+    server: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_bob(server, monkeypatch)
+    here = ["--data-dir", str(server)]
+    capsys.readouterr()
+    assert run(["account", "demote", "bob", *here]) == Code.OK
+    assert run(["account", "demote", "ada", *here]) == Code.ERROR
+    assert run(["account", "promote", "bob", *here]) == Code.OK
+    assert run(["account", "demote", "ada", "--json", *here]) == Code.OK
+    said = capsys.readouterr()
+    assert said.out.splitlines()[0] == "bob was no administrator."
+    assert "Nobody but ada administers this server" in said.err
+    assert json.loads(said.out.partition("{")[1] + said.out.partition("{")[2]) == {"username": "ada", "changed": True}
+    with reading(get_engine(get_settings().database_address)) as session:
+        assert not authenticate(session, "ada", PASSWORD).is_administrator
+        [entry] = audit.list_entries(session, limit=9, action="administrator.demote")
+        assert entry.subject == "user ada"
+
+
 def test_a_database_without_tables_is_said_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "empty").mkdir()
     assert run(["account", "promote", "ada", "--data-dir", str(tmp_path / "empty")]) == Code.ERROR

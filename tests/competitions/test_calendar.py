@@ -70,6 +70,24 @@ def test_the_picture_has_a_bar_for_each_phase_and_marks_every_overlap() -> None:
             assert 0 <= float(bar.attrib["x"]) <= float(bar.attrib["x"]) + float(bar.attrib["width"]) <= wide
 
 
+def test_a_dashed_line_marks_when_scores_are_public_and_the_words_say_so() -> None:
+    """Ten days after the end of five days: the axis reaches there, and the bar takes a third of it."""
+    late = Dates("Evaluation", START, START + 5 * DAY, (START + 15 * DAY,))
+    calendar = calendar_of([late], START - DAY)
+    assert calendar is not None
+    assert calendar.sentences == (
+        "One phase.",
+        "Scores of “Evaluation” are public from Mon 25 Jan 2027, 00:00 AoE (25 Jan, 12:00 UTC), the dashed line in its "
+        "row.",
+    )
+    svg = ElementTree.fromstring(calendar.wide)  # noqa: S314 - our own
+    [line] = [one for one in svg.iter() if one.get("class") == "fig-ideal"]
+    [bar] = [one for one in svg.iter() if one.get("class") == "fig-bar"]
+    left, width = float(bar.attrib["x"]), float(bar.attrib["width"])
+    assert line.attrib["x1"] == line.attrib["x2"]
+    assert round((float(line.attrib["x1"]) - left) / width, 1) == 3.0
+
+
 def test_an_overlap_is_drawn_where_the_bars_are() -> None:
     """Days 5 to 7 of 10: from the middle of the axis on, a fifth of it wide."""
     calendar = calendar_of([dates("Practice", 0, 7), dates("Evaluation", 5, 10)], START - DAY)

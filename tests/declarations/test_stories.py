@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import pytest
 
+from app.base.times import parse_moment
 from app.declarations.blueprints.stories import (
     ALL,
     NOTHING,
@@ -137,6 +139,22 @@ def test_a_phase_without_an_end_never_closes() -> None:
 def test_what_is_no_date_yet_and_no_known_word_is_no_fault_of_the_picture() -> None:
     seen = amounts({"board": "sometimes", "public_from": "soon", "own_scores": 3}, {"start": "x", "end": "y"})
     assert seen["Everybody: the board"] == [PART, ALL]
+
+
+def test_a_phase_knows_when_its_boards_are_public_other_than_at_its_start_and_end() -> None:
+    reveal = parse_moment("2027-03-01 12:00 UTC")
+    later = {"board": "hidden", "public_from": "2027-03-01 12:00 UTC"}
+    at_close = {"board": "hidden", "public_from": "close"}
+
+    def published(phase: dict[str, Any]) -> tuple[datetime, ...]:
+        [found], _ = dates_of({"phases": [{**PHASE, "tasks": {"main": {}}, **phase}]})
+        return found.published
+
+    assert published({}) == ()
+    assert published({"visibility": later}) == (reveal,)
+    assert published({"visibility": at_close}) == ()
+    assert published({"visibility": at_close, "tasks": {"main": {"visibility": later}, "other": None}}) == (reveal,)
+    assert published({"visibility": {"public_from": "soon"}, "tasks": "?"}) == ()
 
 
 def test_phases_whose_dates_are_none_are_named_and_not_drawn() -> None:

@@ -63,6 +63,7 @@ GET    /admin/people                                                            
 POST   /admin/people/ban                                                                                303 404 404 404 404 404 303 404 404 404 404
 GET    /admin/people/{username}                                                                         303 404 404 404 404 404 200 404 404 404 404
 POST   /admin/people/{username}/block                                                                   303 404 404 404 404 404 303 404 404 404 404
+POST   /admin/people/{username}/demote                                                                  303 404 404 404 404 404 303 404 404 404 404
 POST   /admin/people/{username}/keep                                                                    303 404 404 404 404 404 303 404 404 404 404
 POST   /admin/people/{username}/delete                                                                  303 404 404 404 404 404 303 404 404 404 404
 POST   /admin/people/{username}/confirm                                                                 303 404 404 404 404 404 303 404 404 404 404
@@ -123,6 +124,7 @@ GET    /api/v1/admin/competitions                                               
 PUT    /api/v1/admin/competitions/{competition}/owner                                                   401 403 403 403 403 403 200 403 403 403 403
 GET    /api/v1/admin/people                                                                             401 403 403 403 403 403 200 403 403 403 403
 GET    /api/v1/admin/people/{username}                                                                  401 403 403 403 403 403 200 403 403 403 403
+DELETE /api/v1/admin/people/{username}/administration                                                   401 403 403 403 403 403 200 403 403 403 403
 DELETE /api/v1/admin/people/{username}/block                                                            401 403 403 403 403 403 200 403 403 403 403
 DELETE /api/v1/admin/people/{username}/deletion                                                         401 403 403 403 403 403 200 403 403 403 403
 PUT    /api/v1/admin/people/{username}/block                                                            401 403 403 403 403 403 200 403 403 403 403

@@ -53,6 +53,7 @@ def hook(
     host: str = NAME,
     path: str = "/hook",
     bearer: str = "",
+    scheme: str = "http",
 ) -> int:
     """Set one up for these kinds of news, or all that the audience may have; return its id."""
     with writing(engine) as session:
@@ -60,7 +61,7 @@ def hook(
         holder = holder_for(session, found, owner, of_team=audience is WebhookAudience.TEAM)
         entry = WebhookEntry(
             name="Ours",
-            address=f"http://{host}:{there.port}{path}",
+            address=f"{scheme}://{host}:{there.port}{path}",
             form=form,
             audience=audience,
             kinds=kinds or KINDS_FOR[audience],

@@ -15,7 +15,8 @@ from app.submissions.choices import boards_entered
 from app.submissions.find import count_own, get_submission, is_at, own_places
 from app.teams.membership import leave_team
 from tests.competitions.embargo import enter
-from tests.world import COMPETITION, HOUR, NOW, add_team, submit, the_phase_task
+from tests.plans import statements
+from tests.world import COMPETITION, HOUR, NOW, add_competition, add_team, submit, the_phase_task
 
 
 @pytest.fixture
@@ -45,6 +46,24 @@ def test_of_a_team_that_one_left_only_what_one_sent_is_ones_own(engine: Engine, 
     assert own(engine, bob) == {True: {sent, of_bob}}
     with reading(engine) as session:
         assert count_own(session, find_competition(session, COMPETITION), ada) == 2
+
+
+def test_places_that_were_read_are_not_read_again_for_one_competition(engine: Engine, people: list[User]) -> None:
+    ada = people[0]
+    add_competition(engine, name="others")
+    for name in (COMPETITION, "others"):
+        submit(engine, ada, competition=name, content=name)
+    names: list[dict[str, str]] = [{"competition": COMPETITION}, {"competition": "others", "phase": "practice"}, {}]
+    alone = []
+    for one in names:
+        with reading(engine) as session:
+            alone.append(own_places(session, ada, **one))
+    assert [len(one) for one in alone] == [1, 0, 2]
+    with reading(engine) as session:
+        own_places(session, ada)
+        with statements(engine) as sent:
+            assert [own_places(session, ada, **one) for one in names] == alone
+    assert sent == []
 
 
 def test_the_method_sent_beside_the_card_is_the_cards(engine: Engine, people: list[User]) -> None:

@@ -98,6 +98,14 @@ def test_from_a_title_to_a_published_task_with_gold_alone(
     page.get_by_label("Show Macro F1, Language en").uncheck()
     expect(preview.get_by_text("Macro F1, Language en")).to_be_hidden()
     page.get_by_role("button", name="Save and continue").click()
+    drawing, end = page.locator("[data-drawn-phases]"), page.locator("input[name='phase.0.end']")
+    end.scroll_into_view_if_needed()
+    place = end.bounding_box()
+    end.fill("2041-06-01T12:00")
+    expect(drawing).to_contain_text("2041")
+    assert end.bounding_box() == place, "nothing moves under the fingers of who types"
+    page.reload()
+    expect(drawing).not_to_contain_text("2041")
     page.get_by_label("Time zone").select_option(label="Mine, Asia/Calcutta")
     page.get_by_role("button", name="Save and continue").click()
     for step in ("visibility", "texts", "rules"):

@@ -229,6 +229,7 @@ OPERATIONS = {
     "reset_setting": f"DELETE {API}/admin/settings/{{setting}}",
     "search_people": f"GET {API}/admin/people",
     "read_person": f"GET {API}/admin/people/{{username}}",
+    "demote_administrator": f"DELETE {API}/admin/people/{{username}}/administration",
     "block_account": f"PUT {API}/admin/people/{{username}}/block",
     "delete_account_of": f"PUT {API}/admin/people/{{username}}/deletion",
     "keep_account_of": f"DELETE {API}/admin/people/{{username}}/deletion",

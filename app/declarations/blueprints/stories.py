@@ -336,5 +336,21 @@ def dates_of(document: Document) -> tuple[list[Dates], list[str]]:
         if end is not None and end <= start:
             others.append(title)
         else:
-            found.append(Dates(title, start, end))
+            found.append(Dates(title, start, end, _published(said, start, end)))
     return found, others
+
+
+def _published(phase: Mapping[str, Any], start: datetime, end: datetime | None) -> tuple[datetime, ...]:
+    """Return when boards of the phase become public, other than at its start and its end."""
+    seen, tasks = phase.get("visibility"), phase.get("tasks")
+    row = Phase(visibility=_visibility(seen), entry_rule=_entry(phase), starts_at=start, ends_at=end)
+    own = [one.get("visibility") for one in tasks.values() if isinstance(one, dict)] if isinstance(tasks, dict) else []
+    declared = [
+        declared_of(row, PhaseTask(visibility=_visibility(one), entry={}, private_part={})) for one in own or [None]
+    ]
+    moments = {one.public_from for one in declared if one.public_from is not None and one.public_from > start}
+    return tuple(sorted(moments - {end}))
+
+
+def _visibility(declared: object) -> dict[str, Any]:
+    return dict(_readable(declared)) if isinstance(declared, Mapping) else {}

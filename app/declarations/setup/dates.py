@@ -66,6 +66,23 @@ def dates_in(document: Document) -> list[PhaseDates]:
     return found
 
 
+def as_typed(document: Document, form: Mapping[str, str]) -> Document:
+    """Return a copy with the titles and dates of a form's fields as they are so far, for a drawing of the phases.
+
+    Fields that are not sent change nothing; what is no moment makes its phase one without dates.
+    """
+    changed = copy.deepcopy(document)
+    for place, phase in enumerate(changed["phases"]):
+        prefix = f"phase.{place}."
+        if title := " ".join(form.get(f"{prefix}title", "").split()):
+            phase["title"] = title
+        for name in ("start", "end"):
+            if (text := form.get(f"{prefix}{name}")) is not None:
+                moment = _typed(text, form.get(f"{prefix}zone", ""))
+                phase[name] = text if isinstance(moment, InvalidMoment) else moment
+    return changed
+
+
 def with_dates(document: Document, form: Mapping[str, str]) -> Document:
     """Return a copy with the titles and dates of a form's fields, such as `phase.0.start`.
 

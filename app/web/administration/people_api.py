@@ -112,6 +112,20 @@ def delete_second_factor(server: ServerHere, by: ApiAdmin, username: str) -> Acc
         return people.describe(session, user, server.settings, server.clock())
 
 
+@router.delete(
+    f"{PERSON}/administration",
+    operation_id="demote_administrator",
+    summary="Make an administrator a user like others",
+    description="Their log-ins and their second factor stay. 409 for the last administrator who can log in.",
+    responses=error_responses(401, 403, 404, 409),
+)
+def delete_administration(server: ServerHere, by: ApiAdmin, username: str) -> AccountOut:
+    with writing(server.engine) as session:
+        user = people.find_account(session, username)
+        people.demote(session, user, by=by, now=server.clock())
+        return people.describe(session, user, server.settings, server.clock())
+
+
 @router.put(
     f"{PERSON}/deletion",
     operation_id="delete_account_of",

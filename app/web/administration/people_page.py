@@ -17,6 +17,7 @@ from app.base.db import writing
 from app.base.errors import EvergoldError
 from app.base.text import refuse
 from app.models import User
+from app.people.auth import LastAdministrator
 from app.people.organising_requests import TEXT_CHARACTERS, answer_request, list_requests
 from app.privacy.deletions import describe_deletion, plan_account_deletion, undo_account_deletion
 from app.web.administration.access import AdminVisit, admin_form_of
@@ -173,6 +174,13 @@ def send_reset(server: ServerHere, user: FromPerson, username: str) -> Response:
     return _changed(
         server, username, lambda session, one: people.reset_second_factor(session, one, settings, by=user, now=now)
     )
+
+
+@router.post(f"{PERSON}/demote")
+@form_again(_person, LastAdministrator)
+def send_demotion(request: Request, server: ServerHere, user: FromPerson, username: str) -> Response:
+    now = server.clock()
+    return _changed(server, username, lambda session, one: people.demote(session, one, by=user, now=now))
 
 
 @router.post(f"{PERSON}/delete")

@@ -180,7 +180,7 @@ def _phases(draft: Draft) -> dict[str, Any]:
         "phases": phases,
         "zones": dates.zones_for(phases),
         "new": [one for one in dates.NEW_PHASES if one.name not in there],
-        **calendar_aid(draft.visit.server, draft.document),
+        **calendar_aid(draft.visit.server, dates.as_typed(draft.document, draft.visit.request.query_params)),
     }
 
 

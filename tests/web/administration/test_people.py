@@ -8,10 +8,10 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import Engine, select, update
 
 from app.administration.overview import overview
-from app.administration.people import block, find_account
+from app.administration.people import block, find_account, unblock
 from app.base.config import Settings
 from app.base.db import reading, writing
 from app.competitions.find import find_competition, find_phase_task
@@ -26,6 +26,7 @@ from app.people.providers import Person as ProvedPerson
 from app.privacy.erasing import neutral_username
 from app.submissions.accept import Sender, accept_submission
 from tests import world
+from tests.threads import in_threads
 from tests.web.reading import text_of
 from tests.web.site import PASSWORD, Person, Site, csrf_of, log_in
 from tests.world import COMPETITION, HOUR, NOW, PHASE, TASK
@@ -88,6 +89,67 @@ def test_accounts_that_are_no_people_are_neither_listed_nor_counted(quick_site: 
     for name in others:
         assert root.client.get(API, params={"q": name}).json()["accounts"] == []
         assert root.client.put(f"{API}/{quote(name)}/block", json={"reason": "Spam."}).status_code == 404
+
+
+def test_an_administrator_is_demoted_by_another_and_keeps_log_ins(quick_site: Site, root: Person) -> None:
+    grace = quick_site.person("grace", is_administrator=True)
+    with writing(quick_site.engine) as session:
+        session.get_one(User, root.user.id).password_hash = "x"  # somebody who can log in
+    place = f"{API}/grace/administration"
+    with quick_site.browser(grace.user) as browser:
+        assert browser.get("/admin/people").status_code == 200
+        assert quick_site.person("ada").client.delete(place).status_code == 403
+        demoted = root.client.delete(place)
+        assert (demoted.status_code, demoted.json()["is_administrator"]) == (200, False)
+        assert root.client.delete(place).status_code == 200, "again changes nothing"
+        assert browser.get("/admin/people").status_code == 404
+        assert browser.get("/account").status_code == 200, "still logged in"
+    assert deeds(quick_site, "user grace") == ["token.create", "administrator.demote"]
+    own = root.client.delete(f"{API}/root/administration")
+    assert (own.status_code, "ask another administrator" in own.json()["error"]["message"]) == (403, True)
+
+
+def test_the_last_administrator_who_can_log_in_stays_one(quick_site: Site, root: Person) -> None:
+    """Root is demoted while nobody else could administer: one other has no way to log in, one is blocked."""
+    with writing(quick_site.engine) as session:
+        others = update(User).where(User.is_administrator, User.id != root.user.id)
+        session.execute(others.values(is_administrator=False))
+    ghost, grace = (quick_site.person(name, is_administrator=True) for name in ("ghost", "grace"))
+    with writing(quick_site.engine) as session:
+        session.execute(update(User).where(User.id.in_([root.user.id, grace.user.id])).values(password_hash="x"))
+        session.execute(update(User).where(User.id == ghost.user.id).values(password_hash=None))
+    blocks(quick_site, "grace")
+    refused = ghost.client.delete(f"{API}/root/administration")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "last_administrator")
+    with quick_site.browser(ghost.user) as browser:
+        page = browser.get("/admin/people/root")
+        shown = browser.post("/admin/people/root/demote", data={"csrf_token": csrf_of(page.text)})
+        assert (shown.status_code, "make somebody else one first" in text_of(shown.text)) == (409, True)
+        with writing(quick_site.engine) as session:
+            unblock(session, find_account(session, "grace"), by=None, now=NOW)
+        done = browser.post("/admin/people/root/demote", data={"csrf_token": csrf_of(page.text)})
+        assert (done.status_code, "Revoke administration" in done.text) == (200, False)
+    with reading(quick_site.engine) as session:
+        assert not find_account(session, "root").is_administrator
+
+
+def test_two_administrators_who_demote_each_other_leave_one(engine: Engine) -> None:
+    names = ("grace", "heidi")
+    with writing(engine) as session:
+        session.execute(update(User).values(is_administrator=False))
+    for name in names:
+        world.add_user(engine, name, is_administrator=True)
+    with writing(engine) as session:
+        session.execute(update(User).where(User.username.in_(names)).values(password_hash="x"))
+
+    def demoted(number: int) -> bool:
+        try:
+            with writing(engine) as session:
+                return auth.demote(session, find_account(session, names[number]), NOW)
+        except auth.LastAdministrator:
+            return False
+
+    assert sorted(in_threads(2, demoted)) == [False, True]
 
 
 def test_a_block_ends_log_ins_tokens_and_log_ins_under_way_and_says_why(quick_site: Site, root: Person) -> None:

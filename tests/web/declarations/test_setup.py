@@ -145,6 +145,29 @@ def test_a_choice_that_cannot_be_is_refused_in_words(ada: Linguist) -> None:
     assert "A whole number from 1 on, or nothing." in text_of(limits.text)
 
 
+def test_the_drawing_follows_dates_that_are_only_typed(site: Site, ada: Linguist) -> None:
+    """What the page's script asks for while somebody types; nothing of it is saved, or stands in the form."""
+    place = begun(ada)
+    before = document_of(site, "praise-or-insulte")
+    typed = {"phase.0.title": "The <contest>", "phase.0.start": "2031-03-01T10:00", "phase.0.zone": "UTC"}
+
+    def drawn(**fields: str) -> str:
+        page = ada.browser.get(f"{place}/phases", params={**typed, **fields})
+        assert page.status_code == 200
+        assert 'value="The &lt;contest&gt;"' not in page.text
+        return html.unescape(page.text.split("data-drawn-phases>")[1].split("<form")[0])
+
+    assert "The <contest>: from Fri 28 Feb 2031, 22:00 AoE (1 Mar, 10:00 UTC) to " in drawn(
+        **{"phase.0.end": "2031-04-01T10:00"}
+    )
+    assert "The <contest>: from Fri 28 Feb 2031, 22:00 AoE (1 Mar, 10:00 UTC) without an end" in drawn(
+        **{"phase.0.end": ""}
+    )
+    for fields in ({"phase.0.end": "2031-02-01T10:00"}, {"phase.0.start": ""}, {"phase.0.end": "soon"}):
+        assert "Not drawn, because its dates are not right yet" in text_of(drawn(**fields)), fields
+    assert document_of(site, "praise-or-insulte") == before
+
+
 def test_dates_have_a_zone_and_phases_come_and_go(site: Site, ada: Linguist) -> None:
     place = begun(ada)
     dates = {"phase.0.title": "Evaluation", "phase.0.start": "2027-03-27T12:00", "phase.0.end": "2027-03-28T12:00"}

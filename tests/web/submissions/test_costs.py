@@ -24,7 +24,7 @@ from tests.web.site import a_site
 pytestmark = pytest.mark.soak
 
 #: Statements of each answer, at most.
-MOST_STATEMENTS = {"page": 40, "list": 27, "runs": 39, "submission": 24, "submissions": 22, "comparison": 9}
+MOST_STATEMENTS = {"page": 39, "list": 25, "runs": 39, "submission": 24, "submissions": 22, "comparison": 9}
 
 
 def answers(app: FastAPI, transport: InProcess, engine: Engine, folder: Path) -> dict[str, tuple[int, int]]:
