@@ -137,7 +137,7 @@ def _main(bundle: _Bundle, gold: Path | None) -> dict[str, Any]:
 
 
 def _image(bundle: _Bundle) -> str:
-    """Return the first image of the texts, or a plain one: there is always one there."""
+    """Return the first image of the texts, or a plain one: Codabench requires a logo."""
     for name in declared_images(bundle.declared):
         shutil.copyfile(bundle.source / name, bundle.folder / f"logo{Path(name).suffix.lower()}")
         return f"logo{Path(name).suffix.lower()}"
