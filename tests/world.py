@@ -34,7 +34,7 @@ from app.models import (
     User,
 )
 from app.runs.claims import Claim, claim_run
-from app.runs.outcomes import record_failure, record_rejection, record_scores
+from app.runs.outcomes import RunResult, record_failure, record_rejection, record_scores
 from app.runs.report import packed_results
 from app.submissions.accept import Accepted, Sender, SubmissionForm, accept_submission
 from evergold.scoring.errors import Problem
@@ -269,11 +269,13 @@ def finish(
         return record_scores(
             session,
             held,
-            scores=scores,
-            columns=columns,
-            task_version=1,
-            items=packed,
-            private_scores=private or (),
+            RunResult(
+                scores=scores,
+                columns=columns,
+                task_version=1,
+                items=packed,
+                private_scores=private or (),
+            ),
             now=now,
         )
 

@@ -30,6 +30,7 @@ from app.gold.sealing import Sealed, forget_sealed, seal_packed_outcomes
 from app.models import PROGRAM, ScoringRun, SealedFile, SealedKind
 from app.runs.claims import Claim, SealedGold, claim_next_upload, claim_run
 from app.runs.outcomes import (
+    RunResult,
     put_back,
     record_failure,
     record_overrun,
@@ -389,24 +390,21 @@ def _record(
 
 def _record_scored(engine: Engine, claim: Claim, outcome: Scored, now: datetime) -> bool:
     sealed = seal_outcomes(engine, outcome.outcomes)
-    items = packed_results(outcome.items) if outcome.items is not None else None
+    result = RunResult(
+        scores=outcome.scores,
+        columns=outcome.columns,
+        task_version=outcome.task_version,
+        warnings=outcome.warnings,
+        aggregates=outcome.aggregates,
+        texts=outcome.texts,
+        outcomes=sealed,
+        items=packed_results(outcome.items) if outcome.items is not None else None,
+        private_scores=outcome.private_scores,
+        program_log=packed(outcome.program_log) if outcome.program_log is not None else None,
+    )
     try:
         with writing(engine) as session:
-            recorded = record_scores(
-                session,
-                claim,
-                scores=outcome.scores,
-                columns=outcome.columns,
-                task_version=outcome.task_version,
-                warnings=outcome.warnings,
-                aggregates=outcome.aggregates,
-                texts=outcome.texts,
-                outcomes=sealed,
-                items=items,
-                private_scores=outcome.private_scores,
-                program_log=packed(outcome.program_log) if outcome.program_log is not None else None,
-                now=now,
-            )
+            recorded = record_scores(session, claim, result, now=now)
     except KeysChanged:
         forget_outcomes(sealed)
         raise

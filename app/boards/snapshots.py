@@ -189,17 +189,6 @@ def find_official(
     return wanted[-1]
 
 
-def find_snapshot(
-    session: Session,
-    phase: Phase,
-    board: Board,
-    number: int | None,
-    viewer: Viewer,
-) -> Snapshot:
-    """Like `find_official`, without the successor."""
-    return find_official(session, phase, board, number, viewer).snapshot
-
-
 def official_board(
     session: Session,
     snapshot: Snapshot,

@@ -550,6 +550,6 @@ class RankingOut(ApiModel):
     by: RankingBy
     missing: MissingEntry
     boards: list[RankedBoardOut]
-    hidden: list[str] = Field(description="titles of boards that you do not see (enough of); then there are no rows")
+    hidden: list[str] = Field(description="titles of boards that you may not see whole; then there are no rows")
     left_out: int = Field(description="teams with a rank on some of the boards alone, where these are left out")
     rows: list[RankedTeamOut]

@@ -113,9 +113,9 @@ def unblock(username: UserArgument, data_dir: DataDirOption = None, as_json: Jso
 @admin_commands.command("organiser")
 def set_organiser(
     username: UserArgument,
-    organising: Annotated[str, typer.Argument(metavar="RULE", help="rule (as everybody), approved or barred.")],
-    competitions: Annotated[int | None, typer.Option(help="That they may own; default: as everybody.")] = None,
-    mebibytes: Annotated[int | None, typer.Option(help="Of files and gold; default: as everybody.")] = None,
+    organising: Annotated[str, typer.Argument(metavar="RULE", help="rule (the server's), approved or barred.")],
+    competitions: Annotated[int | None, typer.Option(help="That they may own; default: the server's limit.")] = None,
+    mebibytes: Annotated[int | None, typer.Option(help="Of files and gold; default: the server's limit.")] = None,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:

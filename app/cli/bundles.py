@@ -175,7 +175,7 @@ def _read(read: Callable[[Target, Assumed], Imported], target: Target, assumed: 
 
 
 def _with_scores(imported: Imported) -> Imported:
-    """Score the bundle's own results in a sandbox of this machine: somebody has to compare them with those there."""
+    """Score the bundle's own results in a sandbox of this machine, to be compared with those of the other system."""
     from app.importers.bundles.imported import samples_of, with_compared
     from app.importers.bundles.report import Compared
     from evergold.cli.score_program import AtHome, answer_at_home

@@ -57,21 +57,20 @@ class Calendar:
     words: str
     sentences: tuple[str, ...]
     phases: tuple[Dates, ...]
-    has_overlaps: bool
 
 
 def calendar_of(phases: Sequence[Dates], now: datetime) -> Calendar | None:
     """Return the calendar; None if there are no phases."""
     if not phases:
         return None
-    told = sentences(phases) or ["One phase." if len(phases) == 1 else "No overlaps, no gaps."]
-    told += published_sentences(phases)
-    words = " ".join(told)
+    found = sentences(phases) or ["One phase." if len(phases) == 1 else "No overlaps, no gaps."]
+    found += published_sentences(phases)
+    words = " ".join(found)
     spans = [Span(one.title, f"{one.title}: {_words(one)}", one.start, one.end, one.published) for one in phases]
     both = overlaps_of(phases)
     bands = [Band(one.start, one.end) for one in both]
     drawn = draw_phases("phases", words, spans, bands, now)
-    return Calendar(drawn.wide, drawn.narrow, words, tuple(told), tuple(phases), bool(both))
+    return Calendar(drawn.wide, drawn.narrow, words, tuple(found), tuple(phases))
 
 
 def overlaps_of(phases: Sequence[Dates]) -> list[Overlap]:

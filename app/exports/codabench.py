@@ -26,7 +26,6 @@ from app.declarations.edits.export import export_folder
 from app.declarations.images.texts import declared_images
 from app.declarations.model import (
     BoardDeclaration,
-    ColumnDeclaration,
     CompetitionDeclaration,
     PhaseDeclaration,
     PhaseTaskDeclaration,
@@ -138,7 +137,7 @@ def _main(bundle: _Bundle, gold: Path | None) -> dict[str, Any]:
 
 
 def _image(bundle: _Bundle) -> str:
-    """Return the first image of the texts, or a plain one: there is always one there."""
+    """Return the first image of the texts, or a plain one: Codabench requires a logo."""
     for name in declared_images(bundle.declared):
         shutil.copyfile(bundle.source / name, bundle.folder / f"logo{Path(name).suffix.lower()}")
         return f"logo{Path(name).suffix.lower()}"
@@ -273,12 +272,6 @@ def _leaderboard(bundle: _Bundle, board: BoardDeclaration) -> dict[str, Any]:
         "submission_rule": _RULES.get(rule, "Add_And_Delete"),
         "columns": columns,
     }
-
-
-def _ranking_first(board: BoardDeclaration) -> list[ColumnDeclaration]:
-    """Return the columns; there the first one ranks."""
-    rank_by = board.rank_by or board.columns[0]
-    return sorted(board.columns, key=lambda one: (one.metric, one.split) != (rank_by.metric, rank_by.split))
 
 
 def _written_key(bundle: _Bundle, task: TaskDeclaration, metric: str, split: str) -> str:

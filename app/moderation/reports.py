@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from sqlalchemy import Select, func, select, update
+from sqlalchemy import Select, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, joinedload
 
@@ -110,12 +110,6 @@ def list_reports(
     if also_closed:
         return list(session.scalars(query.order_by(TextReport.id.desc())))
     return list(session.scalars(query.where(TextReport.closed_at.is_(None)).order_by(TextReport.id)))
-
-
-def count_open(session: Session, competition: Competition, kinds: Sequence[TextKind]) -> int:
-    """Count the open reports of these kinds."""
-    here = (TextReport.competition_id == competition.id, TextReport.closed_at.is_(None), TextReport.kind.in_(kinds))
-    return session.scalars(select(func.count()).select_from(TextReport).where(*here)).one()
 
 
 def find_report(session: Session, competition: Competition, report_id: int) -> TextReport:

@@ -122,7 +122,7 @@ def _plain(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return text in which Markdown means nothing."""
+    """Return the text with Markdown escaped."""
     return _unmentioned(_MARKDOWN.sub(r"\\\1", _without_links(_plain(text))))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, NamedTuple, cast
@@ -54,30 +55,32 @@ def put_back(session: Session, claim: Claim, *, reason: str, now: datetime, with
 # ---------------------------------------------------------------------------------------------------------- outcomes
 
 
-def record_scores(
-    session: Session,
-    claim: Claim,
-    *,
-    scores: Sequence[Score],
-    columns: frozenset[tuple[str, str]],
-    task_version: int,
-    warnings: Sequence[Problem] = (),
-    aggregates: dict[str, Any] | None = None,
-    texts: Mapping[str, str] | None = None,
-    outcomes: Sealed | None = None,
-    items: bytes | None = None,
-    private_scores: Sequence[Score] = (),
-    program_log: bytes | None = None,
-    now: datetime,
-) -> bool:
-    """Record scores, status and new board versions in one transaction; False, without changes, if the claim is void.
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """The result of a scoring run, as it is recorded.
 
     columns: the (metric, split) pairs that boards may show, which become rows; the report has all scores.
     aggregates, texts: the task's aggregates and text reports, by name, for the report.
     outcomes: per item, sealed for the workers.
-    items: packed by `app.runs.report`; stored only if gold is public at this moment.
+    items: packed by `app.runs.report`; stored only if gold is public when it is recorded.
     private_scores: those of the private part; only columns of boards are stored.
     program_log: of the organisers' own program, packed; for them alone, see `app.runs.program_logs`.
+    """
+
+    scores: Sequence[Score]
+    columns: frozenset[tuple[str, str]]
+    task_version: int
+    warnings: Sequence[Problem] = ()
+    aggregates: dict[str, Any] | None = None
+    texts: Mapping[str, str] | None = None
+    outcomes: Sealed | None = None
+    items: bytes | None = None
+    private_scores: Sequence[Score] = ()
+    program_log: bytes | None = None
+
+
+def record_scores(session: Session, claim: Claim, result: RunResult, *, now: datetime) -> bool:
+    """Record scores, status and new board versions in one transaction; False, without changes, if the claim is void.
 
     Scores of a rescoring set are on no board yet and leave the boards' version unchanged. Raises KeysChanged if the
     outcomes are sealed to a key that is no longer in use.
@@ -87,19 +90,19 @@ def record_scores(
     if changed is None:
         own = select(PhaseTask.gold_is_public).where(PhaseTask.id == claim.phase_task_id)
         is_public = session.scalar(own.with_for_update(key_share=True))  # must not block uploads
-    outcomes_id = record_sealed(session, outcomes, now) if outcomes is not None else None
+    outcomes_id = record_sealed(session, result.outcomes, now) if result.outcomes is not None else None
     ended = _end(
         session,
         claim,
         now,
         status=RunStatus.SCORED,
         outcomes_id=outcomes_id,
-        task_version=task_version,
-        problems=[problem.as_dict() for problem in warnings],
-        report=_packed_report(scores, aggregates, texts),
-        item_results=items if is_public else None,
-        private_scores=private_document(private_scores, columns) or None,
-        **({} if program_log is None else {"program_log": program_log}),
+        task_version=result.task_version,
+        problems=[problem.as_dict() for problem in result.warnings],
+        report=_packed_report(result.scores, result.aggregates, result.texts),
+        item_results=result.items if is_public else None,
+        private_scores=private_document(result.private_scores, result.columns) or None,
+        **({} if result.program_log is None else {"program_log": result.program_log}),
     )
     if ended is None:
         if changed is not None:  # the claim became void while waiting for the lock on the task
@@ -107,7 +110,7 @@ def record_scores(
         if outcomes_id is not None:
             unrecord_sealed(session, outcomes_id)
         return False
-    rows = [_row(claim.run_id, score) for score in scores if (score.metric, score.split) in columns]
+    rows = [_row(claim.run_id, score) for score in result.scores if (score.metric, score.split) in result.columns]
     if rows:
         session.execute(insert(_SCORES), rows)
     if ended.is_current:  # nobody else changes the run after it was ended above

@@ -160,12 +160,6 @@ def _own_places(*, is_in_one: bool, has_left: bool) -> Select[*tuple[Any, ...]]:
     return query.where(Competition.name == bindparam("competition")) if is_in_one else query
 
 
-def is_at(place: OwnPlace, user: User) -> ColumnElement[bool]:
-    """Return the condition for submissions at this place that are the user's."""
-    here = and_(Submission.team_id == place.team_id, Submission.phase_task_id == place.phase_task_id)
-    return here if place.is_member else and_(here, Submission.user_id == user.id)
-
-
 def count_own(session: Session, competition: Competition, user: User) -> int:
     """Count submissions by this user or their teams to the competition, at most MOST_COUNTED per place."""
     places = own_places(session, user, competition=competition.name)

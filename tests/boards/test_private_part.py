@@ -14,7 +14,7 @@ from app.boards.details import scores_of_row
 from app.boards.freshness import freshness
 from app.boards.leaderboard import board_version, build_leaderboard
 from app.boards.rows import Leaderboard
-from app.boards.snapshots import find_snapshot, last_snapshot, official_board
+from app.boards.snapshots import find_official, last_snapshot, official_board
 from app.competitions.find import find_board, find_competition, find_phase_task
 from app.competitions.visibility import SeenAs, Viewer
 from app.feedback.scores import own_scores_of
@@ -157,9 +157,11 @@ def test_official_is_what_the_private_part_says_and_is_shown_no_earlier(divided:
     with reading(divided) as session:
         place = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")
         assert last_snapshot(session, *place, Viewer(None, REVEAL - INSTANT)) is None
-        snapshot = find_snapshot(session, *place, None, Viewer(root, CLOSE + DAY))
+        snapshot = find_official(session, *place, None, Viewer(root, CLOSE + DAY)).snapshot
         assert rows(official_board(session, snapshot, Viewer(root, CLOSE))) == PRIVATE_ROWS
-        found = official_board(session, find_snapshot(session, *place, 1, Viewer(None, REVEAL)), Viewer(None, REVEAL))
+        found = official_board(
+            session, find_official(session, *place, 1, Viewer(None, REVEAL)).snapshot, Viewer(None, REVEAL)
+        )
         assert rows(found) == PRIVATE_ROWS
         assert found.half is Half.PRIVATE
 

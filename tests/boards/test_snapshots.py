@@ -15,7 +15,7 @@ from app.base.errors import NotFound
 from app.boards.freezing import AFTER_CLOSE, freeze_due
 from app.boards.leaderboard import Leaderboard
 from app.boards.rows import CommittedGold
-from app.boards.snapshots import find_snapshot, last_snapshot, official_board, official_version
+from app.boards.snapshots import find_official, last_snapshot, official_board, official_version
 from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import SeenAs, Viewer
 from app.models import Board, Phase, PhaseTask, ScoreRow, Snapshot, Submission, Team, User
@@ -72,7 +72,7 @@ def official(
 ) -> Leaderboard:
     with reading(engine) as session:
         place = find_board(find_competition(session, COMPETITION), PHASE, board)
-        snapshot = find_snapshot(session, *place, number, Viewer(viewer, now, seen_as))
+        snapshot = find_official(session, *place, number, Viewer(viewer, now, seen_as)).snapshot
         found = official_board(session, snapshot, Viewer(viewer, now, seen_as))
         assert found.version == official_version(session, snapshot, Viewer(viewer, now, seen_as))
     return found
@@ -279,7 +279,7 @@ def test_what_was_carried_over_is_frozen_with_the_phase_that_it_came_from(closin
     assert freeze(closing, DUE + DAY) == 4
     with reading(closing) as session:
         place = find_board(find_competition(session, COMPETITION), "post", "zero-shot")
-        snapshot = find_snapshot(session, *place, None, Viewer(None, DUE))
+        snapshot = find_official(session, *place, None, Viewer(None, DUE)).snapshot
         found = official_board(session, snapshot, Viewer(None, DUE))
     assert [(row.team, row.carried_from) for row in found.rows] == [("Ada", PHASE), ("Cat", None), ("Bob", PHASE)]
     with reading(closing) as session:

@@ -13,7 +13,7 @@ from app.base.db import reading, writing
 from app.base.errors import NotFound
 from app.boards.freezing import AFTER_CLOSE
 from app.boards.leaderboard import Leaderboard
-from app.boards.snapshots import Successor, find_snapshot, list_snapshots, official_board, successor_of
+from app.boards.snapshots import Successor, find_official, list_snapshots, official_board, successor_of
 from app.competitions.allowances import LateEntries, list_allowances, take_back
 from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import Viewer
@@ -48,7 +48,7 @@ def official(
 ) -> Leaderboard:
     with reading(engine) as session:
         place = find_board(find_competition(session, COMPETITION), phase, "zero-shot")
-        snapshot = find_snapshot(session, *place, number, Viewer(viewer, now))
+        snapshot = find_official(session, *place, number, Viewer(viewer, now)).snapshot
         return official_board(session, snapshot, Viewer(viewer, now))
 
 

@@ -56,7 +56,7 @@ from app.moderation.reports import report
 from app.moderation.texts import stored_text
 from app.people.rights import grant_role, set_rights
 from app.rescoring.sets import start_rescoring
-from app.runs.outcomes import record_scores
+from app.runs.outcomes import RunResult, record_scores
 from app.runs.validations import claim_validation, record_invalid
 from app.submissions.accept import Sender, SubmissionForm, accept_submission
 from app.submissions.validations import FileToCheck, accept_validation
@@ -479,12 +479,14 @@ def score(
         recorded = record_scores(
             session,
             held,
-            scores=scores,
-            columns=frozenset((score.metric, score.split) for score in scores),
-            task_version=1,
-            aggregates={"by_language": {"en": {"bertscore": values[0]}}},
-            texts={"official": f"BERTScore {macro:.6f}"},
-            private_scores=_scores(private) if private else (),
+            RunResult(
+                scores=scores,
+                columns=frozenset((score.metric, score.split) for score in scores),
+                task_version=1,
+                aggregates={"by_language": {"en": {"bertscore": values[0]}}},
+                texts={"official": f"BERTScore {macro:.6f}"},
+                private_scores=_scores(private) if private else (),
+            ),
             now=NOW - 30 * MINUTE,
         )
     assert recorded

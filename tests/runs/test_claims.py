@@ -11,7 +11,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.base.db import reading, writing
 from app.models import TERMINAL, CompetitionTask, PhaseTask, RunStatus, ScoreRow
 from app.runs.claims import Claim, renew_lease
-from app.runs.outcomes import record_failure, record_rejection, record_scores
+from app.runs.outcomes import RunResult, record_failure, record_rejection, record_scores
 from app.runs.report import read_report, scores_of_report
 from app.submissions.accept import Accepted
 from evergold.scoring.errors import Problem
@@ -156,11 +156,13 @@ def test_scores_status_and_board_version_come_together(engine: Engine, accepted:
         assert record_scores(
             session,
             held,
-            scores=given,
-            columns=frozenset({("macro_f1", ZERO_SHOT), ("macro_f1", ONE_SHOT)}),
-            task_version=7,
-            warnings=[warning],
-            aggregates={"confusion": [[1, 0], [0, 1]]},
+            RunResult(
+                scores=given,
+                columns=frozenset({("macro_f1", ZERO_SHOT), ("macro_f1", ONE_SHOT)}),
+                task_version=7,
+                warnings=[warning],
+                aggregates={"confusion": [[1, 0], [0, 1]]},
+            ),
             now=NOW + SECOND,
         )
     run = the_run(engine, accepted.run_id)
@@ -283,7 +285,15 @@ def test_a_report_never_holds_what_is_not_a_number(engine: Engine, accepted: Acc
     held = sure(claim(engine, accepted.run_id))
     with pytest.raises(ValueError, match="JSON"), writing(engine) as session:
         record_scores(
-            session, held, scores=[], columns=frozenset(), task_version=1, aggregates={"mean": value}, now=NOW
+            session,
+            held,
+            RunResult(
+                scores=[],
+                columns=frozenset(),
+                task_version=1,
+                aggregates={"mean": value},
+            ),
+            now=NOW,
         )
     with pytest.raises(ValueError, match="finite"):
         Score("macro_f1", ZERO_SHOT, value, None, "s")

@@ -15,7 +15,7 @@ from app.base.errors import InvalidForm, PhaseNotOpen
 from app.base.storage import FolderStorage, store_file
 from app.boards.freezing import freeze_due
 from app.boards.leaderboard import Leaderboard, build_leaderboard
-from app.boards.snapshots import find_snapshot, official_board
+from app.boards.snapshots import find_official, official_board
 from app.competitions.find import find_board, find_competition, find_phase_task
 from app.competitions.visibility import Viewer
 from app.declarations.apply.apply import Change, apply_phases
@@ -116,7 +116,9 @@ def board(
 def official(engine: Engine, name: str, now: datetime) -> Leaderboard:
     with reading(engine) as session:
         place = find_board(find_competition(session, COMPETITION), "evaluation", name)
-        return official_board(session, find_snapshot(session, *place, None, Viewer(None, now)), Viewer(None, now))
+        return official_board(
+            session, find_official(session, *place, None, Viewer(None, now)).snapshot, Viewer(None, now)
+        )
 
 
 def shown(found: Leaderboard) -> list[tuple[int | None, str, str | None, float | None]]:

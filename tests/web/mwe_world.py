@@ -10,7 +10,7 @@ from sqlalchemy import Engine, select, update
 
 from app.base.db import writing
 from app.models import Board, Competition, CompetitionTask, User
-from app.runs.outcomes import record_scores
+from app.runs.outcomes import RunResult, record_scores
 from app.submissions.accept import Sender, SubmissionForm, accept_submission
 from evergold.scoring.task import read_options
 from evergold.scoring.tasks import TASKS
@@ -53,11 +53,13 @@ def scored_submission(engine: Engine, user: User, folder: Path = GOLDEN, macro: 
         assert record_scores(
             session,
             held,
-            scores=TASK.score(gold, prediction, options),
-            columns=frozenset((column.metric, column.split) for column in TASK.columns(options)),
-            task_version=TASK.version,
-            aggregates=report,
-            texts={name: write(report, options) for name, write in TASK.text_reports.items()},
+            RunResult(
+                scores=TASK.score(gold, prediction, options),
+                columns=frozenset((column.metric, column.split) for column in TASK.columns(options)),
+                task_version=TASK.version,
+                aggregates=report,
+                texts={name: write(report, options) for name, write in TASK.text_reports.items()},
+            ),
             now=NOW,
         )
     return accepted.submission.id

@@ -8,7 +8,7 @@ from sqlalchemy import Engine, update
 
 from app.base.db import writing
 from app.models import Board, Competition, CompetitionTask, HistoricRow, Phase, Team, TeamKind, User
-from app.runs.outcomes import record_scores
+from app.runs.outcomes import RunResult, record_scores
 from evergold.scoring.task import Score
 from tests import world
 from tests.rich_world import own
@@ -63,7 +63,8 @@ def enter(engine: Engine, name: str, scores: Scores, *, kind: TeamKind = TeamKin
     held = world.sure(world.claim(engine, accepted.run_id))
     with writing(engine) as session:
         columns = frozenset((score.metric, score.split) for score in rows)
-        assert record_scores(session, held, scores=rows, columns=columns, task_version=1, aggregates=REPORT, now=NOW)
+        result = RunResult(scores=rows, columns=columns, task_version=1, aggregates=REPORT)
+        assert record_scores(session, held, result, now=NOW)
 
 
 def publish(engine: Engine, name: str, bertscore: float, entropy: float) -> None:

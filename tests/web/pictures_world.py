@@ -8,7 +8,7 @@ from sqlalchemy import Engine, update
 
 from app.base.db import writing
 from app.models import Team, TeamKind
-from app.runs.outcomes import record_scores
+from app.runs.outcomes import RunResult, record_scores
 from app.submissions.accept import Sender, SubmissionForm, accept_submission
 from evergold.scoring.task import Score
 from tests import world
@@ -52,7 +52,8 @@ def enter(engine: Engine, name: str, now: datetime = NOW) -> int:
     scores = scores_of(name)
     columns = frozenset((one.metric, one.split) for one in scores if "category" not in one.split)
     with writing(engine) as session:
-        assert record_scores(session, held, scores=scores, columns=columns, task_version=1, now=NOW)
+        result = RunResult(scores=scores, columns=columns, task_version=1)
+        assert record_scores(session, held, result, now=NOW)
     return accepted.run_id
 
 

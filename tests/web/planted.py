@@ -16,7 +16,7 @@ from app.base.db import writing
 from app.competitions.find import find_competition
 from app.models import PublicFile, Role, ScoringRun, User
 from app.people.rights import grant_role
-from app.runs.outcomes import record_scores
+from app.runs.outcomes import RunResult, record_scores
 from evergold.scoring.task import Score
 from tests import world
 from tests.competitions.embargo import add_phase, declare
@@ -89,11 +89,13 @@ def plant(site: Site, person: Person) -> UUID:
         record_scores(
             session,
             held,
-            scores=[*scores, slice_],
-            columns=frozenset((score.metric, score.split) for score in scores),
-            task_version=1,
-            aggregates={"by_language": {"en": {"f1": SCORE, "counts": [281, 455]}}},
-            texts={"official": TEXT},
+            RunResult(
+                scores=[*scores, slice_],
+                columns=frozenset((score.metric, score.split) for score in scores),
+                task_version=1,
+                aggregates={"by_language": {"en": {"f1": SCORE, "counts": [281, 455]}}},
+                texts={"official": TEXT},
+            ),
             now=NOW,
         )
     return accepted.submission.id

@@ -11,7 +11,7 @@ from sqlalchemy import Engine, select
 from app.base.db import reading, writing
 from app.boards.freezing import freeze_due
 from app.boards.rows import Leaderboard, LeaderboardRow
-from app.boards.snapshots import find_snapshot, official_board
+from app.boards.snapshots import find_official, official_board
 from app.boards.statistics_work import PATIENCE
 from app.competitions.find import find_board, find_competition, find_phase_task
 from app.competitions.visibility import Viewer
@@ -138,7 +138,9 @@ def frozen(engine: Engine, now: object) -> int:
 def official(engine: Engine) -> Leaderboard:
     with reading(engine) as session:
         phase, found = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")
-        return official_board(session, find_snapshot(session, phase, found, None, Viewer(None, NOW)), Viewer(None, NOW))
+        return official_board(
+            session, find_official(session, phase, found, None, Viewer(None, NOW)).snapshot, Viewer(None, NOW)
+        )
 
 
 def test_official_results_wait_for_their_statistics(engine: Engine, three: dict[str, int]) -> None:

@@ -56,7 +56,7 @@ class Imported:
 def write_import(reading: Reading, plan: Plan, target: Target, bundle: Path, system: str) -> Imported:
     """Write a planned competition with IMPORT.md.
 
-    system: the kind of the bundle in words. Raises InvalidBundle if there is a competition already, OSError.
+    system: the kind of the bundle in words. Raises InvalidBundle if the folder has a competition already; OSError.
     """
     plan = replace(plan, name=target.name or plan.name)
     folder = target.folder or COMPETITIONS / plan.name

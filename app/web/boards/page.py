@@ -129,14 +129,14 @@ def read_board(
     session, viewer = visit.session, visit.viewer
     now, seen_as = visit.now, viewer.seen_as
     found = find_competition(session, names.competition)
-    phase_found, board_found = find_board(found, names.phase, names.board)
-    leaderboard = build_leaderboard(session, phase_found, board_found, viewer, half=half)
-    snapshot = last_snapshot(session, phase_found, board_found, viewer)
-    picture = picture_of(session, board_found, leaderboard, split)
-    waiting = _waiting(session, phase_found, board_found, leaderboard, now)
-    human_round = published_round(session, phase_found, board_found)
-    commands = commands_of(session, phase_found, board_found, leaderboard)
-    place = phase_found, board_found
+    phase, board = find_board(found, names.phase, names.board)
+    leaderboard = build_leaderboard(session, phase, board, viewer, half=half)
+    snapshot = last_snapshot(session, phase, board, viewer)
+    picture = picture_of(session, board, leaderboard, split)
+    waiting = _waiting(session, phase, board, leaderboard, now)
+    human_round = published_round(session, phase, board)
+    commands = commands_of(session, phase, board, leaderboard)
+    place = phase, board
     try:
         moved, too_far = _moves(session, place, viewer, leaderboard, query), ""
     except TooFarBack as error:
@@ -146,7 +146,7 @@ def read_board(
     addresses = Addresses(links.board_rows(*names), end, links.public_teams(names.competition), teams_end)
     table = _table(session, found, place, leaderboard, query, addresses, kept_of(viewer, split, half), moved)
     table = replace(table, problems=[*table.problems, too_far]) if too_far else table
-    where = Place(phase_found, board_found.task, board_found)
+    where = Place(phase, board.task, board)
     workspace = workspace_of(session, found, viewer, "leaderboard", where)
     figures = links.board_figures(*names)
     return render_page(
@@ -154,22 +154,22 @@ def read_board(
         "boards/page.html",
         competition=found,
         workspace=workspace,
-        phase=phase_found,
-        state=phase_state(phase_found, now),
-        board=board_found,
-        **_options(found, phase_found, board_found, seen_as),
+        phase=phase,
+        state=phase_state(phase, now),
+        board=board,
+        **_options(found, phase, board, seen_as),
         part_options=_parts(links.as_seen_by(links.board(*names), seen_as), leaderboard),
         leaderboard=leaderboard,
         table=table,
         sharing=share_board(
             visit.server,
             found,
-            phase_found,
-            board_found,
+            phase,
+            board,
             is_public=leaderboard.view.participant_view.board is BoardShown.PUBLIC,
         ),
         with_history=leaderboard.view.board is BoardShown.PUBLIC,
-        metrics=_metrics(board_found, leaderboard),
+        metrics=_metrics(board, leaderboard),
         signatures=_signatures(leaderboard),
         sources=dict.fromkeys(row.source for row in leaderboard.rows if row.source),
         human_round=human_round,
@@ -206,15 +206,15 @@ def read_official_by_number(
 
 def _official_page(
     visit: Visit,
-    place: BoardNames,
+    names: BoardNames,
     number: int | None,
     query: BoardQuery,
 ) -> Response:
     """Return the page of a frozen board; number: None for the latest one."""
     session, viewer = visit.session, visit.viewer
     now, seen_as = visit.now, viewer.seen_as
-    found = find_competition(session, place[0])
-    phase, board = find_board(found, *place[1:])
+    found = find_competition(session, names.competition)
+    phase, board = find_board(found, names.phase, names.board)
     official = find_official(session, phase, board, number, viewer)
     every = list_official(session, phase, board, viewer)
     snapshot = official.snapshot
@@ -222,7 +222,7 @@ def _official_page(
     # A frozen board has no history, and its rows are compared on the live one.
     asked = replace(query, since="", pick=False)
     end = links.as_seen_by("", seen_as)
-    addresses = Addresses(links.board_rows(*place, snapshot.number), end, links.public_teams(place[0]), end)
+    addresses = Addresses(links.board_rows(*names, snapshot.number), end, links.public_teams(names.competition), end)
     table = _table(session, found, (phase, board), leaderboard, asked, addresses, kept_of(viewer))
     workspace = workspace_of(session, found, viewer, "leaderboard", Place(phase, board.task, board))
     return render_page(
@@ -237,7 +237,7 @@ def _official_page(
         closings=[
             (
                 _version_title(one),
-                links.as_seen_by(links.official(*place, one.snapshot.number), seen_as),
+                links.as_seen_by(links.official(*names, one.snapshot.number), seen_as),
                 one.snapshot.number == snapshot.number,
             )
             for one in every

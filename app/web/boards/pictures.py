@@ -35,7 +35,7 @@ PictureName = Annotated[str, Path(examples=["progress"])]
     "/competitions/{competition}/phases/{phase}/boards/{board}/pictures",
     operation_id="list_pictures",
     summary="The pictures of a leaderboard",
-    description="Which there are for this board, with what is to be seen in words; none while it shows no scores.",
+    description="The board's pictures, each described in words; none while it shows no scores.",
     response_model=PicturesOut,
     responses=_RESPONSES,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated
 
 from anyio.to_thread import run_sync
@@ -10,12 +11,12 @@ from fastapi import Depends, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
-from app.base.db import reading, writing
+from app.base.db import writing
 from app.base.errors import InvalidForm, NotFound
 from app.base.storage import StoredFile, UploadWriter, local_file, storage_of, store_upload
 from app.base.text import one_line, refuse, wrong_text
 from app.competitions.find import organised
-from app.competitions.organisers import check_owner_bytes_left, limits_of, owner_of
+from app.competitions.organisers import Room, check_owner_bytes_left, limits_of
 from app.declarations.blueprints import forms, schemas
 from app.declarations.blueprints.kept import add_file, find_blueprint, save_document
 from app.declarations.edits.edit import Edit, edit_whole
@@ -33,8 +34,8 @@ from app.web.html.guards import PageUserVisit, SentUpload, form_again, upload_gu
 from app.web.http import csrf
 from app.web.http.context import Server, ServerHere
 from app.web.http.images import image_response
-from app.web.http.multipart import Policy, Upload, receive
-from app.web.http.room import room_left, within
+from app.web.http.multipart import Policy, receive
+from app.web.http.room import room_left, room_left_in, within
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
 
@@ -45,12 +46,26 @@ FIELDS = frozenset({csrf.FORM_FIELD, "text", "alt"})
 ALT_CHARACTERS = 300
 
 
-async def _received(
-    request: Request, server: Server, upload: SentUpload, owner: User | None
-) -> tuple[Upload, str, MadeImage]:
-    """Return the upload, its file name, and the re-encoded image; raise InvalidForm."""
+@dataclass(frozen=True, slots=True)
+class SentImage:
+    """A re-encoded image. field: of the text that it is appended to; alt: what it shows, in words."""
+
+    name: str
+    field: str
+    alt: str
+    made: MadeImage
+
+    def free_name(self, taken: Mapping[str, str], sha256: str) -> str:
+        """Return a free name: an existing file of the same name keeps it, because texts may show it."""
+        stem, _, suffix = self.name.rpartition(".")
+        names = [self.name, *(f"{stem}-{number}.{suffix}" for number in range(2, len(taken) + 3))]
+        return next(one for one in names if taken.get(one, sha256) == sha256)
+
+
+async def _received(request: Request, server: Server, upload: SentUpload, room: Room) -> SentImage:
+    """Return the image of an upload; raise InvalidForm."""
     settings = server.settings
-    with within(await room_left(server, owner), min(READ_BYTES, settings.upload_limit_bytes)) as limit_bytes:
+    with within(room, min(READ_BYTES, settings.upload_limit_bytes)) as limit_bytes:
         writer = UploadWriter(storage_of(settings), limit_bytes)
         received = await receive(request, Policy(writer, limit_bytes, FIELDS, upload.check))
     name, alt = file_name(received.filename), one_line(received.fields.get("alt", ""))
@@ -61,7 +76,8 @@ async def _received(
         }
     )
     async with editing(request):
-        return received, name, await run_sync(_made, server, received.file)
+        made = await run_sync(_made, server, received.file)
+    return SentImage(name, received.fields.get("text", ""), alt, made)
 
 
 def _made(server: Server, file: StoredFile) -> MadeImage:
@@ -75,13 +91,6 @@ def _stored(server: Server, image: MadeImage) -> StoredFile:
     return store_upload([image.content], storage_of(server.settings), limit_bytes=len(image.content))
 
 
-def _free_name(name: str, taken: Mapping[str, str], sha256: str) -> str:
-    """Return a free name: an existing file of the same name keeps it, because texts may show it."""
-    stem, _, suffix = name.rpartition(".")
-    names = [name, *(f"{stem}-{number}.{suffix}" for number in range(2, len(taken) + 3))]
-    return next(one for one in names if taken.get(one, sha256) == sha256)
-
-
 # ------------------------------------------------------------------------------------------------------------ drafts
 
 
@@ -90,30 +99,21 @@ def _free_name(name: str, taken: Mapping[str, str], sha256: str) -> str:
 async def send_image(
     request: Request, server: ServerHere, upload: UploadFromPlace, blueprint_id: RowId, at: At = ""
 ) -> Response:
-    received, name, image = await _received(request, server, upload, upload.user)
+    sent = await _received(request, server, upload, await room_left(server, upload.user))
     async with editing(request):
-        await run_sync(_keep, server, upload.user, blueprint_id, forms.steps_of(at), received, name, image)
+        await run_sync(_keep, server, upload.user, blueprint_id, forms.steps_of(at), sent)
     return RedirectResponse(f"{links.organise(blueprint_id, 'part', at)}#saved", 303)
 
 
-def _keep(
-    server: Server,
-    user: User,
-    blueprint_id: int,
-    steps: schemas.Steps,
-    received: Upload,
-    name: str,
-    image: MadeImage,
-) -> None:
+def _keep(server: Server, user: User, blueprint_id: int, steps: schemas.Steps, sent: SentImage) -> None:
     """Store the file and append the image to the text; neither if one of them is refused."""
-    file, field, now = _stored(server, image), received.fields.get("text", ""), server.clock()
+    file, now = _stored(server, sent.made), server.clock()
     with writing(server.engine) as session:
         blueprint = find_blueprint(session, user, blueprint_id, lock=True)
-        if field not in dict(image_texts(forms.fields_of(blueprint.document, steps), steps)):
+        if sent.field not in dict(image_texts(forms.fields_of(blueprint.document, steps), steps)):
             raise InvalidForm("This image cannot be taken.", fields={"text": "Choose the text that shows it."})
-        free = _free_name(name, {one.path: one.sha256 for one in blueprint.files}, file.sha256)
-        shown = markdown_of(free, one_line(received.fields.get("alt", "")))
-        document = with_image(blueprint.document, (*steps, field), shown)
+        free = sent.free_name({one.path: one.sha256 for one in blueprint.files}, file.sha256)
+        document = with_image(blueprint.document, (*steps, sent.field), markdown_of(free, sent.alt))
         add_file(session, user, blueprint_id, free, file, limits_of(server.settings), now)
         save_document(session, user, blueprint_id, blueprint.version, document, now)
 
@@ -141,34 +141,27 @@ def read_written_image(
 async def send_image_of_text(
     request: Request, server: ServerHere, upload: UploadFromTexts, competition: str
 ) -> Response:
-    owner = await run_sync(_owner, server, upload.user, competition)
-    received, name, image = await _received(request, server, upload, owner)
+    sent = await _received(request, server, upload, await room_left_in(server, upload.user, competition))
     async with editing(request):
-        await run_sync(_edit, server, upload.user, competition, received, name, image)
+        await run_sync(_edit, server, upload.user, competition, sent)
     return RedirectResponse(links.edit(competition, "texts"), 303)
 
 
-def _owner(server: Server, user: User, competition: str) -> User | None:
-    """Return the user whose quota the image counts in; raise Forbidden, NotFound."""
-    with reading(server.engine) as session:
-        return owner_of(session, organised(session, user, competition, Right.EDIT))
-
-
-def _edit(server: Server, user: User, competition: str, received: Upload, name: str, image: MadeImage) -> None:
+def _edit(server: Server, user: User, competition: str, sent: SentImage) -> None:
     """Apply a new revision with the file, and with the image at the end of the text."""
-    file, field, now = _stored(server, image), received.fields.get("text", ""), server.clock()
+    file, now = _stored(server, sent.made), server.clock()
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.EDIT)
         check_owner_bytes_left(session, found, file.size_bytes, limits_of(server.settings))
         present = present_revision(session, found)
     texts = [one for part in text_parts(present.document) for one in part.fields if one.kind is Kind.TEXT]
-    text = next((one for one in texts if one.name == field), None)
+    text = next((one for one in texts if one.name == sent.field), None)
     if text is None:
         raise InvalidForm("This image cannot be taken.", fields={"text": "Choose the text that shows it."})
     files = stored_files(present, storage_of(server.settings))
-    free = _free_name(name, files, file.sha256)
+    free = sent.free_name(files, file.sha256)
     before = str(value_at(present.document, text.path) or "").rstrip()
-    after = f"{before}\n\n{markdown_of(free, one_line(received.fields.get('alt', '')))}\n".lstrip()
+    after = f"{before}\n\n{markdown_of(free, sent.alt)}\n".lstrip()
     edit = Edit(competition, present.number, user, f"The image {free}")
     document = with_values(present.document, {text.path: after})
     edit_whole(server.engine, storage_of(server.settings), edit, document, {**files, free: file.sha256}, now)

@@ -20,7 +20,7 @@ from app.base.storage import StoredFile, UploadWriter, local_file, storage_of, s
 from app.base.text import whole_number
 from app.competitions.find import organised
 from app.competitions.life import ImpossibleStage, Life, change_life
-from app.competitions.organisers import check_owner_bytes_left, limits_of, owner_of
+from app.competitions.organisers import check_owner_bytes_left, limits_of
 from app.competitions.readiness import readiness
 from app.declarations.blueprints import stories
 from app.declarations.blueprints.forms import in_words
@@ -41,7 +41,7 @@ from app.web.html.workspace import desk_of
 from app.web.http import csrf
 from app.web.http.context import Server, ServerHere
 from app.web.http.multipart import Policy, receive
-from app.web.http.room import room_left, within
+from app.web.http.room import room_left_in, within
 from app.web.http.routers import page_router
 from app.web.http.visit import UserVisit
 
@@ -255,8 +255,8 @@ def _show_files(visit: UserVisit, competition: str, error: EvergoldError) -> Res
 @form_again(_show_files)
 async def send_items(request: Request, server: ServerHere, upload: UploadFromFiles, competition: str) -> Response:
     """Store the items that teams get, with the roles of their columns where a script sent them along."""
-    owner = await run_sync(_owner, server, upload.user, competition)
-    with within(await room_left(server, owner), server.settings.upload_limit_bytes) as limit_bytes:
+    room = await room_left_in(server, upload.user, competition)
+    with within(room, server.settings.upload_limit_bytes) as limit_bytes:
         writer = UploadWriter(storage_of(server.settings), limit_bytes)
         fields = frozenset({csrf.FORM_FIELD, _ANSWERS})
         received = await receive(request, Policy(writer, limit_bytes, fields, upload.check))
@@ -265,12 +265,6 @@ async def send_items(request: Request, server: ServerHere, upload: UploadFromFil
     async with editing(request):
         await run_sync(_save_items, server, upload.user, competition, received.file, f"items{suffix}", answers)
     return RedirectResponse(links.setup(competition, "files"), 303)
-
-
-def _owner(server: Server, user: User, competition: str) -> User | None:
-    """Return the user whose quota the items count in; raise Forbidden, NotFound."""
-    with reading(server.engine) as session:
-        return owner_of(session, organised(session, user, competition, Right.EDIT))
 
 
 def _save_items(

@@ -9,8 +9,9 @@ from anyio.to_thread import run_sync
 
 from app.base.db import reading
 from app.base.errors import UploadTooLarge
-from app.competitions.organisers import Room, limits_of, room_of
-from app.models import User
+from app.competitions.find import organised
+from app.competitions.organisers import Room, limits_of, owner_of, room_of
+from app.models import Right, User
 from app.web.http.context import Server
 
 
@@ -23,6 +24,16 @@ def room_for(server: Server, user: User | None) -> Room:
 async def room_left(server: Server, user: User | None) -> Room:
     """Call `room_for` in a thread."""
     return await run_sync(room_for, server, user)
+
+
+async def room_left_in(server: Server, user: User, competition: str) -> Room:
+    """Return the room left in the quota of the competition's owner, for somebody who edits it, in a thread."""
+
+    def owner() -> User | None:
+        with reading(server.engine) as session:
+            return owner_of(session, organised(session, user, competition, Right.EDIT))
+
+    return await room_left(server, await run_sync(owner))
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from fastapi import Depends, Form, Request, Response
 from fastapi.responses import RedirectResponse
@@ -35,6 +35,22 @@ QUESTIONS = (
     ("rest_sense", "Is the sense of the rest of the sentence kept?", "lost", "fully kept"),
     ("naturalness", "Does the paraphrase sound natural?", "not at all", "as a native would say it"),
 )
+
+
+class SheetNames(NamedTuple):
+    """The names in the address of a worksheet."""
+
+    competition: str
+    round_name: str
+    language: str
+
+
+async def sheet_names(competition: str, round_name: str, language: str) -> SheetNames:
+    """Return the names in the address."""
+    return SheetNames(competition, round_name, language)
+
+
+SheetNamesHere = Annotated[SheetNames, Depends(sheet_names)]
 
 
 class MarksForm(PageForm):
@@ -73,9 +89,9 @@ def read_assignments(visit: PageUserVisit) -> Response:
 
 
 @router.get(SHEET)
-def read_sheet(visit: PageUserVisit, competition: str, round_name: str, language: str) -> Response:
+def read_sheet(visit: PageUserVisit, names: SheetNamesHere) -> Response:
     """Redirect to the first item that the annotator has not judged."""
-    sheet = _sheet(visit.session, visit.user, competition, round_name, language)
+    sheet = _sheet(visit.session, visit.user, names)
     workspace = _workspace(visit, sheet)
     following = sheet.worksheet.next_open()
     if following is not None:
@@ -84,14 +100,8 @@ def read_sheet(visit: PageUserVisit, competition: str, round_name: str, language
 
 
 @router.get(ITEM)
-def read_item(
-    visit: PageUserVisit,
-    competition: str,
-    round_name: str,
-    language: str,
-    place: int,
-) -> Response:
-    return _item_page(visit, (competition, round_name, language, place))
+def read_item(visit: PageUserVisit, names: SheetNamesHere, place: int) -> Response:
+    return _item_page(visit, names, place)
 
 
 @router.post(ITEM)
@@ -99,60 +109,45 @@ def send_marks(
     request: Request,
     server: ServerHere,
     user: SentForm,
-    competition: str,
-    round_name: str,
-    language: str,
+    names: SheetNamesHere,
     place: int,
     form: Annotated[MarksForm, Form()],
 ) -> Response:
     """Save marks; return the progress to a script, else redirect to the next open item."""
     with writing(server.engine) as session:
-        sheet = _sheet(session, user, competition, round_name, language)
+        sheet = _sheet(session, user, names)
         text_id = _text_id(sheet, place)
         marks = save_marks(session, sheet.judging, sheet.annotator, text_id, form.model_dump(), server.clock())
-        sheet = _sheet(session, user, competition, round_name, language)
+        sheet = _sheet(session, user, names)
     if "hx-request" in request.headers:
         return render(request, "judging/progress.html", sheet=sheet, place=place, marks=marks, is_saved=True)
     if not is_whole(marks):
-        where = (competition, round_name, language, place)
         with user_visit_of(request, user) as visit:
-            return _item_page(visit, where, status=422, is_incomplete=True)
+            return _item_page(visit, names, place, is_incomplete=True)
     following = sheet.worksheet.next_open(place)
     return RedirectResponse(sheet.address(following), 303)
 
 
 @router.post(f"{ITEM}/clear")
 def send_clear(
-    server: ServerHere,
-    user: Annotated[User, Depends(form_guard(ITEM))],
-    competition: str,
-    round_name: str,
-    language: str,
-    place: int,
+    server: ServerHere, user: Annotated[User, Depends(form_guard(ITEM))], names: SheetNamesHere, place: int
 ) -> Response:
     """Clear the marks of one paraphrase."""
     with writing(server.engine) as session:
-        sheet = _sheet(session, user, competition, round_name, language)
+        sheet = _sheet(session, user, names)
         clear_marks(session, sheet.judging, sheet.annotator, _text_id(sheet, place))
     return RedirectResponse(sheet.address(place), 303)
 
 
-def _item_page(
-    visit: UserVisit,
-    where: tuple[str, str, str, int],
-    *,
-    status: int = 200,
-    is_incomplete: bool = False,
-) -> Response:
+def _item_page(visit: UserVisit, names: SheetNames, place: int, *, is_incomplete: bool = False) -> Response:
     session = visit.session
-    competition, round_name, language, place = where
-    sheet = _sheet(session, visit.user, competition, round_name, language)
+    sheet = _sheet(session, visit.user, names)
     text = session.get_one(JudgedText, _text_id(sheet, place))
     workspace = _workspace(visit, sheet)
     response = render_page(
         visit,
         "judging/item.html",
-        status,
+        422 if is_incomplete else 200,
         sheet=sheet,
         workspace=workspace,
         place=place,
@@ -167,11 +162,11 @@ def _item_page(
     return response
 
 
-def _sheet(session: Session, user: User, competition: str, round_name: str, language: str) -> Sheet:
+def _sheet(session: Session, user: User, names: SheetNames) -> Sheet:
     """Return the sheet; raise NotFound for users who are not its annotator."""
-    found = find_competition(session, competition)
-    judging = find_round(session, found, round_name)
-    annotator = find_assignment(session, found, judging, language, user)
+    found = find_competition(session, names.competition)
+    judging = find_round(session, found, names.round_name)
+    annotator = find_assignment(session, found, judging, names.language, user)
     return Sheet(found, judging, annotator, worksheet(session, judging, annotator))
 
 
