@@ -81,7 +81,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object | None:
-    """As `--dist loadfile`, but what loads torch is one file, too."""
+    """As `--dist loadfile`, but what loads torch is one file, too, and what shares a browser."""
     from xdist.scheduler import LoadFileScheduling
 
     class Bundles(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
@@ -126,6 +126,17 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     result = yield
     lanes.check_is_cheap(item, lanes.processor_seconds() - began)
     return result
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, object, object]:
+    """A browser goes on as long as those come that share it."""
+    try:
+        return (yield)
+    finally:
+        is_last = nextitem is None or lanes.bundle_of(nextitem.nodeid) != lanes.bundle_of(item.nodeid)
+        if is_last and "tests.web.browsers" in sys.modules:
+            sys.modules["tests.web.browsers"].end_browser()
 
 
 @pytest.fixture(autouse=True)

@@ -54,6 +54,30 @@ WITH_TORCH = (
     "tests/workers/test_device.py",
 )
 
+#: Two processes run these, each with a browser for all of its files: to start one takes 2 s of processor time.
+IN_BROWSER = (
+    (
+        "tests/web/test_accessibility.py",
+        "tests/web/test_late_parts_browser.py",
+        "tests/web/people/test_passkeys.py",
+        "tests/web/people/test_second_factor.py",
+        "tests/web/people/test_providers.py",
+    ),
+    (
+        "tests/web/submissions/test_submit_browser.py",
+        "tests/web/submissions/test_workplace_browser.py",
+        "tests/web/test_browser.py",
+        "tests/web/test_browser_organiser.py",
+        "tests/web/test_browser_setup.py",
+        "tests/web/boards/test_browser.py",
+        "tests/web/boards/test_pictures_browser.py",
+        "tests/web/boards/test_wide_board.py",
+        "tests/web/boards/test_workspace_browser.py",
+        "tests/web/gold/test_explained_in_the_browser.py",
+        "tests/web/judging/test_browser.py",
+    ),
+)
+
 SEED_VARIABLE = "EVERGOLD_TEST_SEED"
 #: Fixtures that are a server, or stand on one.
 SERVERS = frozenset({"valkey", "postgres_server", "postgresql_engine"})
@@ -101,9 +125,12 @@ def module_of(item: pytest.Item) -> str:
 
 
 def bundle_of(nodeid: str) -> str:
-    """What one process of xdist runs as a whole: a module, or all that load torch."""
+    """What one process of xdist runs as a whole: a module, all that load torch, or what shares a browser."""
     module = nodeid.partition("::")[0]
-    return "with torch" if module in WITH_TORCH else module
+    if module in WITH_TORCH:
+        return "with torch"
+    shared = (f"in browser {number}" for number, modules in enumerate(IN_BROWSER) if module in modules)
+    return next(shared, module)
 
 
 def _dear_place(module: str) -> int:

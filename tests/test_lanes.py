@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -9,6 +10,8 @@ import pytest
 
 from tests import lanes
 from tests.processes import REPOSITORY
+
+IN_BROWSER = {module for modules in lanes.IN_BROWSER for module in modules}
 
 
 @dataclass
@@ -55,13 +58,24 @@ def test_a_dear_test_fails_unless_it_is_known_or_for_soak() -> None:
 
 
 def test_the_dear_ones_are_there() -> None:
-    assert [name for name in (*lanes.SLOW_FIRST, *lanes.WITH_TORCH) if not (REPOSITORY / name).exists()] == []
+    assert [
+        name for name in (*lanes.SLOW_FIRST, *lanes.WITH_TORCH, *IN_BROWSER) if not (REPOSITORY / name).exists()
+    ] == []
 
 
-def test_what_loads_torch_is_one_bundle_and_every_other_module_its_own() -> None:
+def test_what_loads_torch_or_shares_a_browser_is_a_bundle_and_every_other_module_its_own() -> None:
     bundles = {lanes.bundle_of(f"{name}::one[tests/a.py::b]") for name in lanes.WITH_TORCH}
     assert len(bundles) == 1
+    for number, modules in enumerate(lanes.IN_BROWSER):
+        assert {lanes.bundle_of(f"{name}::one") for name in modules} == {f"in browser {number}"}
     assert lanes.bundle_of("tests/a.py::one[tests/b.py::c]") == "tests/a.py"
+
+
+def test_whatever_asks_for_the_browser_shares_it() -> None:
+    asking = re.compile(r"^from tests\.web\.test_browser import .*\bchromium\b", re.MULTILINE)
+    modules = (path for path in (REPOSITORY / "tests").rglob("test_*.py") if asking.search(path.read_text("utf-8")))
+    found = {str(path.relative_to(REPOSITORY)) for path in modules}
+    assert found - {"tests/stories/test_linguist.py"} == IN_BROWSER - {"tests/web/test_browser.py"}
 
 
 def test_processes_are_given_bundles_whole(pytestconfig: pytest.Config) -> None:

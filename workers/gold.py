@@ -132,7 +132,7 @@ def private_folder(content_bytes: int) -> Iterator[Path]:
 def _locked_folder(place: Path) -> tuple[Path, int]:
     """Return a new folder and the descriptor that locks it."""
     while True:
-        folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
+        folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=place))
         with suppress(OSError):  # a cleaner took it for a leftover before it was locked
             lock = os.open(folder, os.O_RDONLY)
             with suppress(BlockingIOError):

@@ -55,7 +55,7 @@ def _place(settings: Settings) -> Path:
 def _locked_folder(place: Path) -> tuple[Path, int]:
     """Make a folder and lock it; another one if it was removed in the moment before it was locked."""
     while True:
-        folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
+        folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=place))
         with suppress(FileNotFoundError):
             lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
             fcntl.flock(lock, fcntl.LOCK_EX)

@@ -10,6 +10,8 @@ async function answerOf(kind, options) {
   return navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) });
 }
 
+// Before this script has come, sending the form would send it without an answer.
+if (form) form.querySelector("button[type=submit]").disabled = false;
 form?.addEventListener("submit", async (event) => {
   event.preventDefault();
   const failure = form.querySelector("[role=status]");

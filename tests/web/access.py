@@ -12,13 +12,14 @@ from typing import Any
 
 import httpx
 from axe_playwright_python.base import AXE_FILE_PATH
-from playwright.sync_api import Browser, BrowserContext, Page, Request
+from playwright.sync_api import Browser, Page, Request
+
+from tests.web.browsers import open_context
 
 #: Of the compressed page, with its styles and scripts.
 HEAVIEST_BYTES = 150_000
 DESKTOP: Any = {"width": 1280, "height": 900}
 PHONE: Any = {"width": 375, "height": 800}
-PATIENCE_MS = 30_000
 #: axe's rules as they come, and a size for fingers (WCAG 2.2 AA), which axe leaves to choose.
 RULES: dict[str, Any] = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}
 #: Those on which the colours and the width of a screen tell.
@@ -152,8 +153,7 @@ class Reader:
 @contextmanager
 def reader_of(chromium: Browser, url: str, person: httpx.Client | None = None) -> Iterator[Reader]:
     """Somebody who reads pages of the server, logged in as this person if one is given."""
-    context: BrowserContext = chromium.new_context(timezone_id="Asia/Kolkata")
-    context.set_default_timeout(PATIENCE_MS)
+    context = open_context(chromium, timezone_id="Asia/Kolkata")
     if person is not None:
         cookies: list[Any] = [
             {"name": one.name, "value": one.value or "", "url": url, "httpOnly": True} for one in person.cookies.jar

@@ -70,7 +70,7 @@ def answering(_sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) 
     app = create_app(Settings(data_dir=folder, database_url=f"sqlite:///{folder / 'evergold.db'}"))
     app.openapi = application().openapi  # type: ignore[method-assign]  # the same, and made once
     app.state.server.engine.dispose()
-    app.state.in_flight = set()
+    app.state.in_flight, app.state.connections = set(), set()
     transport = InProcess(app)
     yield app, transport
     transport.end()

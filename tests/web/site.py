@@ -8,7 +8,7 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -197,7 +197,7 @@ def serving(app: FastAPI) -> Iterator[str]:
     )
     thread = threading.Thread(target=server.run, name=SERVER_THREAD)
     thread.start()
-    app.state.in_flight = server.server_state.tasks
+    app.state.in_flight, app.state.connections = server.server_state.tasks, server.server_state.connections
     try:
         while not server.started:
             assert thread.is_alive(), "the server did not start"
@@ -219,13 +219,25 @@ def a_site(app: FastAPI, url: str, engine: Engine, settings: Settings) -> Iterat
     with site.clients:
         yield site
     wait_for_requests(app)
+    _close_connections(app)
     engine.dispose()
 
 
 def wait_for_requests(app: FastAPI) -> None:
     """What a browser asked for last may still be on its way to the database, which the next test replaces."""
+    _wait_until_empty(app.state.in_flight)
+
+
+def _close_connections(app: FastAPI) -> None:
+    """What somebody sends on a connection that they left open would reach the database of the next test."""
+    for connection in list(app.state.connections):
+        connection.loop.call_soon_threadsafe(connection.shutdown)
+    _wait_until_empty(app.state.connections)
+
+
+def _wait_until_empty(those: Collection[object]) -> None:
     deadline = time.monotonic() + 10
-    while app.state.in_flight and time.monotonic() < deadline:
+    while those and time.monotonic() < deadline:
         time.sleep(0.005)
 
 

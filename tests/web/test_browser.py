@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -14,14 +13,14 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 from sqlalchemy import select
 
 from app.base.db import reading
 from app.models import RunStatus, ScoringRun
 from evergold.moments import deadline_words
 from tests import lanes, world
-from tests.chromium import ABSENT, FLAGS, find_chromium
+from tests.web.browsers import PATIENCE_MS, open_context, running_browser
 from tests.web.pictures import keep
 from tests.web.reading import BOARD_PAGE, COMPETITION_PAGE, HOME, SUBMIT_PAGE
 from tests.web.site import CONTENT, PASSWORD, Site
@@ -32,8 +31,6 @@ pytestmark = pytest.mark.browser
 DEVICES = {"desktop": {"width": 1280, "height": 900}, "phone": {"width": 375, "height": 800}}
 #: Every device and every scheme with each commit; in soak each with each.
 LOOKS = [("desktop", "light"), ("phone", "dark"), lanes.in_soak("desktop", "dark"), lanes.in_soak("phone", "light")]
-#: Longest time that anything on these pages may take.
-PATIENCE_MS = 30_000
 expect.set_options(timeout=PATIENCE_MS)  # for every test in a browser: the machine may be busy
 
 
@@ -57,15 +54,9 @@ class Viewer:
 
 
 @pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """A browser for all tests of this file."""
-    found = find_chromium()
-    if found is None:
-        pytest.fail(ABSENT) if os.environ.get("CI") == "true" else pytest.skip(ABSENT)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
-        yield browser
-        browser.close()
+def chromium() -> Browser:
+    """The browser for all tests of this file."""
+    return running_browser()
 
 
 @pytest.fixture
@@ -84,8 +75,7 @@ def look(chromium: Browser, site: Site) -> Iterator[Any]:
 
     def open_page(device: str = "desktop", scheme: Any = "light", **more: Any) -> Viewer:
         size: Any = DEVICES[device]
-        context = chromium.new_context(viewport=size, color_scheme=scheme, timezone_id="Asia/Kolkata", **more)
-        context.set_default_timeout(PATIENCE_MS)
+        context = open_context(chromium, viewport=size, color_scheme=scheme, timezone_id="Asia/Kolkata", **more)
         looking = Viewer(context.new_page(), site.url)
         note = looking.complaints.append
         looking.page.on("console", lambda said: note(said.text) if said.type in ("error", "warning") else None)
@@ -188,11 +178,13 @@ def test_by_keyboard_alone(look: Any, site: Site) -> None:
     page.keyboard.press("Enter")
     tab_to(page, page.get_by_role("link", name="Idioms").first)
     page.keyboard.press("Enter")
+    page.wait_for_url(f"**{COMPETITION_PAGE}")
     expect(page.get_by_role("heading", level=1)).to_have_text("Idioms")
     submit = page.get_by_role("link", name="Submit to Detection, Evaluation").first
     tab_to(page, submit)
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
     page.keyboard.press("Enter")
+    page.wait_for_url("**/submit")
     tab_to(page, page.get_by_role("button", name="Submit", exact=True))
     page.keyboard.press("Enter")  # without a file the browser itself says what is missing
     assert page.evaluate("document.querySelector('#file').validity.valueMissing")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
 from typing import Any
 
@@ -98,7 +99,7 @@ def test_tabs_and_choices_are_links_and_the_tab_one_is_on_is_in_view(look: Any, 
     expect(page.locator("#bibtex")).to_contain_text("@misc{idioms")
     page.locator(".tabs").get_by_role("link", name="Leaderboard").click()
     page.get_by_role("navigation", name="Board").get_by_role("link", name="one-shot").click()
-    assert page.url.endswith("/boards/one-shot")
+    expect(page).to_have_url(re.compile("/boards/one-shot$"))
 
 
 def test_columns_languages_and_density_are_kept_in_the_address(look: Any, filled: Site) -> None:  # noqa: F811
@@ -110,7 +111,7 @@ def test_columns_languages_and_density_are_kept_in_the_address(look: Any, filled
     expect(page.locator(".board-scroll th", has_text="Date")).to_have_count(0)
     page.get_by_label("Compact").check()
     expect(page.locator("table.compact")).to_have_count(1)
-    assert "compact=yes" in page.url
+    expect(page).to_have_url(re.compile("compact=yes"))
     page.reload()
     expect(page.locator(".board-scroll th", has_text="Date")).to_have_count(0)
     assert page.evaluate("document.querySelector('.board tbody tr').offsetHeight") == 26
@@ -136,7 +137,8 @@ def test_a_reader_on_a_phone_goes_from_the_list_to_a_team_and_back_to_the_board(
     first.get_by_role("link", name="Team 0", exact=True).click()
     expect(page.get_by_role("heading", level=2, name="Team 0")).to_be_visible()
     page.get_by_role("link", name="zero-shot").first.click()
-    assert page.url.endswith(BOARD_PAGE)
+    expect(page).to_have_url(re.compile(f"{BOARD_PAGE}$"))
+    page.wait_for_load_state()
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") == 0
     _heading_stays_without_scripts(look)
 

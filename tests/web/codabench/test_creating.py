@@ -20,9 +20,10 @@ from app.people.client_tokens import client_token
 from app.submissions.held_uploads import UploadedAlready
 from demo.codabench.pack import HERE
 from tests.importers.bundles import made
+from tests.processes import wait_until
 from tests.rich_world import fresh
 from tests.sealed import make_key
-from tests.web.declarations.test_bundles import in_memory, left_in_memory
+from tests.web.declarations.test_bundles import in_memory
 from tests.web.site import PASSWORD, Site, log_in
 from tests.world import NOW
 from workers.sweep import clear_held_uploads
@@ -125,13 +126,13 @@ def test_a_name_that_is_taken_is_kept_to_be_mended(olga: Organiser) -> None:
 
 
 def test_nothing_of_a_bundle_stays_in_clear(site: Site, olga: Organiser) -> None:
-    before, content = in_memory(), made.version_2({"solutions:": "others:"})
+    content = made.version_2({"solutions:": "others:"})
     content["gold/truth.txt"] = content["truth.txt"] = SECRET
     content["scoring.zip"] = made.zipped({"metadata.yaml": made.METADATA, "score.py": "import json\n"})
     assert olga.asked(olga.bring(made.zipped(content))).json()["status"] == "Finished"
     for path in site.settings.data_dir.rglob("*"):
         assert not path.is_file() or SECRET.encode() not in path.read_bytes(), path
-    assert left_in_memory(before) == set()
+    wait_until(lambda: not in_memory(), "nothing of it is left")
 
 
 def test_a_bundle_makes_one_competition_however_often_it_is_sent(site: Site, olga: Organiser) -> None:
@@ -238,10 +239,9 @@ def test_what_became_of_bundles_is_kept_for_a_day_and_of_a_few(site: Site, olga:
 
 def test_a_bundle_that_is_too_large_or_empty_is_refused_as_it_comes(site: Site, olga: Organiser) -> None:
     limit = site.settings.upload_limit_bytes
-    before = in_memory()
     assert olga.announce(file_size=str(limit + 1)).status_code == 413
     address = olga.announce().json()["sassy_url"]
     assert olga.put(address, b"").status_code == 422
     assert olga.put(address, bytes(limit + 1)).status_code == 413
-    assert left_in_memory(before) == set()
+    wait_until(lambda: not in_memory(), "nothing of it is left")
     assert olga.put(address, RESULTS).status_code == 200, "the address waits for the bundle"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from app.models import Blueprint, Competition, GoldVersion, RunStatus, ScoreRow,
 from demo.codabench.pack import HERE
 from tests import programs
 from tests.importers.bundles import made
+from tests.processes import wait_until
 from tests.rich_world import fresh
 from tests.sealed import make_key
 from tests.web.declarations.linguist import Linguist
@@ -103,22 +104,12 @@ def send(person: Linguist, address: str, **fields: str) -> httpx.Response:
     return person.browser.post(address, data={"csrf_token": person.token, **fields}, follow_redirects=True)
 
 
-def in_memory() -> set[Path]:
-    """List the folders in which bundles are unpacked, here and in tests that run beside this one."""
-    return set(Path("/dev/shm").glob("evergold-import-*"))  # noqa: S108 - only looked at
-
-
-def left_in_memory(before: set[Path]) -> set[Path]:
-    """Return the folders that are new and stay; those of tests beside this one go away by themselves."""
-    left, deadline = in_memory() - before, time.monotonic() + 30
-    while left and time.monotonic() < deadline:
-        time.sleep(0.05)
-        left &= in_memory()
-    return left
+def in_memory() -> list[Path]:
+    """List the folders in which this process unpacks bundles; tests beside this one have theirs."""
+    return list(Path("/dev/shm").glob(f"evergold-import-{os.getpid()}-*"))  # noqa: S108 - only looked at
 
 
 def test_nothing_of_a_bundle_stays_in_clear(site: Site, olga: Linguist) -> None:
-    before = in_memory()
     content = made.version_2({"solutions:": "others:"})
     secret = "an-answer-that-nobody-else-has"
     content["gold/truth.txt"] = content["truth.txt"] = secret
@@ -126,7 +117,7 @@ def test_nothing_of_a_bundle_stays_in_clear(site: Site, olga: Linguist) -> None:
     assert bring(olga, made.zipped(content)).status_code == 200
     for path in site.settings.data_dir.rglob("*"):
         assert not path.is_file() or secret.encode() not in path.read_bytes(), path
-    assert left_in_memory(before) == set()
+    wait_until(lambda: not in_memory(), "nothing of it is left")
 
 
 def test_unclear_dates_are_named_and_answers_are_taken(site: Site, olga: Linguist) -> None:

@@ -50,6 +50,8 @@ def given(site: Site) -> list[tuple[bool, int | None, int | None, int | None]]:
 
 
 def press(page: Page, *keys: str) -> None:
+    """One after another; the first is heard by the page's script."""
+    page.wait_for_load_state()
     for key in keys:
         page.keyboard.press(key)
 

@@ -8,13 +8,15 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, CDPSession, Page
+from playwright.sync_api import Browser, CDPSession, Page, expect
 from sqlalchemy import select, update
 
 from app.base.db import reading, writing
 from app.models import Passkey, SecondStep, User
 from app.people.passkeys import Site as Place, verified_answer
-from tests.web.access import PATIENCE_MS, Reader
+from tests.web.access import Reader
+from tests.web.browsers import open_context
+from tests.web.late_parts import holding
 from tests.web.site import PASSWORD, Site, a_site, register
 from tests.web.test_browser import chromium  # noqa: F401 - a fixture
 
@@ -45,8 +47,7 @@ def named(empty_site: Site) -> Iterator[Site]:
 @contextmanager
 def browser_of(chromium: Browser) -> Iterator[tuple[Page, CDPSession]]:  # noqa: F811
     """A page of a browser whose machine has an authenticator."""
-    context = chromium.new_context()
-    context.set_default_timeout(PATIENCE_MS)
+    context = open_context(chromium)
     page = context.new_page()
     session = context.new_cdp_session(page)
     session.send("WebAuthn.enable")
@@ -59,13 +60,15 @@ def password(site: Site, page: Page, username: str = "ada") -> None:
     page.goto(f"{site.url}/login?next=/submissions")
     page.fill("#username", username)
     page.fill("#password", PASSWORD)
-    page.click("main button[type=submit]")
+    with page.expect_navigation():
+        page.click("main button[type=submit]")
 
 
 def add(site: Site, page: Page, name: str) -> None:
     page.goto(site.url + LOGINS)
     page.fill("#second-proof", PASSWORD)
-    page.click("text=Add a passkey")
+    with page.expect_navigation():
+        page.click("text=Add a passkey")
     page.fill("#name", name)
     page.click("text=Add the passkey")
 
@@ -90,6 +93,10 @@ def test_a_passkey_is_the_second_factor(named: Site, chromium: Browser) -> None:
         password(named, page)
         assert page.url == f"{named.url}/login/second"
         assert reader.complaints(None) == []
+        with holding(page, frozenset({"script"})) as release:
+            page.goto(page.url, wait_until="commit")
+            expect(page.get_by_role("button", name="Use a passkey")).to_be_disabled()  # it would send no answer
+            release()
         page.click("text=Use a passkey")
         page.wait_for_url("**/submissions")
         [used] = keys(named)

@@ -300,11 +300,11 @@ def test_a_sender_who_falls_silent_is_not_waited_for(site: Site, ada: Person, mo
 def test_a_slow_sender_who_keeps_sending_is_waited_for(
     site: Site, ada: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(arrival, "SILENCE_SECONDS", 0.5)
+    monkeypatch.setattr(arrival, "SILENCE_SECONDS", 1.5)  # less than all of it takes, ten times as much as a drop
 
     def drop_by_drop() -> Iterator[bytes]:
         for start in range(0, len(WHOLE), 16):
-            time.sleep(0.1)
+            time.sleep(0.15)
             yield WHOLE[start : start + 16]
 
     response = ada.client.post(SUBMIT, content=drop_by_drop(), headers={"Content-Type": TYPE})

@@ -115,6 +115,7 @@ def test_the_end_of_a_run_is_told_by_the_title_and_to_who_allows_it_by_a_notific
     world.score(site.engine, accepted.run_id, 0.743)
     expect(page).to_have_title(re.compile("^Scored 0.743"))
     expect(page.locator(".standings")).to_contain_text("rank 1 of 2")
+    page.wait_for_function("told.length")
     ((title, about),) = page.evaluate("told")
     assert title.startswith("Scored 0.743")
     assert about["body"].startswith("Scored.")
