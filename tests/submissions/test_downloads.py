@@ -22,7 +22,19 @@ from app.submissions.downloads import (
     record_download,
 )
 from app.teams.registration import Missing, RegistrationNeeded
-from tests.world import COMPETITION, DAY, EARLIER_PHASE, HOUR, NOW, SECOND, add_competition, add_user, the_phase_task
+from tests.world import (
+    COMPETITION,
+    DAY,
+    EARLIER_PHASE,
+    HOUR,
+    NOW,
+    PHASE,
+    SECOND,
+    TASK,
+    add_competition,
+    add_user,
+    the_phase_task,
+)
 
 FILE = "items.csv"
 
@@ -70,6 +82,7 @@ def test_the_log_comes_newest_first_in_pages(engine: Engine, ada: User) -> None:
         last, end = list_downloads(session, competition, wanted, limit=2, before=then)
     assert [one.downloaded_at for one in (*first, *last)] == [NOW + minute * SECOND for minute in (2, 1, 0)]
     assert (len(first), end) == (2, None)
+    assert {(one.phase, one.task, one.file, one.sha256) for one in first} == {(PHASE, TASK, FILE, "0" * 64)}
 
 
 def test_a_file_is_there_from_the_start_of_its_phase_on_and_follows_it(engine: Engine, ada: User) -> None:

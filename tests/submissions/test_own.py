@@ -14,8 +14,8 @@ from app.submissions.accept import SubmissionForm, check_submission_form
 from app.submissions.choices import boards_entered
 from app.submissions.find import count_own, get_submission, is_at, own_places
 from app.teams.membership import leave_team
-from tests.competitions.embargo import enter
-from tests.world import COMPETITION, HOUR, NOW, add_team, submit, the_phase_task
+from tests.competitions.embargo import add_phase, enter
+from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, add_competition, add_team, submit, the_phase_task
 
 
 @pytest.fixture
@@ -45,6 +45,24 @@ def test_of_a_team_that_one_left_only_what_one_sent_is_ones_own(engine: Engine, 
     assert own(engine, bob) == {True: {sent, of_bob}}
     with reading(engine) as session:
         assert count_own(session, find_competition(session, COMPETITION), ada) == 2
+
+
+def test_places_come_as_the_organisers_have_them(engine: Engine, people: list[User]) -> None:
+    """Competitions by their position, phases by their start, whenever they were made and end."""
+    ada = people[0]
+    add_phase(engine, "practice", starts_at=NOW - 2 * HOUR, ends_at=NOW + 3 * DAY, position=5)
+    add_phase(engine, "late", starts_at=NOW - HOUR, ends_at=NOW + HOUR)
+    add_competition(engine, name="first", per_day=None)
+    for phase in (PHASE, "late", "practice"):
+        enter(engine, ada, 0.5, phase=phase)
+    submit(engine, ada, competition="first")
+    with writing(engine) as session:
+        find_competition(session, COMPETITION).position = 7
+        find_competition(session, "first").position = 2
+    with reading(engine) as session:
+        found = [one.names[:2] for one in own_places(session, ada)]
+        assert found == [("first", PHASE), *((COMPETITION, phase) for phase in (PHASE, "practice", "late"))]
+        assert [one.names[1] for one in own_places(session, ada, competition=COMPETITION, phase="late")] == ["late"]
 
 
 def test_the_method_sent_beside_the_card_is_the_cards(engine: Engine, people: list[User]) -> None:
