@@ -21,7 +21,7 @@ UNFINISHED = {"links.board_figures", "links.board_rows", "links.phase", "links.q
 
 def addresses() -> dict[str, Callable[..., str]]:
     """Functions of names and numbers alone, by their own names."""
-    found = {}
+    found: dict[str, Callable[..., str]] = {}
     for module in (links, api_links):
         for name, function in vars(module).items():
             if inspect.isfunction(function) and function.__module__ == module.__name__ and _is_of_names(function):

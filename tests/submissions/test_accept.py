@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 import pytest
 from sqlalchemy import Engine
@@ -411,7 +412,8 @@ def test_a_system_that_is_called_by_its_method_has_its_card_too(sqlite_engine: E
     ask(sqlite_engine, required("parameters"))
     ada = add_user(sqlite_engine, "ada")
     enter(sqlite_engine, ada, 0.5, card={"method": "BERT", "fields": {"parameters": 560}})
-    for minute, form in enumerate(({"method": "BERT"}, {"card": {"method": "BERT", "summary": "As before."}}), start=1):
+    forms: tuple[dict[str, Any], ...] = ({"method": "BERT"}, {"card": {"method": "BERT", "summary": "As before."}})
+    for minute, form in enumerate(forms, start=1):
         again = enter(sqlite_engine, ada, 0.6, minute=minute, **form)
         assert answers(card(sqlite_engine, again, ada)) == {"parameters": 560}
     with pytest.raises(InvalidForm):
