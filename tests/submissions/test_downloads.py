@@ -9,7 +9,7 @@ from app.base.db import reading, writing
 from app.base.errors import NotAuthenticated
 from app.competitions.find import find_competition
 from app.competitions.visibility import SeenAs
-from app.models import Audience, Competition, Phase, PhaseTask, PublicFile, Role, User
+from app.models import Audience, Competition, Phase, PhaseTask, PublicFile, Right, Role, User
 from app.people.rights import grant_role
 from app.submissions.downloads import (
     DownloadFilter,
@@ -22,6 +22,7 @@ from app.submissions.downloads import (
     record_download,
 )
 from app.teams.registration import Missing, RegistrationNeeded
+from tests.beside import one_right_each
 from tests.world import (
     COMPETITION,
     DAY,
@@ -131,6 +132,12 @@ def test_organisers_have_every_file_and_borrowed_eyes_do_not(engine: Engine, ada
     assert not access(engine, organiser, seen_as=SeenAs.PARTICIPANT).is_open
     assert access(engine, organiser, NOW + DAY, SeenAs.PARTICIPANT).is_open
     assert access(engine, organiser, NOW + DAY, SeenAs.PUBLIC).needs_login
+
+
+def test_of_organisers_with_one_right_that_to_edit_has_every_file(sqlite_engine: Engine, ada: User) -> None:
+    register(sqlite_engine, terms="Be kind.")
+    organisers = one_right_each(sqlite_engine)
+    assert [right for right, user in organisers.items() if access(sqlite_engine, user).is_open] == [Right.EDIT]
 
 
 def test_each_refusal_says_what_to_do(engine: Engine, ada: User) -> None:

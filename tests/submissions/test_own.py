@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from uuid import UUID
 
 import pytest
 from sqlalchemy import Engine, select, update
 
 from app.base.db import reading, writing
+from app.base.errors import NotFound
 from app.competitions.find import find_competition
-from app.models import Board, Submission, User
+from app.models import Board, Right, Submission, User
 from app.submissions.accept import SubmissionForm, check_submission_form
 from app.submissions.choices import boards_entered
-from app.submissions.find import count_own, get_submission, is_at, own_places
+from app.submissions.find import check_visible, count_own, get_submission, is_at, own_places
 from app.teams.membership import leave_team
+from tests.beside import one_right_each
 from tests.competitions.embargo import add_phase, enter
-from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, add_competition, add_team, submit, the_phase_task
+from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, add_competition, add_team, add_user, submit, the_phase_task
 
 
 @pytest.fixture
@@ -45,6 +48,26 @@ def test_of_a_team_that_one_left_only_what_one_sent_is_ones_own(engine: Engine, 
     assert own(engine, bob) == {True: {sent, of_bob}}
     with reading(engine) as session:
         assert count_own(session, find_competition(session, COMPETITION), ada) == 2
+
+
+def test_who_sees_a_submission_is_its_team_and_organisers_with_the_right_to_it(
+    engine: Engine, people: list[User]
+) -> None:
+    ada, bob, cat, dan = people
+    add_team(engine, ada, bob, name="Both")
+    submit(engine, cat)
+    sent = submit(engine, ada).submission.id
+    organisers = one_right_each(engine)
+    root = add_user(engine, "root", is_administrator=True)
+    everybody = [ada, bob, cat, dan, root, *organisers.values()]
+    seen = []
+    with reading(engine) as session:
+        for user in everybody:
+            with suppress(NotFound):
+                assert get_submission(session, sent, user).id == sent
+                check_visible(session, sent, user)
+                seen.append(user.username)
+    assert seen == ["ada", "bob", "root", organisers[Right.SUBMISSIONS].username]
 
 
 def test_places_come_as_the_organisers_have_them(engine: Engine, people: list[User]) -> None:
