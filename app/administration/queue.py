@@ -50,7 +50,7 @@ class _Facts:
     @property
     def takers(self) -> list[Worker]:
         """The workers that are not drained."""
-        drained = {one.host for one in self.holds.values() if one.host}
+        drained = {one.host for one in self.holds.values()}
         return [worker for worker in self.workers if worker.host not in drained]
 
 

@@ -68,7 +68,9 @@ class Yard:
 
     def _is_noticed(self, verdict: Verdict, touching: Sequence[str], tests: Sequence[str], fault: Fault) -> bool:
         naming = self._naming(tests, fault)
-        is_noticed = self._is_noticed_alone(touching or naming, fault) if verdict == "unsure" else verdict == "noticed"
+        is_child = Path(fault.module).stem.endswith("_child")  # most of it runs elsewhere
+        telling = naming if is_child or not touching else touching
+        is_noticed = self._is_noticed_alone(telling, fault) if verdict == "unsure" else verdict == "noticed"
         return is_noticed or self._is_noticed_alone(naming, fault, _OF_SERVERS)
 
     def _naming(self, tests: Sequence[str], fault: Fault) -> list[str]:

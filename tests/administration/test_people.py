@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import Engine, select
 
 from app.administration import people as room
+from app.administration.live import LiveState
 from app.administration.people import (
     Group,
     OrganiserRules,
@@ -150,4 +151,7 @@ def test_a_block_ends_the_log_ins_of_one_account_and_is_lifted_from_one(engine: 
         assert unblock(session, find_account(session, "ada"), by=None, now=NOW)
         assert not unblock(session, find_account(session, "ada"), by=None, now=NOW)
     assert names(engine, group="blocked") == ["bob"]
+    state = LiveState(get_settings(), lambda: NOW)
+    state.look(engine)
+    assert [state.is_blocked(user) for user in people] == [False, True, False, False]
     assert (the(engine, people[0]).blocked_reason, the(engine, people[1]).blocked_reason) == ("", "As to bob.")

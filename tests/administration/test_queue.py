@@ -137,10 +137,12 @@ def test_the_narrowest_hold_is_the_reason_and_holds_nothing_beside_it(engine: En
 
 def test_while_one_machine_is_drained_another_takes_its_work(engine: Engine, ada: User) -> None:
     submit(engine, ada)
-    announce(engine, "worker:1", "cpu")
+    announce(engine, "worker:1", "cpu", now=NOW + SECOND)
     pause(engine, "", "another")
     assert [one.waits_for for one in queue(engine).waiting] == ["turn"]
-    assert [(one.name, one.is_drained) for one in queue(engine).workers] == [("worker:1", False)]
+    [worker] = queue(engine).workers
+    assert (worker.name, worker.host, worker.is_drained) == ("worker:1", "box", False)
+    assert (worker.started_at, worker.seen_at) == (NOW, NOW + SECOND)
     pause(engine, "", "box")
     assert [one.why for one in queue(engine).waiting] == ["Every machine with workers is drained."]
     assert [one.is_drained for one in queue(engine).workers] == [True]

@@ -74,6 +74,9 @@ def test_the_most_severe_is_first_then_the_newest_each_for_its_time(engine: Engi
     assert shown(NOW + 2 * HOUR - SECOND) == ["new", "old", "plain"]
     assert shown(NOW + 2 * HOUR) == ["later", "new", "old", "plain"]
     assert shown(NOW + 3 * HOUR) == ["new", "old", "plain"]
+    moments = (NOW, NOW + HOUR, NOW + 2 * HOUR - SECOND, NOW + 2 * HOUR, NOW + 3 * HOUR)
+    stamps = [state.stamp(moment) for moment in moments]
+    assert [stamps.index(stamp) for stamp in stamps] == [0, 1, 1, 3, 1], "one for each that pages may show"
 
 
 def test_one_announcement_is_ended_and_no_other(engine: Engine) -> None:

@@ -34,9 +34,10 @@ from app.base.storage import (
     store_upload,
     stored_name,
 )
-from app.base.stores.bucket import EXPIRY_SECONDS, FETCHES, PART_BYTES, Bucket, BucketStorage, Signer
+from app.base.stores.bucket import EXPIRY_SECONDS, FETCHES, PART_BYTES, Bucket, BucketStorage, Signer, _client
 from app.base.stores.cache import USED_SECONDS, Cache
 from app.base.stores.places import MovingStorage
+from app.base.stores.s3_settings import S3Settings
 from tests.faulty_store import Fate, FaultyStore, faulty_store
 from tests.s3 import KEY_ID, SECRET, new_bucket, s3_server, s3_settings, storage_in
 from tests.threads import in_threads
@@ -92,6 +93,14 @@ def files_in(folder: Path) -> list[str]:
 
 def store(storage: BucketStorage, content: bytes = CONTENT) -> StoredFile:
     return store_upload([content[:7], content[7:]], storage, UNLIMITED_BYTES)
+
+
+def test_what_is_not_set_is_left_to_the_library() -> None:
+    """An empty key would be sent as one, where the machine has a role of its own."""
+    found = _client(S3Settings(bucket="b", region="", endpoint="")).config
+    assert not {"access_key_id", "secret_access_key", "region", "endpoint"} & set(found)
+    named = _client(S3Settings(bucket="b", region="eu-1", endpoint="http://store.example")).config
+    assert (named["region"], named["endpoint"]) == ("eu-1", "http://store.example")
 
 
 # ------------------------------------------------------------------------------------------------------------- stored

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from sqlalchemy import Engine, delete, select, text, update
 from sqlalchemy.exc import IntegrityError, InvalidRequestError, StatementError
 
+from app.base import db
 from app.base.config import Settings
 from app.base.db import engine_for_reading, get_engine, make_engine, reading, writing
 from app.models import Phase, TeamMember, User
@@ -30,6 +32,30 @@ def test_sqlite_survives_a_power_cut_and_checks_references(tmp_path: Path) -> No
         ]
     engine.dispose()
     assert pragmas == ["wal", 2, 1, 30_000]  # 2: FULL
+
+
+class _OpenedByAnother:
+    """A cursor of a new database that another server prepares at the same moment."""
+
+    def __init__(self, times: int) -> None:
+        self.left, self.asked = times, 0
+
+    def execute(self, statement: str) -> None:
+        self.asked += 1
+        if self.asked <= self.left:
+            raise sqlite3.OperationalError("database is locked")
+
+
+def test_a_new_database_that_another_server_opens_is_waited_for_and_not_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(db, "SQLITE_RETRY_SECONDS", 0)
+    cursor = _OpenedByAnother(3)
+    db._use_wal(cursor)  # type: ignore[arg-type]
+    assert cursor.asked == 4
+    monkeypatch.setattr(db, "SQLITE_BUSY_SECONDS", 0)
+    with pytest.raises(sqlite3.OperationalError, match="locked"):
+        db._use_wal(_OpenedByAnother(10**9))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -18,13 +18,16 @@ from app.base.errors import EmptyUpload, StorageFull, UploadTooLarge
 from app.base.storage import (
     INTERRUPTED_SECONDS,
     FolderStorage,
+    Kept,
     StoredFile,
     UploadWriter,
     clear_interrupted_uploads,
     store_file,
     store_upload,
+    stored_name,
     stored_path,
 )
+from app.base.stores import folder
 from tests.threads import in_threads
 
 CONTENT = b"ID,Language,Setting,Label\n1,EN,zero_shot,0\n"
@@ -96,6 +99,20 @@ def test_a_file_of_exactly_the_limit_is_accepted(tmp_path: Path) -> None:
 def test_only_a_sha256_names_a_stored_file(tmp_path: Path, name: str) -> None:
     with pytest.raises(ValueError, match="not a sha256"):
         stored_path(tmp_path, name)
+
+
+def test_what_goes_while_it_is_listed_is_not_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sweep of another machine may be faster."""
+    gone, stays = (store_upload([content], FolderStorage(tmp_path), 1000) for content in (b"gone", b"stays"))
+    real = folder._kept
+
+    def too_late(path: Path, name: str) -> Kept | None:
+        if gone.sha256 in name:
+            path.unlink()
+        return real(path, name)
+
+    monkeypatch.setattr(folder, "_kept", too_late)
+    assert [kept.name for kept in FolderStorage(tmp_path).listed()] == [stored_name(stays.sha256)]
 
 
 # --------------------------------------------------------------------------------------------------------- refused

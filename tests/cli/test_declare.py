@@ -7,12 +7,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Engine
 
+from app.base.config import get_settings
+from app.cli.declare import _sealed_here
 from evergold.cli import run
 from evergold.cli.output import Code
 from tests import official_shapes
 from tests.declarations.competition_folder import GOLD, make_competition
 from tests.processes import REPOSITORY
+from tests.rich_rows import add_gold
+from tests.world import COMPETITION, NOW, PHASE, TASK, add_competition
 
 Evergold = Callable[..., tuple[int, str, str]]
 
@@ -39,6 +44,20 @@ def test_check_of_the_repository_s_own_file_finds_nothing(evergold: Evergold) ->
     code, out, _ = evergold("check", "--phases", REPOSITORY / "phases.yaml")
     lines = [line for line in out.splitlines() if not line.startswith(("public now: ", "gold that scores reveal: "))]
     assert (code, lines) == (Code.OK, [f"{REPOSITORY / 'phases.yaml'}: 0 errors, 0 warnings."])
+
+
+def test_gold_that_a_server_elsewhere_has_is_known_to_be_there(
+    sqlite_engine: Engine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Its database is where the settings say, and need not lie in the folder of data."""
+    monkeypatch.setenv("EVERGOLD_DATA_DIR", str(tmp_path / "empty"))
+    get_settings.cache_clear()
+    assert _sealed_here() == set()
+    monkeypatch.setenv("EVERGOLD_DATABASE_URL", sqlite_engine.url.render_as_string(hide_password=False))
+    get_settings.cache_clear()
+    add_competition(sqlite_engine)
+    add_gold(sqlite_engine, COMPETITION, PHASE, TASK, NOW)
+    assert _sealed_here() == {(COMPETITION, PHASE, TASK)}
 
 
 def test_check_lists_everything_by_line(evergold: Evergold, tmp_path: Path) -> None:

@@ -247,6 +247,8 @@ def test_the_numbers_are_those_of_the_database(engine: Engine) -> None:
     assert found[f'evergold_runs{{status="queued",{task}}}'] == 2
     assert found[f"evergold_scoring_seconds_count{{{task}}}"] == 2
     assert found[f"evergold_scoring_seconds_sum{{{task}}}"] == pytest.approx(5.5, abs=0.001)
+    outcomes = {name for name in found if name.startswith("evergold_runs_ended_total")}
+    assert len(outcomes) == 3, "what has not ended has no outcome"
     assert found["evergold_queue_oldest_seconds"] == 30
     assert found['evergold_sweep_actions_total{action="requeued"}'] == 2
     assert found['evergold_sweep_actions_total{action="given_up"}'] == 1

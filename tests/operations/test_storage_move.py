@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from sqlalchemy import Engine
@@ -14,6 +15,8 @@ from app.base.errors import StorageAway
 from app.base.storage import (
     FolderStorage,
     Storage,
+    UploadWriter,
+    check_name,
     local_file,
     sealed_storage_of,
     storage_of,
@@ -161,6 +164,18 @@ def test_the_two_places_are_different_ones_and_a_bucket_has_a_name(
 def test_a_storage_is_well_only_without_any_fault(faults: dict[str, list[str]]) -> None:
     assert StorageCheck(files=3, unnamed=1).is_well
     assert not StorageCheck(files=3, **faults).is_well  # type: ignore[arg-type]
+
+
+def test_a_file_that_is_only_checked_is_none_that_nobody_owns(
+    sqlite_engine: Engine, ada: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage = storage_of(use(monkeypatch, "folder"))
+    submit(sqlite_engine, ada, stored=store_upload([CONTENTS[0]], storage, 100))
+    store_upload([CONTENTS[1]], storage, 100)
+    writer = UploadWriter(storage, 100, name=check_name(uuid4()))
+    writer.write(CONTENTS[2])
+    writer.finish()
+    assert check_storage(sqlite_engine, get_settings()) == StorageCheck(files=1, unnamed=1)
 
 
 def test_lost_and_damaged_files_are_found(

@@ -10,12 +10,15 @@ from sqlalchemy import Engine, select
 
 from app.base.db import reading, writing
 from app.base.errors import InvalidForm, NotFound
+from app.competitions.find import find_competition, find_phase_task
 from app.models import AuditEntry, PhaseTask, ScoringRun, User
 from app.runs.claims import claim_next_upload, next_turn
-from app.runs.holds import Target, hold, is_drained, lift, list_holds
+from app.runs.holds import Target, hold, hold_of, hold_of_run, is_drained, lift, list_holds
 from app.runs.sweep import mark_sent, requeue_lost_runs
 from app.runs.workers import waiting_for_worker, waiting_notice
-from tests.world import NOW, submit, the_phase_task
+from tests.beside import add_other_task, submit_other
+from tests.rich_world import NEIGHBOURS, OTHER_TASK
+from tests.world import COMPETITION, NOW, PHASE, submit, the_phase_task
 
 pytestmark = pytest.mark.both
 
@@ -76,6 +79,32 @@ def test_another_machine_takes_what_a_drained_one_leaves(engine: Engine, people:
         assert is_drained(session, "here")
         assert not is_drained(session, "there")
     assert claimed(engine, "there") == run
+
+
+def test_a_hold_next_door_or_of_the_other_task_holds_nothing_here(sqlite_engine: Engine, people: list[User]) -> None:
+    add_other_task(sqlite_engine)
+    mine, other = submit(sqlite_engine, people[0]).run_id, submit_other(sqlite_engine, people[1]).run_id
+    with writing(sqlite_engine) as session:
+        beside = find_phase_task(session, COMPETITION, PHASE, OTHER_TASK)
+        for target in (Target(find_competition(session, NEIGHBOURS)), Target(beside.phase.competition, beside.task)):
+            hold(session, target, "Elsewhere.", actor=None, now=NOW)
+    assert announced(sqlite_engine) == [mine]
+    assert (claimed(sqlite_engine), claimed(sqlite_engine)) == (mine, None)
+    with reading(sqlite_engine) as session:
+        held = hold_of_run(session, session.get_one(ScoringRun, other))
+        assert held is not None
+        assert hold_of_run(session, session.get_one(ScoringRun, mine)) is None
+
+
+def test_of_several_holds_the_narrowest_is_named(sqlite_engine: Engine, people: list[User]) -> None:
+    run_id = submit(sqlite_engine, people[0]).run_id
+    for what in ("server", "competition", "task"):
+        pause(sqlite_engine, TARGETS[what], f"Held: {what}.")
+        with reading(sqlite_engine) as session:
+            asked = the_phase_task(session)
+            by_task = hold_of(session, asked, asked.phase.competition_id)
+            by_run = hold_of_run(session, session.get_one(ScoringRun, run_id))
+            assert [one and one.reason for one in (by_task, by_run)] == [f"Held: {what}."] * 2
 
 
 def test_a_claimed_run_goes_on(engine: Engine, people: list[User]) -> None:

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import Engine
 
 from app.base.db import reading, writing
-from app.models import RunStatus, Team, User, Validation, ValidationStatus
+from app.models import OutgoingMail, RunStatus, Team, User, Validation, ValidationStatus
 from app.runs.claims import claim_next_upload, next_turn
 from app.runs.failures import failed_runs, queue_again
 from app.runs.outcomes import record_check_overrun, record_overrun
@@ -20,7 +20,7 @@ from tests import rich_rows
 from tests.beside import add_other_task, enter_other, other_task_id, submit_other
 from tests.boards.places import shown
 from tests.rescoring.rescored import drop, name_gold, publish, runs_of, score_set, start
-from tests.rich_world import own
+from tests.rich_world import fresh, own
 from tests.runs.queued import sweep
 from tests.world import (
     COMPETITION,
@@ -30,6 +30,7 @@ from tests.world import (
     SECOND,
     TASK,
     ZERO_SHOT,
+    add_user,
     board_version_number,
     claim,
     fail,
@@ -51,7 +52,13 @@ def ada(people: list[User]) -> User:
     return people[0]
 
 
-def checked(engine: Engine, user: User, phase_task_id: int | None = None) -> None:
+def checked(
+    engine: Engine,
+    user: User,
+    phase_task_id: int | None = None,
+    *,
+    status: ValidationStatus = ValidationStatus.VALID,
+) -> None:
     """A file of this user's that was found in order; of the test's own task unless of another."""
     with writing(engine) as session:
         session.add(
@@ -60,7 +67,7 @@ def checked(engine: Engine, user: User, phase_task_id: int | None = None) -> Non
                 phase_task_id=phase_task_id or the_phase_task(session).id,
                 sha256="2" * 64,
                 size_bytes=1,
-                status=ValidationStatus.VALID,
+                status=status,
                 asked_at=NOW,
             )
         )
@@ -110,6 +117,17 @@ def test_the_same_file_is_no_other_file_that_kept_the_bound(sqlite_engine: Engin
     assert overrun(sqlite_engine, other.run_id) == RunStatus.REJECTED
 
 
+def test_a_file_that_only_waits_says_nothing_about_a_bound(sqlite_engine: Engine, people: list[User]) -> None:
+    """Neither as a submission, nor as a check, nor after both have failed."""
+    ada, bob = people[:2]
+    waiting = submit(sqlite_engine, bob, content="waits").run_id
+    checked(sqlite_engine, bob, status=ValidationStatus.QUEUED)
+    assert overrun(sqlite_engine, submit(sqlite_engine, ada).run_id) == RunStatus.FAILED
+    fail(sqlite_engine, waiting)
+    checked(sqlite_engine, bob, status=ValidationStatus.INVALID)
+    assert overrun(sqlite_engine, submit(sqlite_engine, ada).run_id) == RunStatus.FAILED
+
+
 def again(engine: Engine, run_id: int) -> None:
     with writing(engine) as session:
         assert queue_again(session, run_id, actor=None, now=NOW)
@@ -145,16 +163,22 @@ def test_a_failed_run_of_a_set_keeps_the_gold_of_the_set(sqlite_engine: Engine, 
 
 
 def test_a_failed_run_of_a_set_that_was_dropped_waits_for_nobody(sqlite_engine: Engine, ada: User) -> None:
+    add_user(sqlite_engine, "root", is_administrator=True)
     sent = submit(sqlite_engine, ada)
     score(sqlite_engine, sent.run_id, 0.5)
     number = start(sqlite_engine, PHASE)
     of_set = runs_of(sqlite_engine, number)[sent.submission.id]
     fail(sqlite_engine, of_set)
+    fail(sqlite_engine, submit(sqlite_engine, ada, content="mine").run_id, now=NOW - SECOND)
     with reading(sqlite_engine) as session:
-        assert [run.run_id for run in failed_runs(session)] == [of_set]
+        found = failed_runs(session)
+        assert [run.rescoring for run in found] == [number, None]
+        assert found[0].run_id == of_set
+        mail = session.scalars(fresh(OutgoingMail).order_by(OutgoingMail.id).limit(1)).one()
+    assert f"set         {number}\n" in mail.body
     drop(sqlite_engine, number)
     with writing(sqlite_engine) as session:
-        assert failed_runs(session) == []
+        assert [run.rescoring for run in failed_runs(session)] == [None]
         assert not queue_again(session, of_set, actor=None, now=NOW)
 
 

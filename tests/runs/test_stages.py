@@ -10,8 +10,17 @@ import pytest
 from sqlalchemy import Engine, update
 
 from app.base.db import reading, writing
-from app.models import ScoringRun, User
-from app.runs.stages import Stage, stage_of, time_left
+from app.models import RunStatus, ScoringRun, User
+from app.runs.stages import (
+    PROGRAM_FAILED,
+    PROGRAM_FAILED_WORDS,
+    STATUS_WORDS,
+    Stage,
+    stage_of,
+    stamp_of,
+    status_words,
+    time_left,
+)
 from evergold.scoring.tasks import TASKS
 from tests.world import NOW, add_competition, add_user, claim, reject, score, submit
 
@@ -62,6 +71,27 @@ def test_ends_have_the_names_of_their_states(engine: Engine, ada: User) -> None:
     score(engine, good, 0.5)
     reject(engine, bad)
     assert [stage(engine, run_id).name for run_id in (good, bad)] == ["scored", "rejected"]
+    assert stage(engine, bad).message == STATUS_WORDS[RunStatus.REJECTED]
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "words"),
+    [
+        (RunStatus.REJECTED, PROGRAM_FAILED.code, PROGRAM_FAILED_WORDS),
+        (RunStatus.REJECTED, "bad-value", STATUS_WORDS[RunStatus.REJECTED]),
+        (RunStatus.FAILED, PROGRAM_FAILED.code, STATUS_WORDS[RunStatus.FAILED]),
+    ],
+)
+def test_a_file_that_the_organisers_program_could_not_score_need_not_be_wrong(
+    status: RunStatus, code: str, words: str
+) -> None:
+    assert status_words(ScoringRun(status=status, problems=[{"code": code}])) == words
+
+
+def test_a_stamp_changes_with_all_that_a_worker_reports() -> None:
+    said = [("queued", None, None), ("running", None, None), ("running", NOW, None), ("running", NOW, 0)]
+    stamps = [stamp_of(*one) for one in (*said, ("running", NOW, 120), ("scored", NOW, 120))]
+    assert stamps == ["queued", "running", "running.checked", "running.0", "running.120", "scored"]
 
 
 def test_a_run_that_no_worker_can_take_waits(engine: Engine, ada: User, monkeypatch: pytest.MonkeyPatch) -> None:

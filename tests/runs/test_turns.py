@@ -14,7 +14,7 @@ from app.base.db import reading, writing
 from app.models import CompetitionTask, RunStatus, ScoringRun, Submission, Team, User, Validation
 from app.runs.claims import RESEND_SECONDS, claim_run, next_turn
 from app.runs.outcomes import put_back, record_rejection
-from app.runs.validations import claim_validation
+from app.runs.validations import claim_validation, put_check_back
 from app.runs.workers import queue_position
 from app.submissions.accept import Sender
 from app.submissions.validations import FileToCheck, accept_validation
@@ -134,6 +134,20 @@ def test_what_a_worker_cannot_do_rests_and_takes_nobodys_turn(engine: Engine, pe
     assert turn(engine, NOW + timedelta(seconds=RESEND_SECONDS)) == mine
 
 
+def test_a_check_that_a_worker_cannot_do_rests_as_long(engine: Engine, people: list[User]) -> None:
+    mine, other = check_of(engine, people[0], "a"), check_of(engine, people[1], "b", NOW + SECOND)
+    with writing(engine) as session:
+        held = claim_validation(session, mine, worker="w", lease_seconds=60, now=NOW)
+        assert held is not None
+        assert put_check_back(session, held, reason="no such model here", now=NOW)
+    assert turn(engine) == other
+    with writing(engine) as session:
+        assert claim_validation(session, other, worker="w", lease_seconds=60, now=NOW)
+    rested = NOW + timedelta(seconds=RESEND_SECONDS)
+    assert turn(engine, rested - SECOND) is None
+    assert turn(engine, rested) == mine
+
+
 def test_a_failed_attempt_rests_before_the_next(engine: Engine, people: list[User]) -> None:
     (run_id,) = files(engine, people[0], 1)
     fail(engine, run_id, attempts=3)
@@ -176,6 +190,16 @@ def test_the_place_in_line_is_the_number_of_files_scored_before(engine: Engine, 
         sure(claim(engine, run_id, moment))
         moment += SECOND
     assert [places[run_id] for run_id in order] == list(range(1, len(runs) + 1))
+
+
+def test_of_teams_whose_files_came_at_one_moment_the_first_to_come_is_first(engine: Engine, people: list[User]) -> None:
+    """However many the one behind it sent meanwhile."""
+    ada, bob = people[:2]
+    runs = [submit(engine, user, content=str(number)).run_id for number, user in enumerate((ada, bob, bob, ada))]
+    with reading(engine) as session:
+        places = [queue_position(session, session.get_one(ScoringRun, run), "idiom-detection") for run in runs]
+    assert places == [1, 2, 4, 3]
+    assert turn(engine) == runs[0]
 
 
 def test_a_turn_is_one_statement_however_long_the_line_is(engine: Engine, people: list[User]) -> None:
@@ -230,6 +254,15 @@ def test_of_a_set_the_oldest_run_is_first_and_of_equal_ones_the_first(engine: En
     assert turn(engine) == runs[2]
     claim(engine, runs[2])
     assert turn(engine) == runs[0]
+
+
+def test_a_run_of_a_set_takes_nobodys_turn(engine: Engine, people: list[User]) -> None:
+    (run_id,) = files(engine, people[0], 1)
+    with writing(engine) as session:
+        session.execute(update(ScoringRun).where(ScoringRun.id == run_id).values(is_current=False))
+    sure(claim(engine, run_id, NOW + SECOND))
+    with reading(engine) as session:
+        assert last_turn(session) is None
 
 
 def ended(engine: Engine, user: User, seconds: int, now: datetime, content: str = "first") -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 import pytest
 from sqlalchemy import Engine
@@ -18,18 +19,21 @@ from app.teams.find import find_team
 from app.teams.membership import leave_team
 from tests.cards.writing import answers, ask, card, required
 from tests.competitions.embargo import enter
+from tests.rescoring.rescored import publish, runs_of, score_set, start
 from tests.rich_world import own
 from tests.threads import in_threads
 from tests.world import (
     COMPETITION,
     DAY,
     NOW,
+    PHASE,
     SECOND,
     add_competition,
     add_team,
     add_user,
     answer_to,
     reject,
+    score,
     submit,
     the_phase_task,
     the_run,
@@ -243,6 +247,19 @@ def test_a_retry_after_the_deadline_or_the_limit_still_finds_the_first(engine: E
         assert submit(engine, ada, now, key="k1").submission.id == first.submission.id
 
 
+def test_a_retry_finds_the_run_that_counts_by_now(sqlite_engine: Engine) -> None:
+    """The first one was replaced by that of a set."""
+    add_competition(sqlite_engine)
+    ada = add_user(sqlite_engine, "ada")
+    first = submit(sqlite_engine, ada, key="k1")
+    score(sqlite_engine, first.run_id, 0.5)
+    number = start(sqlite_engine, PHASE)
+    score_set(sqlite_engine, number, {first.submission.id: 0.6})
+    publish(sqlite_engine, number)
+    again = submit(sqlite_engine, ada, key="k1")
+    assert (again.run_id, again.is_untouched) == (runs_of(sqlite_engine, number)[first.submission.id], False)
+
+
 def test_a_retry_of_a_rejected_upload_says_that_it_was_rejected(engine: Engine) -> None:
     add_competition(engine)
     ada = add_user(engine, "ada")
@@ -388,6 +405,30 @@ def test_a_required_field_that_the_system_has_need_not_come_again(engine: Engine
         with pytest.raises(InvalidForm) as refused:
             enter(engine, user, 0.5, minute=2, system=system)
         assert refused.value.fields == {"fields.parameters": "The organisers require this."}
+
+
+def test_a_system_that_is_called_by_its_method_has_its_card_too(sqlite_engine: Engine) -> None:
+    add_competition(sqlite_engine)
+    ask(sqlite_engine, required("parameters"))
+    ada = add_user(sqlite_engine, "ada")
+    enter(sqlite_engine, ada, 0.5, card={"method": "BERT", "fields": {"parameters": 560}})
+    forms: tuple[dict[str, Any], ...] = ({"method": "BERT"}, {"card": {"method": "BERT", "summary": "As before."}})
+    for minute, form in enumerate(forms, start=1):
+        again = enter(sqlite_engine, ada, 0.6, minute=minute, **form)
+        assert answers(card(sqlite_engine, again, ada)) == {"parameters": 560}
+    with pytest.raises(InvalidForm):
+        enter(sqlite_engine, ada, 0.6, minute=3, method="T5")
+
+
+def test_a_method_that_is_required_may_come_in_its_own_field(sqlite_engine: Engine) -> None:
+    add_competition(sqlite_engine)
+    ask(sqlite_engine, [], "method")
+    ada = add_user(sqlite_engine, "ada")
+    sent = enter(sqlite_engine, ada, 0.5, method="BERT")
+    assert card(sqlite_engine, sent, ada).method == "BERT"
+    with pytest.raises(InvalidForm) as refused:
+        enter(sqlite_engine, ada, 0.5, minute=1, system="Mark I")
+    assert set(refused.value.fields) == {"method"}
 
 
 def test_when_every_name_is_taken_it_is_said(engine: Engine) -> None:

@@ -9,7 +9,7 @@ from app.base.db import reading, writing
 from app.base.errors import NotAuthenticated
 from app.competitions.find import find_competition
 from app.competitions.visibility import SeenAs
-from app.models import Audience, Competition, Phase, PhaseTask, PublicFile, Role, User
+from app.models import Audience, Competition, Phase, PhaseTask, PublicFile, Right, Role, User
 from app.people.rights import grant_role
 from app.submissions.downloads import (
     DownloadFilter,
@@ -22,7 +22,20 @@ from app.submissions.downloads import (
     record_download,
 )
 from app.teams.registration import Missing, RegistrationNeeded
-from tests.world import COMPETITION, DAY, EARLIER_PHASE, HOUR, NOW, SECOND, add_competition, add_user, the_phase_task
+from tests.beside import one_right_each
+from tests.world import (
+    COMPETITION,
+    DAY,
+    EARLIER_PHASE,
+    HOUR,
+    NOW,
+    PHASE,
+    SECOND,
+    TASK,
+    add_competition,
+    add_user,
+    the_phase_task,
+)
 
 FILE = "items.csv"
 
@@ -70,6 +83,7 @@ def test_the_log_comes_newest_first_in_pages(engine: Engine, ada: User) -> None:
         last, end = list_downloads(session, competition, wanted, limit=2, before=then)
     assert [one.downloaded_at for one in (*first, *last)] == [NOW + minute * SECOND for minute in (2, 1, 0)]
     assert (len(first), end) == (2, None)
+    assert {(one.phase, one.task, one.file, one.sha256) for one in first} == {(PHASE, TASK, FILE, "0" * 64)}
 
 
 def test_a_file_is_there_from_the_start_of_its_phase_on_and_follows_it(engine: Engine, ada: User) -> None:
@@ -118,6 +132,12 @@ def test_organisers_have_every_file_and_borrowed_eyes_do_not(engine: Engine, ada
     assert not access(engine, organiser, seen_as=SeenAs.PARTICIPANT).is_open
     assert access(engine, organiser, NOW + DAY, SeenAs.PARTICIPANT).is_open
     assert access(engine, organiser, NOW + DAY, SeenAs.PUBLIC).needs_login
+
+
+def test_of_organisers_with_one_right_that_to_edit_has_every_file(sqlite_engine: Engine, ada: User) -> None:
+    register(sqlite_engine, terms="Be kind.")
+    organisers = one_right_each(sqlite_engine)
+    assert [right for right, user in organisers.items() if access(sqlite_engine, user).is_open] == [Right.EDIT]
 
 
 def test_each_refusal_says_what_to_do(engine: Engine, ada: User) -> None:

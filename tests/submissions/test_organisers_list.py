@@ -14,6 +14,7 @@ from app.boards.marks import mark_row, mark_submissions
 from app.competitions.find import find_competition
 from app.models import AuditEntry, RowStatus, RunStatus, ScoringRun, Submission
 from app.rescoring.sets import score_anew
+from app.submissions.accept import Sender, SubmissionForm, accept_submission
 from app.submissions.organisers_list import (
     ListedSubmission,
     SubmissionFilter,
@@ -22,6 +23,7 @@ from app.submissions.organisers_list import (
     teams_that_submitted,
 )
 from tests import world
+from tests.beside import add_old_run
 from tests.rich_world import CARRYING, DIVIDED, EARLIER_TEAM, EMBARGOED, NEIGHBOURS, OTHER_TASK
 from tests.world import (
     COMPETITION,
@@ -35,6 +37,7 @@ from tests.world import (
     add_user,
     submit,
     the_phase_task,
+    upload_of,
 )
 
 EVERYTHING = SubmissionFilter()
@@ -77,6 +80,29 @@ def test_newest_come_first_and_pages_have_no_gaps_also_at_one_moment(engine: Eng
             page, after = list_all_submissions(session, competition, EVERYTHING, after=after, limit=1)
             paged += [one.id for one in page]
     assert (paged, after) == (whole, None)
+
+
+def test_of_equal_moments_a_page_goes_on_behind_the_last_of_the_one_before(sqlite_engine: Engine) -> None:
+    """By their ids, of which those of newer ones are smaller here."""
+    add_competition(sqlite_engine)
+    ada = add_user(sqlite_engine, "ada")
+    moments = {9: NOW - 2 * HOUR, 7: NOW - HOUR, 5: NOW - HOUR, 3: NOW}
+    for number, at in moments.items():
+        with writing(sqlite_engine) as session:
+            form = SubmissionForm(submission_id=UUID(int=number))
+            accept_submission(session, the_phase_task(session), upload_of(str(number)), Sender(ada, at), form)
+    paged, after = list[int](), None
+    with reading(sqlite_engine) as session:
+        competition = find_competition(session, COMPETITION)
+        for _ in moments:
+            page, after = list_all_submissions(session, competition, SubmissionFilter(team="Ada"), after=after, limit=1)
+            paged += [one.id.int for one in page]
+    assert (paged, after) == ([3, 7, 5, 9], None)
+
+
+def test_a_filter_by_state_asks_the_run_that_counts(engine: Engine, sent: list[UUID]) -> None:
+    add_old_run(engine, sent[2], 0.5)
+    assert names(engine, sent, status=RunStatus.SCORED) == {0}
 
 
 def test_each_filter_leaves_what_it_says(engine: Engine, sent: list[UUID]) -> None:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from uuid import UUID
 
 import pytest
 from sqlalchemy import Engine, update
 
 from app.base.db import reading, writing
+from app.base.errors import NotFound
 from app.competitions.find import find_competition
-from app.models import Board, User
+from app.models import Board, Right, User
 from app.submissions.accept import SubmissionForm, check_submission_form
 from app.submissions.choices import boards_entered
-from app.submissions.find import count_own, get_submission, newest_own
+from app.submissions.find import check_visible, count_own, get_submission, newest_own, own_places
 from app.teams.membership import leave_team
-from tests.competitions.embargo import enter
+from tests.beside import one_right_each
+from tests.competitions.embargo import add_phase, enter
 from tests.plans import statements
-from tests.world import COMPETITION, HOUR, NOW, add_competition, add_team, submit, the_phase_task
+from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, add_competition, add_team, add_user, submit, the_phase_task
 
 
 @pytest.fixture
@@ -61,6 +64,44 @@ def test_places_that_were_read_are_not_read_again_for_one_competition(engine: En
         with statements(engine) as sent:
             assert [own_places(session, ada, **one) for one in names] == alone
     assert sent == []
+
+
+def test_who_sees_a_submission_is_its_team_and_organisers_with_the_right_to_it(
+    engine: Engine, people: list[User]
+) -> None:
+    ada, bob, cat, dan = people
+    add_team(engine, ada, bob, name="Both")
+    submit(engine, cat)
+    sent = submit(engine, ada).submission.id
+    organisers = one_right_each(engine)
+    root = add_user(engine, "root", is_administrator=True)
+    everybody = [ada, bob, cat, dan, root, *organisers.values()]
+    seen = []
+    with reading(engine) as session:
+        for user in everybody:
+            with suppress(NotFound):
+                assert get_submission(session, sent, user).id == sent
+                check_visible(session, sent, user)
+                seen.append(user.username)
+    assert seen == ["ada", "bob", "root", organisers[Right.SUBMISSIONS].username]
+
+
+def test_places_come_as_the_organisers_have_them(engine: Engine, people: list[User]) -> None:
+    """Competitions by their position, phases by their start, whenever they were made and end."""
+    ada = people[0]
+    add_phase(engine, "practice", starts_at=NOW - 2 * HOUR, ends_at=NOW + 3 * DAY, position=5)
+    add_phase(engine, "late", starts_at=NOW - HOUR, ends_at=NOW + HOUR)
+    add_competition(engine, name="first", per_day=None)
+    for phase in (PHASE, "late", "practice"):
+        enter(engine, ada, 0.5, phase=phase)
+    submit(engine, ada, competition="first")
+    with writing(engine) as session:
+        find_competition(session, COMPETITION).position = 7
+        find_competition(session, "first").position = 2
+    with reading(engine) as session:
+        found = [one.names[:2] for one in own_places(session, ada)]
+        assert found == [("first", PHASE), *((COMPETITION, phase) for phase in (PHASE, "practice", "late"))]
+        assert [one.names[1] for one in own_places(session, ada, competition=COMPETITION, phase="late")] == ["late"]
 
 
 def test_the_method_sent_beside_the_card_is_the_cards(engine: Engine, people: list[User]) -> None:

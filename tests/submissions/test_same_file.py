@@ -12,6 +12,7 @@ from app.competitions.find import find_phase_task
 from app.models import User
 from app.submissions.accept import Accepted, SameFile, Sender, SubmissionForm, accept_submission
 from tests import world
+from tests.beside import add_old_run
 from tests.competitions.embargo import add_phase
 from tests.rich_world import LATER_PHASE
 from tests.world import COMPETITION, NOW, TASK, add_competition, add_user, submit, upload_of
@@ -59,7 +60,10 @@ def test_the_same_file_in_another_phase_is_not_asked_about(sqlite_engine: Engine
 
 
 def test_a_file_that_was_rejected_is_not_asked_about(sqlite_engine: Engine, ada: User) -> None:
-    world.reject(sqlite_engine, submit(sqlite_engine, ada, content="same").run_id)
+    """Whatever it was before, against other gold."""
+    sent = submit(sqlite_engine, ada, content="same")
+    world.reject(sqlite_engine, sent.run_id)
+    add_old_run(sqlite_engine, sent.submission.id, 0.5)
     assert ask(sqlite_engine, ada, "same").created
 
 

@@ -29,6 +29,7 @@ from app.submissions.choices import (
 from app.submissions.find import get_submission
 from tests import world
 from tests.beside import one_right_each
+from tests.competitions.allowing import allow
 from tests.competitions.embargo import INSTANT, declare, enter, look, rows
 from tests.world import DAY, HOUR, NOW, add_team, add_user, submit, the_phase_task, upload_of
 
@@ -49,6 +50,16 @@ def runs_counted(engine: Engine) -> tuple[int | None, int | None]:
     with reading(engine) as session:
         found = activity_of(session, views_of(session, [the_phase_task(session)], Viewer(None, NOW)))
     return found.teams, found.runs
+
+
+def test_a_team_with_a_later_close_withdraws_until_then_and_no_other(sqlite_engine: Engine, people: list[User]) -> None:
+    ada, bob = people[:2]
+    sent = [enter(sqlite_engine, user, 0.5) for user in (ada, bob)]
+    allow(sqlite_engine, "Ada", until=CLOSE + HOUR)
+    with pytest.raises(NotWithdrawable):
+        withdraw(sqlite_engine, sent[1], bob, CLOSE)
+    withdraw(sqlite_engine, sent[0], ada, CLOSE + HOUR - INSTANT)
+    assert [withdrawn_at(sqlite_engine, one) for one in sent] == [CLOSE + HOUR - INSTANT, None]
 
 
 # -------------------------------------------------------------------------------------------------------- what it does

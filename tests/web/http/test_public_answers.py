@@ -61,6 +61,11 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 # --------------------------------------------------------------------------------------------------------------- once
 
 
+def test_whoever_has_a_cookie_of_another_kind_is_anybody_too(nobody: httpx.Client, made: list[str]) -> None:
+    bodies = {nobody.get(BOARD_PAGE, headers={"Cookie": cookie}).text for cookie in ("a=b", "evergold_form=c", "")}
+    assert (made, len(bodies)) == ([BOARD_PAGE], 1)
+
+
 def test_a_page_is_made_once_for_everybody(scored: Site, made: list[str]) -> None:
     bodies = set()
     for _ in range(3):

@@ -185,6 +185,14 @@ def test_the_one_before_is_what_one_is_compared_with(ada: Person, three: list[UU
     assert "Macro F1 zero-shot · all 0.4000 0.7000" in told
 
 
+def test_the_one_before_is_of_the_same_phase_if_there_is_one(site: Site, ada: Person) -> None:
+    add_phase(site.engine, "practice", starts_at=NOW - DAY)
+    send(site, ada.user, 3, "first", 0.5)
+    enter(site.engine, ada.user, 0.25, phase="practice", at=NOW - 2 * HOUR)
+    last = send(site, ada.user, 1, "last", 0.7)
+    assert "Macro F1 zero-shot · all 0.5000 0.7000" in text_of(page(ada, f"/submissions/compare?a={last}"))
+
+
 def test_alone_there_is_nothing_to_compare_with(site: Site, ada: Person) -> None:
     one = send(site, ada.user, 1, "only", 0.5)
     assert "Nothing to compare with" in page(ada, f"/submissions/compare?a={one}")
@@ -241,6 +249,19 @@ def test_runs_of_a_task_or_a_phase_are_those_of_the_newest(ada: Person) -> None:
     assert shown(ada, f"task={TASK}") == "Detection, Evaluation"
     assert shown(ada, "phase=practice") == "Detection, Practice"
     assert shown(ada, f"phase=practice&task={OTHER_TASK}") == ""
+
+
+@pytest.mark.usefixtures("places")
+def test_the_tabs_beside_runs_lead_to_the_place_that_they_are_of(ada: Person) -> None:
+    for phase, task, board in (("practice", TASK, "zero-shot"), (PHASE, OTHER_TASK, "near")):
+        found = page(ada, f"{RUNS}?phase={phase}&task={task}")
+        assert f'href="/competitions/{COMPETITION}/phases/{phase}/boards/{board}"' in found
+        assert f'href="/competitions/{COMPETITION}/phases/{phase}/tasks/{task}/submit"' in found
+
+
+def test_a_page_of_runs_that_is_not_there_is_the_last_one(ada: Person, three: list[UUID]) -> None:
+    found = page(ada, f"{RUNS}?page=9")
+    assert all(str(one) in found for one in three)
 
 
 @pytest.mark.usefixtures("places")

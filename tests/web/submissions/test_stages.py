@@ -16,12 +16,14 @@ from app.competitions.find import find_competition
 from app.models import Right, Role, ScoringRun, SelfCheck, Worker
 from app.people.rights import grant_role
 from app.runs.workers import announce_worker
+from app.web.submissions.waiting import _stamps
 from evergold.scoring.tasks import TASKS
 from tests import world
+from tests.rescoring.rescored import runs_of, start
 from tests.web import markup
 from tests.web.reading import text_of
 from tests.web.site import BROWSER, Person, Site, run_of
-from tests.world import COMPETITION, NOW
+from tests.world import COMPETITION, NOW, PHASE, TASK
 
 TYPE = "idiom-detection"
 
@@ -158,6 +160,15 @@ def test_readers_who_cannot_see_are_told_of_stages_and_not_of_every_item(site: S
     part = page(ada, live, seen="running.1")
     assert 'id="announcement"' not in part
     assert "Scoring 50 %" in text_of(part)
+
+
+def test_whoever_waits_is_told_of_the_run_that_counts(quick_site: Site) -> None:
+    """Not of that of a set, which waits on."""
+    engine = quick_site.engine
+    sent = world.submit(engine, world.add_user(engine, "ada"))
+    world.score(engine, sent.run_id, 0.5)
+    assert set(runs_of(engine, start(engine, f"{PHASE}/{TASK}"))) == {sent.submission.id}
+    assert _stamps(engine, [sent.submission.id]) == {sent.submission.id: "scored"}
 
 
 def test_a_stamp_of_any_kind_is_only_compared(ada: Person) -> None:
