@@ -1,4 +1,4 @@
-"""What a server looks like follows from its settings and its two logos: each stands in for the other, and no further."""
+"""What a server looks like follows from its settings and its two logos, each of which stands in for the other."""
 
 from __future__ import annotations
 
