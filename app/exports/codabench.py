@@ -252,9 +252,7 @@ def _leaderboard(bundle: _Bundle, board: BoardDeclaration) -> dict[str, Any]:
     type_ = TASKS[task.type]
     metrics = type_.metrics_of(read_options(type_, task.options))
     columns = []
-    for index, one in enumerate(
-        sorted(board.columns, key=lambda one: board.rank_by is not None and one.metric != board.rank_by.metric)
-    ):
+    for index, one in enumerate(_ranking_first(board)):
         metric = metrics[one.metric]
         columns.append(
             {

@@ -13,10 +13,12 @@ ROOT = Path(__file__).resolve().parents[2]
 LEAKS = ("tests/leaks/",)
 #: Rooms whose tests lie elsewhere, or in several places.
 _ELSEWHERE = {
-    # Statistics are scheduled and kept here, and computed by workers.
+    # Statistics are scheduled and kept here, and computed by workers; a team's own board is asked by its feedback.
     "app/boards": (
         "tests/boards/",
         "tests/web/boards/",
+        "tests/feedback/test_standings.py",
+        "tests/feedback/test_standings_at_random.py",
         "tests/workers/test_board_statistics.py",
         "tests/workers/test_power.py",
         "tests/workers/test_run_statistics.py",
@@ -24,6 +26,7 @@ _ELSEWHERE = {
     ),
     "app/exports": ("tests/boards/test_exports.py", "tests/web/exports/", "tests/cli/test_bundles.py"),
     "app/privacy": ("tests/privacy/", "tests/web/people/test_own_data.py"),
+    "app/looks": ("tests/looks/", "tests/web/administration/test_looks.py"),
     "app/importers": ("tests/importers/", "tests/web/declarations/test_bundles.py", "tests/web/codabench/"),
     "app/standings": (
         "tests/standings/",

@@ -15,7 +15,12 @@ ADDRESS = "https://scores.example.org/competitions/idioms"
 def competition(**citation: Any) -> Competition:
     made = Competition(name="idioms", title="Idioms & more", summary="Words.", website="", created_at=NOW)
     made.citation = citation
-    made.phases = [Phase(name="evaluation", starts_at=datetime(2026, 1, 10, tzinfo=UTC))]
+    made.phases = [
+        Phase(name="post", starts_at=datetime(2027, 2, 1, tzinfo=UTC), ends_at=datetime(2028, 2, 1, tzinfo=UTC)),
+        Phase(
+            name="evaluation", starts_at=datetime(2026, 1, 10, tzinfo=UTC), ends_at=datetime(2027, 1, 10, tzinfo=UTC)
+        ),
+    ]
     return made
 
 
@@ -61,6 +66,7 @@ def test_search_engines_read_a_dataset_and_an_article_only_where_one_is_declared
     assert dataset["@type"] == "Dataset"
     assert dataset["creator"] == [{"@type": "Organization", "name": "The organisers of Idioms & more"}]
     assert dataset["license"] == "CC-BY-4.0"
+    assert dataset["datePublished"] == "2026-01-10", "when the first phase began"
     assert "citation" not in dataset
     paper = {"title": "Overview", "doi": "10.1/x.1"}
     dataset, article = described(competition(authors=["Silva, Ana"], paper=paper), ADDRESS)

@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, select, text, update
+from sqlalchemy import Engine, delete, select, text, update
 from sqlalchemy.orm import Session
 from structlog.testing import capture_logs
 
@@ -164,6 +164,19 @@ def test_only_phases_that_end_want_it_and_have_submissions_are_frozen(engine: En
     assert freeze(engine, DUE) == 0, "not wanted"
     declare(engine, has_snapshot=True)
     assert freeze(engine, DUE) == 2
+
+
+def test_each_phase_and_each_board_is_frozen_for_itself(closing: Engine, people: list[User]) -> None:
+    """Another phase closed earlier, and is frozen after one that closed later; a board is declared after all others."""
+    add_phase(closing, "short", starts_at=NOW - HOUR, ends_at=NOW + 10 * MINUTE, has_snapshot=False)
+    enter(closing, people[2], 0.6, phase="short")
+    assert freeze(closing, DUE) == 2
+    declare(closing, phase="short", has_snapshot=True)
+    assert freeze(closing, DUE) == 2
+    with writing(closing) as session:
+        phase, board = find_board(find_competition(session, COMPETITION), PHASE, "one-shot")
+        session.execute(delete(Snapshot).where(Snapshot.phase_id == phase.id, Snapshot.board_id == board.id))
+    assert freeze(closing, DUE) == 1
 
 
 # -------------------------------------------------------------------------------------------------------- immutability

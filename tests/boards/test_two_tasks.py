@@ -5,17 +5,22 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import Engine
 
-from app.base.db import reading
+from app.base.db import reading, writing
 from app.boards.activity import Activity, activity_of
-from app.boards.leaderboard import build_leaderboard
+from app.boards.documents import describe_team
+from app.boards.leaderboard import build_leaderboard, count_entries
+from app.boards.side_by_side import build_results
+from app.boards.snapshots import find_snapshot, official_board
+from app.boards.statistics_work import versions_of
+from app.boards.team_rows import team_rows
 from app.competitions.find import find_board, find_competition, find_phase_task
 from app.competitions.visibility import Viewer, views_of
-from app.models import User
+from app.models import PhaseTask, User
 from tests.beside import add_other_task, enter_other
 from tests.boards.marks import HIDDEN, mark
-from tests.competitions.embargo import enter, freeze, look, rows
+from tests.competitions.embargo import add_phase, declare, enter, freeze, look, rows
 from tests.rich_world import CARRYING, EMBARGOED, LATER_PHASE, NEIGHBOURS, OTHER_TASK
-from tests.world import COMPETITION, DAY, NOW, PHASE, TASK, board_version_number
+from tests.world import COMPETITION, DAY, EARLIER_PHASE, HOUR, NOW, PHASE, TASK, board_version_number
 
 
 def activity(engine: Engine, phase: str, *tasks: str) -> Activity:
@@ -71,6 +76,95 @@ def test_a_score_of_one_task_leaves_the_versions_of_the_other(sqlite_engine: Eng
     before = board_version_number(sqlite_engine)
     enter_other(sqlite_engine, people[0], 0.9)
     assert board_version_number(sqlite_engine) == before
+
+
+@pytest.fixture
+def carried(sqlite_engine: Engine, people: list[User]) -> Engine:
+    """A later phase that asks both tasks, and carries the entries of the first one over: Ada's and Bob's to one task
+    each, and Cat's to both."""
+    add_other_task(sqlite_engine)
+    add_phase(sqlite_engine, "post", starts_at=NOW - DAY, carry_over=PHASE, ends_at=NOW + 2 * DAY)
+    with writing(sqlite_engine) as session:
+        post = find_phase_task(session, COMPETITION, "post", TASK).phase_id
+        other = find_phase_task(session, COMPETITION, PHASE, OTHER_TASK).task_id
+        session.add(PhaseTask(phase_id=post, task_id=other, gold="similar.csv"))
+    enter(sqlite_engine, people[0], 0.5, 0.4)
+    enter_other(sqlite_engine, people[1], 0.9)
+    enter(sqlite_engine, people[2], 0.3, 0.2)
+    enter_other(sqlite_engine, people[2], 0.8)
+    return sqlite_engine
+
+
+LATER = {"zero-shot": ["Ada", "Cat"], "one-shot": ["Ada", "Cat"], "near": ["Bob", "Cat"], "far": ["Bob", "Cat"]}
+
+
+def test_entries_are_carried_over_to_the_boards_of_their_own_task(carried: Engine) -> None:
+    shown = {name: [row.team for row in look(carried, phase="post", board=name).rows] for name in LATER}
+    assert shown == LATER
+    assert [row.carried_from for row in look(carried, phase="post", board="near").rows] == [PHASE, PHASE]
+    assert freeze(carried, NOW + 3 * DAY) == 4, "nobody submitted to the later phase"
+
+
+def test_frozen_boards_keep_what_was_carried_over_to_their_own_task(carried: Engine, people: list[User]) -> None:
+    enter(carried, people[3], 0.1, 0.1, phase="post")
+    declare(carried, ends_at=NOW + HOUR)
+    assert freeze(carried, NOW + 3 * DAY) == 6
+    with writing(carried) as session:  # of the other task alone
+        find_phase_task(session, COMPETITION, PHASE, OTHER_TASK).visibility = {"board": "hidden"}
+    official = {}
+    with reading(carried) as session:
+        for name in ("zero-shot", "one-shot"):
+            place = find_board(find_competition(session, COMPETITION), "post", name)
+            viewer = Viewer(None, NOW + 3 * DAY)
+            snapshot = find_snapshot(session, *place, None, viewer)
+            official[name] = [(row.rank, row.team) for row in official_board(session, snapshot, viewer).rows]
+    assert official == dict.fromkeys(("zero-shot", "one-shot"), [(1, "Ada"), (2, "Cat"), (3, "Dan")])
+
+
+def test_lists_count_the_teams_of_each_task_and_results_have_a_table_each(carried: Engine) -> None:
+    with reading(carried) as session:
+        here = find_competition(session, COMPETITION)
+        tasks = [find_phase_task(session, COMPETITION, PHASE, name) for name in (TASK, OTHER_TASK)]
+        views = views_of(session, tasks, Viewer(None, NOW))
+        assert count_entries(session, views) == {tasks[0].id: 2, tasks[1].id: 2}
+        found = {
+            one.name: build_results(session, here, one, Viewer(None, NOW)) for one in (task.task for task in tasks)
+        }
+        columns = {
+            name: [(column.phase.name, column.board.name) for column in results.columns]
+            for name, results in found.items()
+        }
+    assert columns[OTHER_TASK] == [(PHASE, "near"), (PHASE, "far"), ("post", "near"), ("post", "far")]
+    assert {place for place in columns[TASK] if place[0] != EARLIER_PHASE} == {
+        (phase, board) for phase in (PHASE, "post") for board in ("zero-shot", "one-shot")
+    }
+    assert [row.team for row in found[OTHER_TASK].rows] == ["Bob", "Cat"]
+
+
+def test_a_team_has_its_rows_of_both_tasks_each_with_its_task(carried: Engine) -> None:
+    with reading(carried) as session:
+        here = find_competition(session, COMPETITION)
+        rows_of_cat = team_rows(session, here, "Cat", Viewer(None, NOW))
+        told = describe_team(here, "Cat", rows_of_cat)
+    assert [(one.phase, one.board, one.task, one.row.rank, one.ranked) for one in told.rows] == [
+        (phase, board, task, 2, 2)
+        for phase in (PHASE, "post")
+        for board, task in (("zero-shot", TASK), ("one-shot", TASK), ("near", OTHER_TASK), ("far", OTHER_TASK))
+    ]
+    assert told.rows[-1].page.endswith("/idioms/phases/post/boards/far")
+
+
+def test_statistics_of_a_task_are_due_with_the_boards_of_that_task_alone(carried: Engine, people: list[User]) -> None:
+    def versions() -> dict[tuple[str, str], str | None]:
+        with reading(carried) as session:
+            places = [(phase, task) for phase in (PHASE, "post") for task in (TASK, OTHER_TASK)]
+            ids = {place: find_phase_task(session, COMPETITION, *place).id for place in places}
+            return {place: versions_of(session, key) for place, key in ids.items()}
+
+    before = versions()
+    enter_other(carried, people[0], 0.7)
+    changed = {place for place, version in versions().items() if version != before[place]}
+    assert changed == {(PHASE, OTHER_TASK), ("post", OTHER_TASK)}
 
 
 def test_a_phase_that_has_ended_is_frozen_with_the_boards_of_both_tasks(

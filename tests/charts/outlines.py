@@ -18,7 +18,7 @@ from xml.etree import ElementTree
 from app.charts.draw import draw
 from app.charts.history import draw_history
 from app.charts.phases import Band, Span, draw_phases
-from app.charts.picture import AxisOut, PointOut
+from app.charts.picture import AxisOut, Picture, PointOut
 from tests.charts.made_pictures import made
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "charts" / "outlines.json"
@@ -38,6 +38,11 @@ def drawings() -> Iterator[tuple[str, str]]:
             drawn = draw(picture)
             yield f"{picture.name} {seed} wide", drawn.wide
             yield f"{picture.name} {seed} narrow", drawn.narrow
+    for picture in made(2):
+        if picture.kind in ("scatter", "dots"):
+            drawn = draw(_with_gaps(picture))
+            yield f"{picture.name} with gaps wide", drawn.wide
+            yield f"{picture.name} with gaps narrow", drawn.narrow
     yield "history", _history()
     for now in (START + 2 * DAY, START + 90 * DAY):
         phases = draw_phases("phases", "Three phases.", SPANS, BANDS, now)
@@ -51,6 +56,15 @@ SPANS = (
     Span("Post-evaluation", "Stays open", START + 31 * DAY, None),
 )
 BANDS = (Band(START + 20 * DAY, START + 24 * DAY), Band(START + 35 * DAY, None))
+
+
+def _with_gaps(picture: Picture) -> Picture:
+    """Return the picture with a point that lacks one value, and another one that lacks the other."""
+    first, *others = picture.series
+    one, other, *points = first.points
+    lacking = {"y": None} if picture.kind == "scatter" else {"x": None}
+    gaps = (one.model_copy(update={"x": None}), other.model_copy(update=lacking), *points)
+    return picture.model_copy(update={"series": (first.model_copy(update={"points": gaps}), *others)})
 
 
 def _history() -> str:

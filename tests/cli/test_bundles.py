@@ -309,6 +309,72 @@ def test_a_task_type_of_ours_is_scored_there_by_evergold_score(evergold: Evergol
     assert [scores[key] for key in keys] == pytest.approx([2 / 3])
 
 
+def test_each_phase_has_its_own_tasks_there_and_a_board_ranks_by_the_same_score(
+    evergold: Evergold, tmp_path: Path
+) -> None:
+    """The column that ranks is not the first here, and shares its measure with the first."""
+    folder = tmp_path / "competitions/two"
+    folder.mkdir(parents=True)
+    (folder / "competition.yaml").write_text(TWO)
+    code, _, err = evergold("apply", "--migrate")
+    assert code == Code.OK, err
+    code, _, err = evergold("export", "codabench", "two", "--to", tmp_path / "out.zip")
+    assert code == Code.OK, err
+    assert "the gold of words in main is not in the bundle: add it as reference_data of task 2" in err
+    assert "has to end before" not in err
+    with zipfile.ZipFile(tmp_path / "out.zip") as archive:
+        main = yaml.safe_load(archive.read("competition.yaml"))
+        tasks = [json.loads(archive.read(f"{one['scoring_program']}/task.json"))[0] for one in main["tasks"]]
+    assert [one["name"] for one in main["tasks"]] == ["Words (Practice)", "Idioms (Practice)", "Words (Main)"]
+    assert tasks == ["table", "idiom-detection", "table"]
+    assert main["registration_auto_approve"] is False
+    told = ("name", "tasks", "hide_score_output", "max_submissions_per_day", "max_submissions", "execution_time_limit")
+    assert [[one[name] for name in told] for one in main["phases"]] == [
+        ["Practice", [0, 1], True, 5, 50, 600],
+        ["Main", [2], False, 3, 7, 600],
+    ]
+    boards = {
+        one["key"]: [(column["index"], column["key"]) for column in one["columns"]] for one in main["leaderboards"]
+    }
+    assert boards == {
+        "words": [(0, "accuracy all")],
+        "idioms": [(0, "macro_f1 zero_shot/all"), (1, "macro_f1 one_shot/all"), (2, "accuracy zero_shot/all")],
+    }
+
+
+TWO = """\
+version: 1
+competitions:
+  - name: two
+    title: Two
+    registration: {mode: approval}
+    tasks:
+      - {name: words, type: table, title: Words, options: {metrics: [accuracy], labels: [a, b]}}
+      - {name: idioms, type: idiom-detection, title: Idioms}
+    boards:
+      - {name: words, title: Words, task: words, columns: [{metric: accuracy, split: all}]}
+      - name: idioms
+        title: Idioms
+        task: idioms
+        rank_by: {metric: macro_f1, split: zero_shot/all}
+        columns:
+          - {metric: macro_f1, split: one_shot/all}
+          - {metric: accuracy, split: zero_shot/all}
+          - {metric: macro_f1, split: zero_shot/all}
+    phases:
+      - name: practice
+        title: Practice
+        start: 2026-01-01 00:00 UTC
+        end: 2026-02-01 00:00 UTC
+        visibility: {own_scores: never}
+        tasks: {words: {}, idioms: {}}
+      - name: main
+        title: Main
+        start: 2026-02-02 00:00 UTC
+        end: 2026-03-02 00:00 UTC
+        limits: {per_day: 3, total: 7}
+        tasks: {words: {}}
+"""
 WORDS = """\
 version: 1
 competitions:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -88,6 +89,23 @@ def test_the_least_recently_shown_texts_leave_the_cache_first(monkeypatch: pytes
     assert cache.get(b"b") is None
     assert cache.get(b"a") is texts[b"a"]
     assert cache.get(b"d") is not None
+
+
+def test_a_text_that_is_larger_than_the_cache_stays_until_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else it would be rendered again for everybody who looks at it."""
+    cache = html._Cache()
+    monkeypatch.setattr(html, "CACHE_LIMIT_BYTES", 10)
+    large = cache.keep(b"a", html.Rendered(escape("x" * 100)))
+    assert cache.get(b"a") is large
+    cache.keep(b"b", html.Rendered(escape("y")))
+    assert (cache.get(b"a"), cache.get(b"b") is None) == (None, False)
+
+
+def test_what_could_not_be_rendered_is_tried_again_when_its_time_is_over() -> None:
+    cache = html._Cache()
+    cache.keep(b"past", html.Rendered(escape("x"), "", time.monotonic() - 1))
+    cache.keep(b"to come", html.Rendered(escape("x"), "", time.monotonic() + 3600))
+    assert (cache.get(b"past"), cache.get(b"to come") is None) == (None, False)
 
 
 def test_where_too_many_wait_a_text_is_shown_as_it_was_written_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
