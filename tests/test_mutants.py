@@ -346,6 +346,10 @@ def test_rooms_in_turn_get_shares_and_a_room_with_results_is_not_tried_again(
     sizes = {room: len(faults) for room, faults in shares.items()}
     assert sum(sizes.values()) == 8
     assert sizes["app/gold"] > sizes["app/people"] > 0, "by their size"
+    alone = semantic_shares("1", 8, "app/people/")
+    assert {room: list(map(key_of, faults)) for room, faults in alone.items()} == {
+        "app/people": list(map(key_of, shares["app/people"]))
+    }, "a room alone has the share that it has among all"
     shown: list[tuple[str, ...]] = []
 
     class Field(Lawn):
