@@ -114,10 +114,8 @@ def _add_declarations(engine: Engine, competition: Competition, nina: User) -> N
             session.add(revision)
             session.flush()
             session.add(RevisionFile(revision_id=revision.id, path="items.csv", sha256="2" * 64, size_bytes=20))
-        blueprint = Blueprint(
-            owner_id=nina.id, competition_id=competition.id, base=4, made_at=at, changed_at=NEVER_LEFT
-        )
-        blueprint.document = _declared(competition.name, 4)
+        blueprint = Blueprint(owner_id=nina.id, competition_id=competition.id, base=4, made_at=at)
+        blueprint.document, blueprint.changed_at = _declared(competition.name, 4), NEVER_LEFT
         session.add(blueprint)
         session.flush()
         session.add(BlueprintFile(blueprint_id=blueprint.id, path="items.csv", sha256="2" * 64, size_bytes=20))

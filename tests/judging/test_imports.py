@@ -253,7 +253,7 @@ def test_two_imports_at_once_make_one_round(engine: Engine, systems: dict[str, U
 def test_what_is_exported_can_be_imported(engine: Engine, systems: dict[str, UUID], olga: User) -> None:
     alpha, beta = systems["alpha"], systems["beta"]
     header = f"{HEADER},removed"
-    rows = (f"{alpha},en-1,=A1,3,2,1,yes", f"{beta},en-2,A2,,,,no")
+    rows = (f"{alpha},en-1,=A1,3,2,1,yes", f"{beta},en-2,A2,,,,no", f"{beta},en-3,'t Hooft,1,1,1,yes")
     bring(engine, olga, *rows, header=header)
     with reading(engine) as session:
         found = judging.the_round(session, "paper")
@@ -261,11 +261,12 @@ def test_what_is_exported_can_be_imported(engine: Engine, systems: dict[str, UUI
     exported = "".join(csv_pieces(engine, found.id))
     lines = exported.splitlines()
     assert lines[0] == "submission,language,item,annotator,removed,mwe_sense,rest_sense,naturalness,decided_at"
-    assert len(lines) == 3
+    assert len(lines) == 4
     assert f"{beta},en,en-2,A2,no,,,," in exported
+    assert f"{beta},en,en-3,'t Hooft,yes,1,1,1," in exported, "an apostrophe that belongs to a name stays"
     again = bring(engine, olga, *lines[1:], header=lines[0])
     assert "'=A1" in exported  # no spreadsheet takes the name for a formula …
-    assert counts(again) == (0, 0, 2)  # … and it is the same name when it comes back
+    assert counts(again) == (0, 0, 3)  # … and it is the same name when it comes back
 
 
 def test_marks_of_the_browser_are_exported_for_every_system_that_shares_a_paraphrase(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -10,19 +11,21 @@ from sqlalchemy import Engine
 
 from app.base.db import reading, writing
 from app.base.errors import NotFound
+from app.boards.marks import mark_row
+from app.competitions.find import find_phase_task
 from app.competitions.visibility import Viewer
 from app.judging.rounds import publish_round
 from app.judging.selection import choose_submissions
 from app.judging.summary import ALL_EQUAL, results_for
 from app.judging.views import CorrelationOut, JudgedOut, RoundResults
-from app.models import TeamKind, User
+from app.models import RowMark, RowStatus, Submission, TeamKind, User
 from evergold.scoring.task import NOT_ENTERED, Score
 from tests import world
-from tests.competitions.embargo import hide
+from tests.competitions.embargo import add_phase, hide
 from tests.judging import judged as judging
 from tests.judging.test_imports import bring
 from tests.rescoring.rescored import runs_of, start as start_set
-from tests.world import NOW
+from tests.world import COMPETITION, NOW, PHASE, TASK
 
 ROUND = "paper"
 
@@ -128,6 +131,37 @@ def test_only_baselines_keep_their_name_where_names_are_hidden(
     assert shown[0.4] == ("Copy", "method of robot", True)
     name, method, is_baseline = shown[0.9]
     assert ("Alpha" in name, method, is_baseline) == (False, "", False)
+
+
+def test_who_is_disqualified_or_hidden_stands_in_no_summary_but_an_organisers(
+    engine: Engine, systems: dict[str, UUID], olga: User
+) -> None:
+    """By a mark of the team or of the submission; one without a rank stays, and so does one marked elsewhere."""
+    mark(engine, olga, systems, {"alpha": "333", "beta": "300", "gamma": "000"})
+    publish(engine, olga)
+
+    def shown(viewer: User | None = None) -> list[str]:
+        return sorted(one.team for one in summary(engine, viewer).systems)
+
+    def put(status: RowStatus, **whose: Any) -> None:
+        with writing(engine) as session:
+            asked = find_phase_task(session, COMPETITION, PHASE, TASK)
+            mark_row(session, asked, status=status, note="why", actor=olga, now=NOW, **whose)
+
+    add_phase(engine, "post", starts_at=NOW)
+    with writing(engine) as session:
+        team = session.get_one(Submission, systems["alpha"]).team_id
+        elsewhere = find_phase_task(session, COMPETITION, "post", TASK).id
+        row = RowMark(phase_task_id=elsewhere, team_id=team, status=RowStatus.HIDDEN, note="why", set_at=NOW)
+        row.user_id = olga.id
+        session.add(row)
+    put(RowStatus.UNRANKED, team="Beta")
+    assert shown() == ["Alpha", "Beta", "Gamma"]
+    put(RowStatus.DISQUALIFIED, team="Beta")
+    assert shown() == ["Alpha", "Gamma"]
+    put(RowStatus.HIDDEN, submission_id=systems["gamma"])
+    assert shown() == ["Alpha"]
+    assert shown(olga) == ["Alpha", "Beta", "Gamma"]
 
 
 def test_a_round_that_is_not_published_is_its_organisers_alone(

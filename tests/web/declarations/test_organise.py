@@ -74,8 +74,9 @@ def test_who_looked_at_an_earlier_version_writes_over_nothing(ada: Linguist) -> 
     place = ada.begin()
     old = version_of(ada.browser.get(place).text)
     ada.say(place, "", title="A better title")
-    late = ada.browser.post(f"{place}/part", data={"csrf_token": ada.token, "version": old, "title": "Old"})
-    assert late.status_code == 409
+    for version in (old, "", "x", "-3", "²", "٣", "9" * 5_000):
+        late = ada.browser.post(f"{place}/part", data={"csrf_token": ada.token, "version": version, "title": "Old"})
+        assert late.status_code == 409, version
     assert "A better title" in ada.browser.get(place).text
 
 

@@ -77,6 +77,18 @@ def test_the_kind_of_answers_makes_a_draft_with_an_address_from_its_title(site: 
     assert ada.send("/organise", title="A title", kind="nonsense").status_code == 422
 
 
+def test_who_looked_at_an_earlier_revision_is_told_and_odd_numbers_are_none(site: Site, ada: Linguist) -> None:
+    """Without a number a step is saved over what holds, as by a program that sends none."""
+    place = begun(ada)
+    number = len(document_of(site, "praise-or-insulte")["phases"])
+    for title, base in enumerate(("", "x", "-1", "²", "9" * 5_000), start=number):
+        assert ada.send(f"{place}/texts", title=f"Title {title}", base=base).status_code == 200, base
+        assert document_of(site, "praise-or-insulte")["title"] == f"Title {title}"
+    late = ada.send(f"{place}/texts", title="Too late", base="1")
+    assert late.status_code == 409
+    assert document_of(site, "praise-or-insulte")["title"] != "Too late"
+
+
 def test_every_kind_opens_at_every_step(ada: Linguist) -> None:
     for kind in ("labels", "number", "text", "ranking"):
         place = begun(ada, kind, f"Of kind {kind}")
