@@ -26,6 +26,7 @@ from app.declarations.edits.export import export_folder
 from app.declarations.images.texts import declared_images
 from app.declarations.model import (
     BoardDeclaration,
+    ColumnDeclaration,
     CompetitionDeclaration,
     PhaseDeclaration,
     PhaseTaskDeclaration,
@@ -270,6 +271,12 @@ def _leaderboard(bundle: _Bundle, board: BoardDeclaration) -> dict[str, Any]:
         "submission_rule": _RULES.get(rule, "Add_And_Delete"),
         "columns": columns,
     }
+
+
+def _ranking_first(board: BoardDeclaration) -> list[ColumnDeclaration]:
+    """Return the columns; there the first one ranks."""
+    rank_by = board.rank_by or board.columns[0]
+    return sorted(board.columns, key=lambda one: (one.metric, one.split) != (rank_by.metric, rank_by.split))
 
 
 def _written_key(bundle: _Bundle, task: TaskDeclaration, metric: str, split: str) -> str:

@@ -9,7 +9,7 @@ from sqlalchemy import Engine, select
 
 from app.base.db import reading, writing
 from app.boards.hidden_names import hidden_names
-from app.boards.snapshots import find_snapshot, official_board
+from app.boards.snapshots import find_official, official_board
 from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import Viewer
 from app.models import HiddenText, Team, TextKind, User
@@ -34,7 +34,9 @@ def names(engine: Engine) -> list[tuple[str, str, str]]:
     """Team, system and method of each row."""
     with reading(engine) as session:
         place = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")
-        board = official_board(session, find_snapshot(session, *place, None, Viewer(None, LATER)), Viewer(None, LATER))
+        board = official_board(
+            session, find_official(session, *place, None, Viewer(None, LATER)).snapshot, Viewer(None, LATER)
+        )
         return [(row.team, row.system, row.method) for row in board.rows]
 
 

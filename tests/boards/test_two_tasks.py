@@ -10,7 +10,7 @@ from app.boards.activity import Activity, activity_of
 from app.boards.documents import describe_team
 from app.boards.leaderboard import build_leaderboard, count_entries
 from app.boards.side_by_side import build_results
-from app.boards.snapshots import find_snapshot, official_board
+from app.boards.snapshots import find_official, official_board
 from app.boards.statistics_work import versions_of
 from app.boards.team_rows import team_rows
 from app.competitions.find import find_board, find_competition, find_phase_task
@@ -116,7 +116,7 @@ def test_frozen_boards_keep_what_was_carried_over_to_their_own_task(carried: Eng
         for name in ("zero-shot", "one-shot"):
             place = find_board(find_competition(session, COMPETITION), "post", name)
             viewer = Viewer(None, NOW + 3 * DAY)
-            snapshot = find_snapshot(session, *place, None, viewer)
+            snapshot = find_official(session, *place, None, viewer).snapshot
             official[name] = [(row.rank, row.team) for row in official_board(session, snapshot, viewer).rows]
     assert official == dict.fromkeys(("zero-shot", "one-shot"), [(1, "Ada"), (2, "Cat"), (3, "Dan")])
 
@@ -145,7 +145,7 @@ def test_a_team_has_its_rows_of_both_tasks_each_with_its_task(carried: Engine) -
     with reading(carried) as session:
         here = find_competition(session, COMPETITION)
         rows_of_cat = team_rows(session, here, "Cat", Viewer(None, NOW))
-        told = describe_team(here, "Cat", rows_of_cat)
+        told = describe_team(here, "Cat", rows_of_cat, [])
     assert [(one.phase, one.board, one.task, one.row.rank, one.ranked) for one in told.rows] == [
         (phase, board, task, 2, 2)
         for phase in (PHASE, "post")

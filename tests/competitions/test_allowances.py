@@ -14,7 +14,7 @@ from app.base.errors import EvergoldError, InvalidForm, LimitReached, NotFound, 
 from app.competitions.allowances import (
     LATE_NOTE,
     LateEntries,
-    Wanted,
+    NewExtension,
     allowances_of,
     grant,
     late_entries,
@@ -248,7 +248,7 @@ def test_what_is_allowed_is_listed_by_phase_and_team(engine: Engine, people: lis
     add_phase(engine, "post", starts_at=NOW - DAY, ends_at=CLOSE, position=5)
     for phase, team in (("post", "Ada"), (PHASE, "Bob"), ("practice", "Bob"), (PHASE, "Ada")):
         with writing(engine) as session:
-            wanted = Wanted(phase, team, extra_total=1, reason=WHY)
+            wanted = NewExtension(phase, team, extra_total=1, reason=WHY)
             actor = olga if team == "Ada" else None
             grant(session, find_competition(session, COMPETITION), wanted, Settings(), actor=actor, now=NOW)
     with reading(engine) as session:

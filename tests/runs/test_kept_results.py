@@ -7,7 +7,7 @@ from sqlalchemy import Engine, select
 
 from app.base.db import reading, writing
 from app.models import PhaseTask, RunStatus, ScoringRun, User
-from app.runs.outcomes import record_scores
+from app.runs.outcomes import RunResult, record_scores
 from app.runs.private_scores import private_scores
 from app.runs.report import aggregates_of, forget_results, packed_results, results_of
 from app.runs.rescored import rescorings_of
@@ -89,10 +89,12 @@ def test_private_scores_are_each_runs_own_and_of_columns_alone(engine: Engine, p
             assert record_scores(
                 session,
                 held,
-                scores=scores_of(ZERO_SHOT, 0.9),
-                columns=frozenset({("macro_f1", ZERO_SHOT), ("macro_f1", ONE_SHOT)}),
-                task_version=1,
-                private_scores=private,
+                RunResult(
+                    scores=scores_of(ZERO_SHOT, 0.9),
+                    columns=frozenset({("macro_f1", ZERO_SHOT), ("macro_f1", ONE_SHOT)}),
+                    task_version=1,
+                    private_scores=private,
+                ),
                 now=NOW,
             )
     with reading(engine) as session:
@@ -160,10 +162,9 @@ def test_aggregates_are_each_runs_own_with_as_many_digits_as_are_shown(engine: E
             assert record_scores(
                 session,
                 sure(claim(engine, run_id)),
-                scores=scores_of(ZERO_SHOT, 0.5),
-                columns=frozenset(),
-                task_version=1,
-                aggregates={"mean": mean},
+                RunResult(
+                    scores=scores_of(ZERO_SHOT, 0.5), columns=frozenset(), task_version=1, aggregates={"mean": mean}
+                ),
                 now=NOW,
             )
     with reading(engine) as session:
