@@ -169,7 +169,7 @@ def once(session: Session, key: tuple[Any, ...], look: Callable[[], T]) -> T:
 
 
 def found_before(session: Session, key: tuple[Any, ...]) -> Any:
-    """Return what `once` has found for the key in this session; None if nobody asked, or it is not for reading."""
+    """Return what `once` has found for the key in this session for reading; None if it has not looked yet."""
     return session.info.get(_FOUND, {}).get(key)
 
 

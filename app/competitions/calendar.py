@@ -112,7 +112,7 @@ def sentences(phases: Sequence[Dates]) -> list[str]:
 
 
 def published_sentences(phases: Sequence[Dates]) -> list[str]:
-    """Say when boards become public, where that is neither when their phase opens nor when it closes."""
+    """Return when scores become public, where that is neither when their phase opens nor when it closes."""
     return [
         f"Scores of “{one.title}” are public from {_clocks(moment)}, the dashed line in its row."
         for one in phases

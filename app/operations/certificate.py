@@ -1,6 +1,6 @@
 """The end of the certificate at the server's public address: looked up beside the sweep, shown in `health`.
 
-Only the sweep connects, never a web request. The certificate is read whoever issued it: its end alone is looked at.
+Only the sweep connects, never a web request. Its end is read from any certificate, also from one that nobody trusts.
 """
 
 from __future__ import annotations
