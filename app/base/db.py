@@ -169,7 +169,7 @@ def once(session: Session, key: tuple[Any, ...], look: Callable[[], T]) -> T:
 
 
 def found_before(session: Session, key: tuple[Any, ...]) -> Any:
-    """Return what `once` has found for the key in this session; None before `once`, and outside of reading."""
+    """Return what `once` has found for the key in this session for reading; None if it has not looked yet."""
     return session.info.get(_FOUND, {}).get(key)
 
 
@@ -321,14 +321,14 @@ def insert_now(session: Session, row: Base) -> bool:
     table = cast(Table, inspect(type(row)).local_table)
     names = [column.name for column in table.columns]
     connection = session.connection()
-    values = {name: row.__dict__[name] for name in names if name in row.__dict__}
-    result = connection.execute(_insert(table, connection.dialect.name), values)
+    said = {name: row.__dict__[name] for name in names if name in row.__dict__}
+    result = connection.execute(_insert(table, connection.dialect.name), said)
     key = result.one_or_none()
     if key is None:
         return False
     known = cast(dict[str, Any], result.last_inserted_params()) | dict(key._mapping)  # with defaults
     for name in names:
-        if name not in values:
+        if name not in said:
             setattr(row, name, known.get(name))
     make_transient_to_detached(row)
     session.add(row)

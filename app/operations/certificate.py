@@ -1,6 +1,6 @@
 """The end of the certificate at the server's public address: looked up beside the sweep, shown in `health`.
 
-Only the sweep connects, never a web request. Certificates of any issuer are read: only their end matters.
+Only the sweep connects, never a web request. Its end is read from any certificate, also from one that nobody trusts.
 """
 
 from __future__ import annotations
