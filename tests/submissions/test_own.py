@@ -12,7 +12,7 @@ from app.competitions.find import find_competition
 from app.models import Board, User
 from app.submissions.accept import SubmissionForm, check_submission_form
 from app.submissions.choices import boards_entered
-from app.submissions.find import count_own, get_submission, newest_own
+from app.submissions.find import OwnFilter, count_own, get_submission, newest_own
 from app.teams.membership import leave_team
 from tests.competitions.embargo import enter
 from tests.world import COMPETITION, HOUR, NOW, add_team, submit, the_phase_task
@@ -26,7 +26,7 @@ def engine(sqlite_engine: Engine) -> Engine:
 def own(engine: Engine, user: User) -> set[UUID]:
     """All submissions of the user, or of a team of theirs, in the competition."""
     with reading(engine) as session:
-        return set(newest_own(session, user, (COMPETITION, None, None), limit=100))
+        return set(newest_own(session, user, OwnFilter(competition=COMPETITION), limit=100))
 
 
 def test_of_a_team_that_one_left_only_what_one_sent_is_ones_own(engine: Engine, people: list[User]) -> None:
