@@ -17,7 +17,7 @@ from app.competitions.columns import BoardColumn, board_columns
 from app.competitions.ordering import difference_of, effective_decimals
 from app.competitions.visibility import View, Viewer, boards_of_task, rounded, view_of
 from app.models import Board, Phase, PhaseTask, RunStatus, ScoreRow, ScoringRun, Submission, User
-from app.submissions.find import newest_own, own_places
+from app.submissions.find import OwnFilter, newest_own, own_places
 
 #: Number of latest submissions that are shown; teams with more have the board's pictures.
 MOST_SHOWN = 200
@@ -34,6 +34,11 @@ class SubmittedTask:
     phase_title: str
     task_title: str
     phase_task_id: int
+
+    @property
+    def filter(self) -> OwnFilter:
+        """The filter that leaves the submissions to it."""
+        return OwnFilter(competition=self.competition, phase=self.phase, task=self.task)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +74,8 @@ def places_of(session: Session, user: User, competition: str | None = None) -> l
 def history_of(session: Session, user: User, place: SubmittedTask, now: datetime, *, board: str = "") -> History | None:
     """Return the history in this board's ranking column, or in that of the first board with values. None if teams do
     not see their scores, or nothing was scored."""
-    names = (place.competition, place.phase, place.task)
-    scored = newest_own(session, user, names, status=RunStatus.SCORED, with_withdrawn=False, limit=MOST_SHOWN)
+    with_scores = place.filter.model_copy(update={"status": RunStatus.SCORED})
+    scored = newest_own(session, user, with_scores, with_withdrawn=False, limit=MOST_SHOWN)
     if not scored:
         return None
     phase_task = session.get_one(PhaseTask, place.phase_task_id)

@@ -10,6 +10,7 @@ from heapq import nlargest
 from typing import Any
 from uuid import UUID
 
+from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import (
     BindParameter,
     ColumnElement,
@@ -231,50 +232,45 @@ def _may_see(session: Session, submission: Submission, user: User) -> bool:
     return session.scalar(member) is not None or may_organise(session, user, competition, Right.SUBMISSIONS)
 
 
+class OwnFilter(BaseModel):
+    """The filters of a list of one's own submissions, as they stand in its address; None: all."""
+
+    model_config = ConfigDict(frozen=True)
+
+    competition: str | None = Field(None, description="only of this competition")
+    phase: str | None = Field(None, description="only of this phase")
+    task: str | None = Field(None, description="only of this task")
+    status: RunStatus | None = Field(None, description="only in this state")
+    after: UUID | None = Field(None, description="as in `next`")
+
+
+EVERYTHING = OwnFilter()
+
+
 def list_submissions(
-    session: Session,
-    user: User,
-    *,
-    competition: str | None = None,
-    phase: str | None = None,
-    task: str | None = None,
-    status: RunStatus | None = None,
-    with_withdrawn: bool = True,
-    after: UUID | None = None,
-    limit: int = 50,
+    session: Session, user: User, wanted: OwnFilter = EVERYTHING, *, with_withdrawn: bool = True, limit: int = 50
 ) -> tuple[list[Submission], UUID | None]:
     """Return a page of the user's submissions, newest first, and the start of the next page (None: this is the last).
 
     Includes those of the user's teams and those that the user made for former teams.
     """
-    names = (competition, phase, task)
-    newest = newest_own(
-        session, user, names, status=status, with_withdrawn=with_withdrawn, after=after, limit=limit + 1
-    )
+    newest = newest_own(session, user, wanted, with_withdrawn=with_withdrawn, limit=limit + 1)
     return load_submissions(session, newest[:limit]), (newest[limit - 1] if len(newest) > limit else None)
 
 
 def newest_own(
-    session: Session,
-    user: User,
-    names: tuple[str | None, str | None, str | None],
-    *,
-    status: RunStatus | None = None,
-    with_withdrawn: bool = True,
-    after: UUID | None = None,
-    limit: int,
+    session: Session, user: User, wanted: OwnFilter, *, with_withdrawn: bool = True, limit: int
 ) -> list[UUID]:
-    """Return the ids of the user's newest submissions, as `list_submissions` lists them. names: of a competition, a
-    phase and a task."""
-    if any("\0" in (name or "") for name in names):  # PostgreSQL takes no NUL
+    """Return the ids of the user's newest submissions, as `list_submissions` lists them."""
+    names = {"competition": wanted.competition, "phase": wanted.phase, "task": wanted.task}
+    if any("\0" in (name or "") for name in names.values()):  # PostgreSQL takes no NUL
         return []
-    competition, phase, task = names
-    places = own_places(session, user, competition=competition, phase=phase, task=task)
-    start = {} if after is None else _start_after(session, user, after)
-    where = {"user": user.id, "limit": limit, **start}
+    places = own_places(session, user, **names)
+    start = {} if wanted.after is None else _start_after(session, user, wanted.after)
+    where, has_start = {"user": user.id, "limit": limit, **start}, wanted.after is not None
     found: list[tuple[datetime, UUID]] = []
     for some in in_batches(places, PLACES_AT_A_TIME):
-        statement = _newest_own(_kinds(some), status, with_withdrawn=with_withdrawn, has_start=after is not None)
+        statement = _newest_own(_kinds(some), wanted.status, with_withdrawn=with_withdrawn, has_start=has_start)
         found += [tuple(row) for row in session.execute(statement, {**where, **_parameters(some)})]
     return [submission_id for _, submission_id in nlargest(limit, found)]
 

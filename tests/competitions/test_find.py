@@ -37,7 +37,7 @@ from app.models import (
     User,
 )
 from app.people.rights import grant_role
-from app.submissions.find import current_run, get_submission, list_submissions
+from app.submissions.find import OwnFilter, current_run, get_submission, list_submissions
 from tests.beside import add_other_task
 from tests.rich_world import NEIGHBOURS, OTHER_BOARDS, OTHER_TASK
 from tests.world import (
@@ -265,7 +265,7 @@ def pages(engine: Engine, user: User, limit: int, **filters: Any) -> list[list[S
     after = None
     while not found or after is not None:
         with reading(engine) as session:
-            page, after = list_submissions(session, user, after=after, limit=limit, **filters)
+            page, after = list_submissions(session, user, OwnFilter(after=after, **filters), limit=limit)
         found.append(page)
     return found
 
@@ -302,7 +302,7 @@ def test_a_submission_that_comes_in_between_moves_no_page(engine: Engine) -> Non
         _, after = list_submissions(session, ada, limit=2)
     submit(engine, ada, NOW + 9 * SECOND, content="new")
     with reading(engine) as session:
-        page, _ = list_submissions(session, ada, after=after, limit=2)
+        page, _ = list_submissions(session, ada, OwnFilter(after=after), limit=2)
     assert [submission.id for submission in page] == [sent[1], sent[0]]
 
 
@@ -346,6 +346,6 @@ def test_somebody_elses_submission_is_no_place_to_go_on_from(engine: Engine) -> 
     answers = []
     for after in (theirs, uuid.uuid4()):
         with reading(engine) as session, pytest.raises(NotFound) as refused:
-            list_submissions(session, bob, after=after)
+            list_submissions(session, bob, OwnFilter(after=after))
         answers.append(refused.value.message)
     assert answers[0] == answers[1]

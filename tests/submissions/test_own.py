@@ -14,7 +14,7 @@ from app.competitions.find import find_competition
 from app.models import Board, Right, User
 from app.submissions.accept import SubmissionForm, check_submission_form
 from app.submissions.choices import boards_entered
-from app.submissions.find import check_visible, count_own, get_submission, newest_own, own_places
+from app.submissions.find import OwnFilter, check_visible, count_own, get_submission, newest_own, own_places
 from app.teams.membership import leave_team
 from tests.beside import one_right_each
 from tests.competitions.embargo import add_phase, enter
@@ -30,7 +30,7 @@ def engine(sqlite_engine: Engine) -> Engine:
 def own(engine: Engine, user: User) -> set[UUID]:
     """All submissions of the user, or of a team of theirs, in the competition."""
     with reading(engine) as session:
-        return set(newest_own(session, user, (COMPETITION, None, None), limit=100))
+        return set(newest_own(session, user, OwnFilter(competition=COMPETITION), limit=100))
 
 
 def test_of_a_team_that_one_left_only_what_one_sent_is_ones_own(engine: Engine, people: list[User]) -> None:

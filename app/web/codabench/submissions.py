@@ -17,7 +17,7 @@ from app.competitions.find import find_competition
 from app.competitions.visibility import Viewer
 from app.feedback.scores import OwnScores, own_scores_of_all
 from app.models import Board, Competition, RunStatus, ScoringRun, Submission, User
-from app.submissions.find import current_run, load_submissions, newest_own
+from app.submissions.find import OwnFilter, current_run, load_submissions, newest_own
 from app.web.codabench.describing import column_key, decimal_of, describe_boards, primary_key_of
 from app.web.codabench.find import phase_by_id, submissions_by_number, upload_of
 from app.web.codabench.lists import AskedPage
@@ -57,7 +57,8 @@ def read_submissions(
     if phase is not None:
         competition, found = phase_by_id(session, phase, user)
         competition_name, phase_name = competition.name, found.name
-    newest = _newest_uploads(session, user, (competition_name, phase_name, None), asked.reach(ON_A_PAGE))
+    filters = OwnFilter(competition=competition_name, phase=phase_name)
+    newest = _newest_uploads(session, user, filters, asked.reach(ON_A_PAGE))
     cut = asked.cut(len(newest), ON_A_PAGE)
     ids = [one for some in newest[cut.entries] for one in some]
     uploads: dict[tuple[int, tuple[int, int, str]], list[Submission]] = {}
@@ -111,13 +112,11 @@ def download_scores(visit: ApiUserVisit, viewer: ApiViewer, submission_number: S
     return Response(content, headers=headers, media_type="application/zip")
 
 
-def _newest_uploads(
-    session: Session, user: User, names: tuple[str | None, str | None, None], wanted: int
-) -> list[list[UUID]]:
-    """Return the ids of the newest uploads, by upload: at least `wanted` of them, or all. names: as `newest_own`."""
+def _newest_uploads(session: Session, user: User, filters: OwnFilter, wanted: int) -> list[list[UUID]]:
+    """Return the ids of the newest uploads, by upload: at least `wanted` of them, or all."""
     limit = FIRST_READ
     while True:
-        ids = newest_own(session, user, names, limit=limit)
+        ids = newest_own(session, user, filters, limit=limit)
         by_number: dict[int, list[UUID]] = {}
         for submission_id in ids:
             by_number.setdefault(number_of(submission_id), []).append(submission_id)

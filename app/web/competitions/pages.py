@@ -22,7 +22,7 @@ from app.competitions.current import current_phase
 from app.competitions.filters import CompetitionFilter, choices_among
 from app.competitions.find import listed_competitions, named_competition, own_competitions
 from app.models import Competition, Halt, Phase, ScoringRun, Submission, User
-from app.submissions.find import current_run, load_submissions, newest_own
+from app.submissions.find import EVERYTHING, current_run, load_submissions, newest_own
 from app.texts.markdown import markdown_parser, with_readable_tables
 from app.web.html.rendering import APP, SITE_TEXTS, render, render_page
 from app.web.html.site_texts import read_site_text
@@ -97,7 +97,7 @@ def _grouped(cards: Sequence[Card]) -> list[tuple[str, str, str, list[Card]]]:
 
 def _last_submissions(session: Session, user: User) -> list[tuple[Submission, ScoringRun]]:
     """Return the user's newest submissions, each with the run that counts."""
-    newest = newest_own(session, user, (None, None, None), limit=SUBMISSIONS_SHOWN)
+    newest = newest_own(session, user, EVERYTHING, limit=SUBMISSIONS_SHOWN)
     return [(one, current_run(one)) for one in load_submissions(session, newest)]
 
 

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from anyio.to_thread import run_sync
 from fastapi import Header, Path, Query, Request, Response, Security
-from pydantic import BaseModel, Field
+from pydantic import Field
 from sqlalchemy.orm import Session
 
 from app.base import api_links, links
@@ -27,11 +27,11 @@ from app.feedback.items import Showing, compare_items
 from app.feedback.scores import own_scores_of_all, own_scores_of_new
 from app.feedback.standings import standings_known, standings_of_all
 from app.feedback.views import ComparisonOut, SubmissionList, SubmissionOut, describe_comparison, describe_submission
-from app.models import RunStatus, TokenScope, User
+from app.models import TokenScope, User
 from app.runs.stages import stage_of
 from app.submissions.accept import DESCRIPTION_CHARACTERS, KEY_CHARACTERS, METHOD_CHARACTERS
 from app.submissions.choices import choose_entry, put_back, withdraw_choice, withdraw_submission
-from app.submissions.find import current_run, get_submission, list_submissions
+from app.submissions.find import OwnFilter, current_run, get_submission, list_submissions
 from app.web.http.arrival import DirectRoute, is_rush
 from app.web.http.context import Server, ServerHere, server_of
 from app.web.http.csv_answers import TAKES_BOM, CsvResponse
@@ -265,14 +265,9 @@ async def read_submission(
     return await run_sync(load_submission, server, submission_id, viewer.at(server.clock()))
 
 
-class ListQuery(BaseModel):
+class ListQuery(OwnFilter):
     """The filters of the list, and which page of it."""
 
-    competition: str | None = Field(None, description="only of this competition")
-    phase: str | None = Field(None, description="only of this phase")
-    task: str | None = Field(None, description="only of this task")
-    status: RunStatus | None = Field(None, description="only in this state")
-    after: UUID | None = Field(None, description="as in `next`")
     limit: int = Field(PAGE_LENGTH, ge=1, le=200)
     ranks_then: bool = Field(False, description="also `rank_then` and `up` of each run, which takes longer")
 
@@ -288,8 +283,7 @@ def read_submissions(
     response: Response, user: ApiUser, visit: ApiVisit, query: Annotated[ListQuery, Query()]
 ) -> SubmissionList:
     session, viewer = visit.session, visit.viewer
-    filters = query.model_dump(include={"competition", "phase", "task", "status"})
-    found, cursor = list_submissions(session, user, **filters, after=query.after, limit=query.limit)
+    found, cursor = list_submissions(session, user, query, limit=query.limit)
     own = own_scores_of_all(session, found, viewer)
     standings = standings_of_all(session, found, own, viewer, with_history=query.ranks_then)
     listed = [
@@ -303,8 +297,8 @@ def read_submissions(
     ]
     following = None
     if cursor is not None:
-        chosen = {name: str(value) for name, value in filters.items() if value is not None}
-        following = f"{api_links.API}/submissions?{urlencode({**chosen, 'limit': query.limit, 'after': str(cursor)})}"
+        chosen = query.model_dump(mode="json", exclude={"after", "ranks_then"}, exclude_none=True)
+        following = f"{api_links.API}/submissions?{urlencode({**chosen, 'after': str(cursor)})}"
         response.headers["Link"] = f'<{following}>; rel="next"'
     return SubmissionList(submissions=listed, next=following)
 

@@ -14,7 +14,7 @@ from app.feedback.compare import NotComparable, compare
 from app.feedback.history import MOST_SHOWN
 from app.feedback.items import ComparedItem, ItemComparison, Showing, compare_items
 from app.models import RunStatus, Submission
-from app.submissions.find import get_submission, list_submissions
+from app.submissions.find import OwnFilter, get_submission, list_submissions
 from app.web.html.guards import PageUserVisit
 from app.web.html.rendering import render_page
 from app.web.html.workspace import workspace_of_task
@@ -59,14 +59,8 @@ def read_comparison(
     showing = next((one for one in Showing if one == show), Showing.ALL)
     one = get_submission(session, a, visit.user)
     place = one.phase_task
-    others, _ = list_submissions(
-        session,
-        visit.user,
-        competition=place.phase.competition.name,
-        task=place.task.name,
-        status=RunStatus.SCORED,
-        limit=MOST_SHOWN,
-    )
+    scored = OwnFilter(competition=place.phase.competition.name, task=place.task.name, status=RunStatus.SCORED)
+    others, _ = list_submissions(session, visit.user, scored, limit=MOST_SHOWN)
     other = b or _one_before(one, others)
     try:
         comparison = compare(session, a, other, viewer) if other else None

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from fastapi import Query, Response
 from markupsafe import Markup
-from pydantic import BaseModel, ConfigDict
+from pydantic import ValidationError, ValidatorFunctionWrapHandler, field_validator
 
 from app.base import links
 from app.boards.side_by_side import short_titles
@@ -17,8 +17,8 @@ from app.competitions.find import find_competition
 from app.feedback.history import MOST_SHOWN, History, SubmittedTask, chart_svg, history_of, places_of
 from app.feedback.scores import OwnScores, boards_of_run, own_scores_of_all
 from app.feedback.standings import RunStanding, standings_of_all
-from app.models import Board, Competition, RunStatus, ScoringRun, Submission
-from app.submissions.find import current_run, list_submissions, load_submissions, newest_own
+from app.models import Board, Competition, ScoringRun, Submission
+from app.submissions.find import OwnFilter, current_run, list_submissions, load_submissions, newest_own
 from app.web.html.guards import PageUserVisit
 from app.web.html.rendering import render_page
 from app.web.html.workspace import Place, workspace_of
@@ -114,7 +114,8 @@ def _wanted(visit: UserVisit, places: Sequence[SubmittedTask], names: tuple[str,
     fitting = [one for one in places if phase in ("", one.phase) and task in ("", one.task)]
     if len(fitting) < 2:
         return next(iter(fitting), None)
-    newest = newest_own(visit.session, visit.user, (competition, phase or None, task or None), limit=1)
+    wanted = OwnFilter(competition=competition, phase=phase or None, task=task or None)
+    newest = newest_own(visit.session, visit.user, wanted, limit=1)
     where = {visit.session.get_one(Submission, one).phase_task_id for one in newest}
     return next((one for one in fitting if one.phase_task_id in where), None)
 
@@ -128,7 +129,7 @@ def _where(competition: Competition, place: SubmittedTask | None) -> Place:
 
 def _runs(visit: UserVisit, place: SubmittedTask, board: str, page: int) -> Runs:
     session, viewer = visit.session, visit.viewer
-    every = newest_own(session, visit.user, (place.competition, place.phase, place.task), limit=MOST_SHOWN)
+    every = newest_own(session, visit.user, place.filter, limit=MOST_SHOWN)
     pages = max(1, -(-len(every) // PAGE_LENGTH))
     page = min(page, pages)
     wanted = load_submissions(session, every[(page - 1) * PAGE_LENGTH : page * PAGE_LENGTH])
@@ -186,51 +187,44 @@ def chart_of(history: History | None, counting: UUID | None = None) -> Markup | 
     return Markup(chart_svg(history.attempts, history.column, title, counting))  # noqa: S704 - escaped by ElementTree
 
 
-class Filters(BaseModel):
-    """The filters of the list; empty: all. board: of the chart; after: as in the link to older ones."""
+class Filters(OwnFilter):
+    """The filters of the list: what is empty, or no status, filters nothing. board: of the chart."""
 
-    model_config = ConfigDict(frozen=True)
-
-    competition: Name = ""
-    phase: Name = ""
-    task: Name = ""
-    status: Name = ""
     board: Name = ""
-    after: UUID | None = None
 
-    @property
-    def run_status(self) -> RunStatus | None:
-        """The status, if there is one of this name."""
-        return next((one for one in RunStatus if one == self.status), None)
+    @field_validator("competition", "phase", "task", mode="before")
+    @classmethod
+    def _none_if_empty(cls, name: str | None) -> str | None:
+        return name or None
+
+    @field_validator("status", mode="wrap")
+    @classmethod
+    def _or_none(cls, value: object, read: ValidatorFunctionWrapHandler) -> object:
+        try:
+            return read(value)
+        except ValidationError:
+            return None
 
     @property
     def is_set(self) -> bool:
         """True if any filter leaves something out."""
-        return any((self.competition, self.phase, self.task, self.run_status))
+        return any((self.competition, self.phase, self.task, self.status))
 
     def fit(self, places: Sequence[SubmittedTask]) -> list[SubmittedTask]:
         """Return the places that match."""
         wanted = ((self.competition, "competition"), (self.phase, "phase"), (self.task, "task"))
-        return [place for place in places if all(name in ("", getattr(place, part)) for name, part in wanted)]
+        return [place for place in places if all(name in (None, getattr(place, part)) for name, part in wanted)]
 
     def older(self, cursor: UUID) -> str:
         """Return the address of the page that goes on after this submission."""
-        return links.submissions(**self.model_dump(exclude={"after"}), after=str(cursor))
+        chosen = self.model_dump(mode="json", exclude={"after"}, exclude_none=True)
+        return links.submissions(**chosen, after=str(cursor))
 
 
 @router.get("/submissions")
 def read_submissions(visit: PageUserVisit, filters: Annotated[Filters, Query()]) -> Response:
     session, viewer = visit.session, visit.viewer
-    found, cursor = list_submissions(
-        session,
-        visit.user,
-        competition=filters.competition or None,
-        phase=filters.phase or None,
-        task=filters.task or None,
-        status=filters.run_status,
-        after=filters.after,
-        limit=PAGE_LENGTH,
-    )
+    found, cursor = list_submissions(session, visit.user, filters, limit=PAGE_LENGTH)
     own = own_scores_of_all(session, found, viewer)
     standings = standings_of_all(session, found, own, viewer)
     places = places_of(session, visit.user)

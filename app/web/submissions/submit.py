@@ -41,7 +41,7 @@ from app.models import (
 )
 from app.submissions.accept import DESCRIPTION_CHARACTERS, METHOD_CHARACTERS
 from app.submissions.downloads import FileAccess, file_access, file_viewer
-from app.submissions.find import list_submissions
+from app.submissions.find import OwnFilter, list_submissions
 from app.teams.find import find_team
 from app.teams.registration import RegistrationNeeded, Standing, standing
 from app.web.html.guards import SentUpload, UploadHere, form_again, upload_guard
@@ -303,16 +303,9 @@ def scored_runs(session: Session, user: User, phase_task: PhaseTask, limit: int)
 def _runs(
     session: Session, user: User, phase_task: PhaseTask, status: RunStatus | None, limit: int = 1
 ) -> tuple[list[Submission], object]:
-    return list_submissions(
-        session,
-        user,
-        competition=phase_task.phase.competition.name,
-        phase=phase_task.phase.name,
-        task=phase_task.task.name,
-        status=status,
-        with_withdrawn=status is None,
-        limit=limit,
-    )
+    phase = phase_task.phase
+    wanted = OwnFilter(competition=phase.competition.name, phase=phase.name, task=phase_task.task.name, status=status)
+    return list_submissions(session, user, wanted, with_withdrawn=status is None, limit=limit)
 
 
 def phase_options(competition: Competition, here: PhaseTask, now: datetime) -> list[tuple[str, str, bool]]:
