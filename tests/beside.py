@@ -4,6 +4,7 @@ replaced, and organisers with one right each."""
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -39,12 +40,12 @@ def other_task_id(engine: Engine) -> int:
         return find_phase_task(session, COMPETITION, PHASE, OTHER_TASK).id
 
 
-def submit_other(engine: Engine, user: User, content: str = "other") -> Accepted:
+def submit_other(engine: Engine, user: User, content: str = "other", now: datetime = NOW) -> Accepted:
     """A submission to the other task."""
     with writing(engine) as session:
         asked = find_phase_task(session, COMPETITION, PHASE, OTHER_TASK)
         return accept_submission(
-            session, asked, world.upload_of(content), Sender(user, NOW), SubmissionForm(filename="predictions.csv")
+            session, asked, world.upload_of(content), Sender(user, now), SubmissionForm(filename="predictions.csv")
         )
 
 

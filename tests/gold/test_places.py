@@ -13,8 +13,11 @@ from app.competitions.find import find_competition, find_phase_task
 from app.gold.binding import Binding, GoldPlace, read_binding
 from app.gold.versions import (
     SEALED_NAME,
+    NewerGoldPublished,
+    bind_gold,
     gold_identity,
     gold_place,
+    is_for_another_program,
     list_gold,
     name_in_use,
     newest_in_use,
@@ -24,7 +27,8 @@ from app.gold.versions import (
     publish_gold,
     published_gold,
 )
-from app.models import PhaseTask
+from app.models import AuditEntry, PhaseTask
+from evergold.scoring.tasks import TASKS
 from tests import rich_rows
 from tests.beside import add_other_task
 from tests.rich_world import CARRYING, DIVIDED, EMBARGOED, LATER_PHASE, NEIGHBOURS, OTHER_TASK
@@ -104,6 +108,48 @@ def test_publishing_puts_one_version_of_one_task_in_use(engine: Engine) -> None:
             for task in (TASK, OTHER_TASK)
         }
     assert of_task == {TASK: [NOW + DAY], OTHER_TASK: [None]}
+
+
+def test_what_is_older_than_the_newest_in_use_is_never_used_again(engine: Engine) -> None:
+    """Of 1 to 4 the second and the fourth are in use; the next one is the fifth."""
+    for in_use in (True, False, True):
+        rich_rows.add_gold(engine, COMPETITION, PHASE, TASK, NOW, in_use=in_use)
+    with writing(engine) as session:
+        place = find_phase_task(session, COMPETITION, PHASE, TASK)
+        assert bind_gold(session, [place], is_public=False).versions == {PHASE: 5}
+        for number in (1, 3):
+            with pytest.raises(NewerGoldPublished, match="Version 4 is in use"):
+                publish_gold(session, place, number, user=None, now=NOW)
+        assert [publish_gold(session, place, number, user=None, now=NOW) for number in (2, 4)] == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("put", "is_another"),
+    [
+        ([{}], False),
+        ([{"program": "now"}], False),
+        ([{"program": "before"}], True),
+        ([{}, {"program": "before"}], True),
+        ([{"program": "before"}, {"program": "now"}], False),
+    ],
+    ids=str,
+)
+def test_gold_is_for_another_program_where_it_was_put_for_one_and_never_for_this(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, put: list[dict[str, str]], is_another: bool
+) -> None:
+    """What was put before programs were written down says nothing."""
+    kind = TASKS["idiom-detection"]
+    monkeypatch.setitem(TASKS, "idiom-detection", replace(kind, bound_to=lambda options: "now"))
+    rich_rows.add_gold(engine, COMPETITION, PHASE, TASK, NOW)
+    with writing(engine) as session:
+        place = find_phase_task(session, COMPETITION, PHASE, TASK)
+        versions = list_gold(session, place)
+        for details in ({"commitment": "another", "program": "other"}, *put):
+            told = {"commitment": versions[-1].commitment, **details}
+            entry = AuditEntry(at=NOW, actor="ada", action="gold.put", subject=f"gold {place_of(place)}", details=told)
+            session.add(entry)
+        session.flush()
+        assert is_for_another_program(session, place, versions) == is_another
 
 
 def test_other_phases_of_a_task_are_those_that_ask_it(engine: Engine) -> None:

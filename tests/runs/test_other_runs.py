@@ -8,10 +8,10 @@ import pytest
 from sqlalchemy import Engine
 
 from app.base.db import reading, writing
-from app.models import OutgoingMail, RunStatus, Team, User, Validation, ValidationStatus
+from app.models import GoldVersion, OutgoingMail, RunStatus, ScoringRun, Team, User, Validation, ValidationStatus
 from app.runs.claims import claim_next_upload, next_turn
 from app.runs.failures import failed_runs, queue_again
-from app.runs.outcomes import record_check_overrun, record_overrun
+from app.runs.outcomes import put_back, record_check_overrun, record_overrun
 from app.runs.validations import CheckClaim, claim_validation, requeue_lost_checks
 from app.submissions.accept import Sender
 from app.submissions.validations import FileToCheck, accept_validation
@@ -273,3 +273,45 @@ def test_a_check_is_its_workers_until_its_lease_ends(sqlite_engine: Engine, ada:
         assert requeue_lost_checks(session, attempts=3, now=NOW + 59 * SECOND) == []
         assert session.get_one(Validation, asked).status == ValidationStatus.RUNNING
         assert [one for one, _ in requeue_lost_checks(session, attempts=3, now=NOW + 60 * SECOND)] == [asked]
+
+
+# -------------------------------------------------------------------------------------------------------------- gold
+
+
+def golds(engine: Engine, run_id: int) -> int | None:
+    """The number of the gold version that a run names."""
+    with reading(engine) as session:
+        named = session.get_one(ScoringRun, run_id).gold_version_id
+        return None if named is None else session.get_one(GoldVersion, named).number
+
+
+def add_golds(engine: Engine, *in_use: bool) -> None:
+    for is_in_use in in_use:
+        rich_rows.add_gold(engine, COMPETITION, PHASE, TASK, NOW, in_use=is_in_use)
+
+
+def test_a_file_is_checked_against_the_newest_gold_in_use(sqlite_engine: Engine, ada: User) -> None:
+    add_golds(sqlite_engine, True, True, False)
+    with writing(sqlite_engine) as session:
+        task = the_phase_task(session)
+        asked = accept_validation(session, task, Sender(ada, NOW), FileToCheck(upload_of("x"))).validation.id
+        held = claim_validation(session, asked, worker="w", lease_seconds=60, now=NOW)
+        assert held is not None
+        assert held.sealed_gold is not None
+        assert held.sealed_gold.place.version == 2
+
+
+def test_a_run_that_waits_for_newer_gold_lets_go_of_its_own_unless_its_set_names_it(
+    sqlite_engine: Engine, ada: User
+) -> None:
+    add_golds(sqlite_engine, True)
+    first = submit(sqlite_engine, ada)
+    score(sqlite_engine, first.run_id, 0.5)
+    number = start(sqlite_engine, PHASE)
+    of_set, upload = runs_of(sqlite_engine, number)[first.submission.id], submit(sqlite_engine, ada, content="x").run_id
+    for run_id, kept in ((upload, None), (of_set, 1)):
+        held = sure(claim(sqlite_engine, run_id))
+        assert golds(sqlite_engine, run_id) == 1
+        with writing(sqlite_engine) as session:
+            assert put_back(session, held, reason="newer", now=NOW, with_newer_gold=True)
+        assert golds(sqlite_engine, run_id) == kept

@@ -19,10 +19,25 @@ from app.runs.workers import (
     retire_worker,
     unserved_task_types,
     waiting_for_worker,
+    waiting_notice,
 )
 from evergold.scoring.tasks import TASKS
+from tests.beside import add_other_task, submit_other
+from tests.rescoring.rescored import start
 from tests.runs.presence import announce
-from tests.world import NOW, SECOND, add_competition, add_user, claim, submit, the_run
+from tests.world import (
+    HOUR,
+    NOW,
+    PHASE,
+    SECOND,
+    add_competition,
+    add_user,
+    claim,
+    score,
+    submit,
+    the_phase_task,
+    the_run,
+)
 
 SILENCE = timedelta(seconds=SILENT_SECONDS)
 TYPE = "idiom-detection"
@@ -95,6 +110,24 @@ def test_tasks_without_torch_wait_for_their_turn_only(
     run_id = submit(engine, ada, NOW).run_id
     monkeypatch.setitem(TASKS, TYPE, dataclasses.replace(TASKS[TYPE], needs_gpu=False))
     assert waiting(engine, run_id) is None
+
+
+def test_a_page_says_since_when_this_task_waits(engine: Engine, ada: User) -> None:
+    """Neither since another task does, nor for a run of a set, beside a run that counts."""
+
+    def notice() -> str:
+        with reading(engine) as session:
+            return waiting_notice(session, the_phase_task(session), TYPE, NOW)
+
+    add_other_task(engine)
+    submit_other(engine, ada)
+    scored = submit(engine, ada, NOW - HOUR)
+    score(engine, scored.run_id, 0.5)
+    start(engine, PHASE)
+    assert notice() == ""
+    submit(engine, ada, NOW + HOUR, content="a second one")
+    submit(engine, ada, NOW + 2 * HOUR, content="a third one")
+    assert notice() == "Scoring for this task is delayed since 10 Jan 2026, 13:00 UTC; nothing is lost."
 
 
 def test_organisers_learn_which_worker_is_missing(engine: Engine, ada: User) -> None:

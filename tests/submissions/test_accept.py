@@ -278,6 +278,24 @@ def test_a_key_with_another_file_is_a_conflict(engine: Engine) -> None:
     assert count(engine, Submission) == 1
 
 
+def test_a_key_for_another_track_is_a_conflict(sqlite_engine: Engine) -> None:
+    add_competition(sqlite_engine)
+    ada = add_user(sqlite_engine, "ada")
+    with writing(sqlite_engine) as session:
+        tracks = [{"name": name, "title": name.title(), "description": ""} for name in ("open", "closed")]
+        find_competition(session, COMPETITION).tracks = tracks
+
+    def send(track: str) -> bool:
+        with writing(sqlite_engine) as session:
+            form = SubmissionForm(filename="predictions.csv", track=track)
+            sender = Sender(ada, NOW, "k1")
+            return accept_submission(session, the_phase_task(session), upload_of("x"), sender, form).created
+
+    assert [send("open"), send("open")] == [True, False]
+    with pytest.raises(IdempotencyConflict):
+        send("closed")
+
+
 def test_a_key_for_another_competition_is_a_conflict(engine: Engine) -> None:
     add_competition(engine)
     add_competition(engine, name="other")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from sqlalchemy import Engine, select, update
@@ -105,10 +105,10 @@ def climb(engine: Engine, user: User, times: int) -> None:
         watch_climbing(engine, NOW + timedelta(minutes=minute))
 
 
-def send_other(engine: Engine, user: User, content: str) -> None:
+def send_other(engine: Engine, user: User, content: str, now: datetime = NOW) -> None:
     """To the other task of the phase."""
     store_upload([content.encode()], FolderStorage(get_settings().storage_dir), 10**6)
-    score(engine, submit_other(engine, user, content).run_id, 0.5)
+    score(engine, submit_other(engine, user, content, now).run_id, 0.5)
 
 
 def test_each_team_climbs_in_each_task_by_itself(sqlite_engine: Engine) -> None:
@@ -132,6 +132,17 @@ def test_each_team_climbs_in_each_task_by_itself(sqlite_engine: Engine) -> None:
         assert climbing_teams(session, find_competition(session, NEIGHBOURS)) == []
     at, steps = NOW + timedelta(minutes=SMALL_STEPS), 2 * SMALL_STEPS - 1
     assert found == [Climber(team, PHASE, TASK, steps, steps + 1, at) for team in ("Ada", "Bob")]
+
+
+def test_organisers_are_told_of_each_task_that_a_team_climbs_in(engine: Engine, ada: User) -> None:
+    add_other_task(engine)
+    add_user(engine, "root", is_administrator=True)
+    climb(engine, ada, SMALL_STEPS)
+    assert len(mails(engine)) == 1
+    for step in range(SMALL_STEPS + 1):
+        send_other(engine, ada, file_with(*range(step)), NOW + timedelta(minutes=step))
+        watch_climbing(engine, NOW + timedelta(hours=1))
+    assert len(mails(engine)) == 2
 
 
 def climbers(engine: Engine) -> list[tuple[str, int, int]]:

@@ -18,6 +18,7 @@ from app.submissions.downloads import (
     check_may_have,
     file_access,
     file_viewer,
+    files_downloaded,
     list_downloads,
     record_download,
 )
@@ -86,6 +87,16 @@ def test_the_log_comes_newest_first_in_pages(engine: Engine, ada: User) -> None:
     assert {(one.phase, one.task, one.file, one.sha256) for one in first} == {(PHASE, TASK, FILE, "0" * 64)}
 
 
+def test_the_log_names_the_files_of_its_own_competition(engine: Engine, ada: User) -> None:
+    add_competition(engine, name="other")
+    with writing(engine) as session:
+        place, beside = the_phase_task(session), the_phase_task(session, "other")
+        for where, name in ((place, "b.csv"), (place, "a.csv"), (place, "b.csv"), (beside, "other.csv")):
+            record_download(session, where, PublicFile(name=name, sha256="0" * 64), ada, NOW)
+    with reading(engine) as session:
+        assert files_downloaded(session, find_competition(session, COMPETITION)) == ["a.csv", "b.csv"]
+
+
 def test_a_file_is_there_from_the_start_of_its_phase_on_and_follows_it(engine: Engine, ada: User) -> None:
     assert not access(engine, ada, NOW + DAY - SECOND).is_open
     assert access(engine, None, NOW + DAY).is_open
@@ -134,10 +145,10 @@ def test_organisers_have_every_file_and_borrowed_eyes_do_not(engine: Engine, ada
     assert access(engine, organiser, NOW + DAY, SeenAs.PUBLIC).needs_login
 
 
-def test_of_organisers_with_one_right_that_to_edit_has_every_file(sqlite_engine: Engine, ada: User) -> None:
-    register(sqlite_engine, terms="Be kind.")
-    organisers = one_right_each(sqlite_engine)
-    assert [right for right, user in organisers.items() if access(sqlite_engine, user).is_open] == [Right.EDIT]
+def test_of_organisers_with_one_right_that_to_edit_has_every_file(engine: Engine, ada: User) -> None:
+    register(engine, terms="Be kind.")
+    organisers = one_right_each(engine)
+    assert [right for right, user in organisers.items() if access(engine, user).is_open] == [Right.EDIT]
 
 
 def test_each_refusal_says_what_to_do(engine: Engine, ada: User) -> None:

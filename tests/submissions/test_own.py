@@ -102,6 +102,21 @@ def test_places_come_as_the_organisers_have_them(engine: Engine, people: list[Us
         found = [one.names[:2] for one in own_places(session, ada)]
         assert found == [("first", PHASE), *((COMPETITION, phase) for phase in (PHASE, "practice", "late"))]
         assert [one.names[1] for one in own_places(session, ada, competition=COMPETITION, phase="late")] == ["late"]
+        assert [one.names[:2] for one in own_places(session, ada, competition="first")] == [("first", PHASE)]
+
+
+def test_of_a_team_that_one_left_there_are_only_places_that_one_sent_to(engine: Engine, people: list[User]) -> None:
+    ada, bob, *_ = people
+    for phase in ("hers", "his"):
+        add_phase(engine, phase, starts_at=NOW - HOUR, ends_at=NOW + DAY)
+    add_team(engine, ada, bob, name="Both")
+    enter(engine, ada, 0.5, phase="hers")
+    enter(engine, bob, 0.5, phase="his")
+    with writing(engine) as session:
+        leave_team(session, find_competition(session, COMPETITION), ada, NOW + HOUR)
+    with reading(engine) as session:
+        assert [(one.names[1], one.is_member) for one in own_places(session, ada)] == [("hers", False)]
+        assert [one.names[1] for one in own_places(session, bob)] == ["hers", "his"]
 
 
 def test_the_method_sent_beside_the_card_is_the_cards(engine: Engine, people: list[User]) -> None:

@@ -10,7 +10,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from evergold.baselines.baseline import UnknownBaseline
+from evergold.baselines.baseline import UnknownBaseline, read_any_rows
 from evergold.baselines.catalogue import BASELINES, find_baseline, first_baseline, write_baseline
 from evergold.scoring import InvalidItems, score, validate
 
@@ -93,6 +93,21 @@ def test_labels_score_as_counted(tmp_path: Path, name: str, f1: float, accuracy:
     for setting in ("zero_shot", "one_shot"):
         assert found[f"macro_f1 {setting}/all"] == pytest.approx(f1)
         assert found[f"accuracy {setting}/all"] == pytest.approx(accuracy)
+
+
+def test_majority_is_the_label_seen_most_and_of_two_alike_the_first(tmp_path: Path) -> None:
+    path = tmp_path / "seen.csv"
+    for seen, label in (("1101", "1"), ("0010", "0"), ("10", "0")):
+        path.write_text("Label\n" + "\n".join(seen) + "\n", encoding="utf-8")
+        rows = lines(written("idiom-detection", "majority", tmp_path, [path]))
+        assert {row.rpartition(",")[2] for row in rows[1:]} == {label}
+
+
+def test_a_column_without_a_name_is_no_column(tmp_path: Path) -> None:
+    """As tables are whose rows were numbered when they were written."""
+    path = tmp_path / "numbered.csv"
+    path.write_text(",id,text\n0,1,a\n", encoding="utf-8")
+    assert read_any_rows(path, ("id",)) == [{"id": "1", "text": "a"}]
 
 
 def test_word_overlap_of_sentences_scores_as_counted(tmp_path: Path) -> None:

@@ -61,6 +61,7 @@ def answered_early(*pieces: bytes, **headers: str) -> tuple[dict[bytes, bytes], 
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 403, "headers": []})
+        await send({"type": "http.response.body", "body": b"No."})
 
     async def receive() -> Message:
         body = left.pop(0)
@@ -72,6 +73,7 @@ def answered_early(*pieces: bytes, **headers: str) -> tuple[dict[bytes, bytes], 
     told = {"content-length": str(sum(map(len, pieces))), **headers}
     scope = {**SCOPE, "headers": [(name.encode(), value.encode()) for name, value in told.items()]}
     asyncio.run(FinishedBodies(app)(scope, receive, send))
+    assert answered[1:] == [{"type": "http.response.body", "body": b"No."}]
     return dict(answered[0]["headers"]), left
 
 

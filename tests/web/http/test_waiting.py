@@ -121,6 +121,11 @@ def test_who_waits_in_vain_is_answered_when_the_time_is_over(site: Site, ada: Pe
     assert site.app.state.server.waiting.count == 0
 
 
+def test_nobody_waits_longer_than_the_server_lets_them(site: Site, ada: Person) -> None:
+    site.settings.long_poll_limit_seconds = 0.05
+    assert ada.client.get(ada.submitted()["links"]["self"], params={"wait": 3600}).status_code == 200
+
+
 def test_checks_that_are_waited_for_take_places_too(
     site: Site, ada: Person, crowd: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
