@@ -109,7 +109,8 @@ def _add_task(session: Session, competition_name: str) -> CompetitionTask:
     )
     session.add(task)
     session.flush()
-    for position, (board, split) in enumerate((("zero-shot", ZERO_SHOT), ("one-shot", ONE_SHOT))):
+    # The second one has the lower id: what is sorted by position is not so by itself.
+    for position, board, split in ((1, "one-shot", ONE_SHOT), (0, "zero-shot", ZERO_SHOT)):
         session.add(board_of(competition, task, board, split, position))
     return task
 

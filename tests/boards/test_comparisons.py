@@ -16,7 +16,7 @@ from app.charts.picture import Picture
 from app.models import Board, EntryRule, ScoringRun, TeamKind, User
 from evergold.scoring.resampling.pairs import Difference
 from tests import world
-from tests.boards.marks import HIDDEN, mark
+from tests.boards.marks import HIDDEN, UNRANKED, mark
 from tests.boards.test_pictures import drawn
 from tests.competitions.embargo import declare, enter, hide
 from tests.world import the_phase_task
@@ -132,6 +132,16 @@ def test_a_hidden_row_is_in_no_pair_and_in_no_correction(engine: Engine, runs: d
     found = drawn(engine)
     assert cells(found["pairs"]) == {("Ada", "Bob"): ("same", 0.2), ("Bob", "Ada"): ("same", 0.2)}
     assert "Cat" not in repr(found)
+
+
+def test_a_row_without_a_rank_is_in_no_pair_but_in_the_correction(engine: Engine, runs: dict[str, int]) -> None:
+    """Three pairs were compared: Ada's and Cat's 0.01 counts thrice, though Bob's row has no rank."""
+    mark(engine, "Bob", UNRANKED, "sent by mail")
+    found = drawn(engine)
+    assert cells(found["pairs"]) == {
+        ("Ada", "Cat"): ("better", pytest.approx(0.03)),
+        ("Cat", "Ada"): ("worse", pytest.approx(0.03)),
+    }
 
 
 def test_of_a_long_board_the_first_are_drawn_and_the_readers_own(

@@ -12,7 +12,7 @@ from app.base.db import reading, writing
 from app.competitions.columns import BoardColumn
 from app.competitions.find import find_board, find_competition
 from app.feedback.history import Attempt, History, SubmittedTask, chart_svg, history_of, places_of
-from app.models import User
+from app.models import Submission, User
 from tests import beside, world
 from tests.competitions.embargo import add_phase, enter
 from tests.rich_world import OTHER_BOARDS, OTHER_TASK
@@ -83,6 +83,30 @@ def test_a_history_is_of_one_task_and_its_boards(engine: Engine, people: list[Us
     other = history(engine, ada, place(task=OTHER_TASK), board=OTHER_BOARDS[1])
     assert ([one.name for one in other.boards], other.board.name) == (list(OTHER_BOARDS), OTHER_BOARDS[1])
     assert [one.value for one in other.attempts] == [0.9]
+
+
+def rank_by_accuracy(engine: Engine) -> None:
+    """The second column of the board, which others do not expect."""
+    with writing(engine) as session:
+        find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")[1].rank_metric = "accuracy"
+
+
+def test_a_history_is_in_the_column_that_ranks_of_the_runs_that_are_current(engine: Engine, people: list[User]) -> None:
+    """An accuracy is half of the macro F1; the third submission was withdrawn."""
+    ada = people[0]
+    sent = [enter(engine, ada, value, minute=minute) for minute, value in enumerate((0.5, 0.7, 0.9))]
+    for one in sent:
+        beside.add_old_run(engine, one, 0.99)
+    with writing(engine) as session:
+        session.get_one(Submission, sent[2]).withdrawn_at = NOW + HOUR
+    rank_by_accuracy(engine)
+    found = history(engine, ada, place(), board="zero-shot")
+    assert (found.column.metric, [one.value for one in found.attempts]) == ("accuracy", [0.25, 0.35])
+    svg = chart_svg(found.attempts, found.column, "Accuracy", counting=sent[1])
+    circles = re.findall(r'cx="([\d.]+)" cy="[\d.]+" r="([\d.]+)"', svg)
+    [ring] = [x for x, radius in circles if radius == "9"]
+    marks = [x for x, radius in circles if radius != "9"]
+    assert (ring == marks[1], len(marks)) == (True, 2), "around the one that counts"
 
 
 def test_the_drawing_spans_all_values() -> None:

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import Engine
 
 from app.base.db import reading, writing
+from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import Viewer
 from app.feedback.scores import own_scores_of_all
 from app.feedback.standings import RunStanding, standings_of_all, standings_of_one
@@ -21,7 +22,7 @@ from tests.beside import add_old_run, add_other_task, enter_other
 from tests.boards.marks import mark
 from tests.competitions.embargo import declare, enter, hide
 from tests.rich_world import OTHER_BOARDS
-from tests.world import HOUR, NOW
+from tests.world import COMPETITION, HOUR, NOW, PHASE
 
 
 def told(engine: Engine, viewer: User, submission: UUID, now: datetime = NOW + HOUR) -> RunStanding:
@@ -110,6 +111,21 @@ def test_whether_a_team_has_chosen_is_said_with_the_rule_that_holds_without(
         "second": (False, "your choice"),
         "third": (False, "your choice"),
     }
+
+
+def test_a_run_is_told_by_the_column_that_ranks_whichever_it_is(
+    engine: Engine, people: list[User], runs: dict[str, UUID]
+) -> None:
+    """The second column of the board: an accuracy is half of the macro F1."""
+    with writing(engine) as session:
+        find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")[1].rank_metric = "accuracy"
+    second = told(engine, people[0], runs["second"])
+    assert (second.column.metric, second.score.metric, second.score.value) == ("accuracy", "accuracy", 0.35)
+    assert [second.change, second.to_best, second.to_baseline] == pytest.approx([0.1, 0.05, 0.15])
+    assert ranks(second) == (3, 1, 1, 3)
+    first = told(engine, people[0], runs["first"])
+    assert first.ahead is not None
+    assert (first.ahead.team, first.ahead.delta) == ("Cat", pytest.approx(0.025))
 
 
 @pytest.mark.parametrize(

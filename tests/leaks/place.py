@@ -582,7 +582,8 @@ def names_of(engine: Engine, submission_id: UUID | str, failed_run: int = 1) -> 
         competition = find_competition(session, COMPETITION)
         there = {one.name for one in competition.phases}
         practice = find_phase_task(session, COMPETITION, "practice" if "practice" in there else PHASE, TASK)
-        board = session.scalars(select(Board.id).where(Board.task_id == phase_task.task_id).order_by(Board.id)).first()
+        boards = select(Board.id).where(Board.task_id == phase_task.task_id).order_by(Board.position)
+        board = session.scalars(boards).first()
         file = session.scalars(select(PublicFile.id).where(PublicFile.phase_task_id == phase_task.id)).first()
     return {
         "competition": COMPETITION,
