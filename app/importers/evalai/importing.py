@@ -264,13 +264,14 @@ def _tasks(
         members = [one for one in phases if text_of(one.node.entries["id"]).strip() in numbers]
         titles = [one_line(text_of(one.node.entries["name"]), 200, "Phase") for one in members if one.has("name")]
         metrics: dict[str, Metric] = {}
-        shown = []
+        shown: list[Board] = []
         name = _task_name(groups, numbers[0])
         for number, split in pairs:
             if number not in boards or split not in data:
                 continue
             own = next(one for one in splits if (one.board, one.data) == (number, split) and one.phase in numbers)
-            shown.append(_board(boards[number], data[split], own, metrics, name if len(groups) > 1 else ""))
+            prefix, taken = name if len(groups) > 1 else "", [one.name for one in shown]
+            shown.append(_board(boards[number], data[split], own, metrics, (prefix, taken)))
         if shown:
             title = titles[0] if len(titles) == 1 else one_line(", ".join(titles), 200, "Task")
             rules = _file_rules(members)
@@ -278,8 +279,18 @@ def _tasks(
     return tasks
 
 
-def _board(board: _Leaderboard, data: tuple[str, str], split: _Split, metrics: dict[str, Metric], prefix: str) -> Board:
-    title, codename = data
+def _board(
+    board: _Leaderboard,
+    data: tuple[str, str],
+    split: _Split,
+    metrics: dict[str, Metric],
+    naming: tuple[str, Sequence[str]],
+) -> Board:
+    """Return a board as a split shows it, and put its metrics to those of the task.
+
+    `naming` is what boards of this task begin with, and the names that it has so far.
+    """
+    (title, codename), (prefix, taken) = data, naming
     columns = {}
     rank_by = board.rank_by or board.labels[0]
     for label in board.labels:
@@ -291,7 +302,7 @@ def _board(board: _Leaderboard, data: tuple[str, str], split: _Split, metrics: d
         metrics.setdefault(name, Metric(name, key, one_line(label, 60, key), better, split.decimals))
         columns[name] = one_line(label, 60, key)
     ranks = next(one.name for one in metrics.values() if one.key == score_key(codename, rank_by))
-    named = name_of(f"{prefix}-{codename}" if prefix else codename, otherwise="board")
+    named = name_of(f"{prefix}-{codename}" if prefix else codename, taken, "board")
     return Board(named, one_line(title, 200, codename), columns, ranks)
 
 

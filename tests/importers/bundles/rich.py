@@ -23,7 +23,7 @@ queue: fast
 competition_type: competition
 forum_enabled: false
 enable_detailed_results: true
-show_detailed_results_in_submission_panel: true
+show_detailed_results_in_submission_panel: false
 make_programs_available: true
 make_input_data_available: true
 can_participants_make_submissions_public: true
@@ -52,7 +52,7 @@ solutions:
   - {index: 2, name: Code, tasks: [2], path: code.zip}
   - {index: 3, key: 5ab1c2d3, tasks: [2]}
 phases:
-  - {index: 3, name: Final, description: The last one., start: 2026-03-01 12:00:00+02:00, end: 2026-04-01 23:59 AoE, hide_score_output: true, hide_output: true, auto_migrate_to_this_phase: true, execution_time_limit: 60, max_submissions_per_day: 20, max_submissions: 10, tasks: [2, 4, 2]}
+  - {index: 3, name: Final, description: The last one., start: 2026-03-01 12:00:00+02:00, end: 2026-04-01 23:59 AoE, hide_score_output: true, hide_output: true, auto_migrate_to_this_phase: true, execution_time_limit: 60, max_submissions_per_day: 20, max_submissions: 10, starting_kit: sample, tasks: [2, 4, 2]}
   - {index: 1, name: Practice, start: 2026-01-01 00:00 UTC, end: 2026-02-15 00:00 UTC, auto_migrate_to_this_phase: true, max_submissions_per_day: 3, max_submissions: 9, public_data: public, starting_kit: sample, tasks: [4, 3]}
   - {index: 2, name: Practice, start: 2026-02-15 00:00 UTC, end: 2026-03-01 00:00 UTC, leaderboard_management_mode: Hide_Results, tasks: [1, 2]}
   - {index: 4, name: Ever, start: 2026-05-01 00:00 UTC, hide_score_output: true, tasks: [2]}
@@ -75,6 +75,17 @@ leaderboards:
       - {title: Least, key: least, index: 9, computation: min, computation_indexes: "8"}
       - {title: Share again, key: share, index: 8}
 """
+#: The same with switches turned the other way.
+SWITCHED_2 = made.replaced(
+    VERSION_2,
+    {
+        "enable_detailed_results: true": "enable_detailed_results: false",
+        "in_submission_panel: false": "in_submission_panel: true",
+        "make_programs_available: true": "make_programs_available: false",
+        "make_input_data_available: true": "make_input_data_available: false",
+        "registration_auto_approve: yes": "registration_auto_approve: no",
+    },
+)
 
 VERSION_15 = """\
 title: Old spoons
@@ -158,10 +169,11 @@ challenge_phases:
       - {name: Parts, type: checkbox, options: [c, d]}
       - {name: Open, description: "", type: boolean, required: False}
       - {name: Words, type: text}
-  - {id: 6, name: Late, start_date: 2026-06-01 00:00:00, submission_meta_attributes: [{name: Kind, type: text}]}
+  - {id: 6, name: Late, start_date: 2026-06-01 00:00:00, max_submissions_per_day: 0, max_submissions_per_month: -1, max_submissions: 4294967296, submission_meta_attributes: [{name: Kind, type: text}]}
   - {id: 2, name: Shared, codename: shared, start_date: 2026-06-01 00:00:00, end_date: 2026-07-01 00:00:00, test_annotation_file: truth.txt}
   - {id: 5, name: Shown nowhere, codename: nowhere, start_date: 2026-06-01 00:00:00, test_annotation_file: truth.txt}
 challenge_phase_splits:
+  - {challenge_phase_id: 4, leaderboard_id: 3, dataset_split_id: 1, visibility: 3, leaderboard_decimal_precision: 1, is_leaderboard_order_descending: True}
   - {challenge_phase_id: 4, leaderboard_id: 7, dataset_split_id: 2, visibility: 3, leaderboard_decimal_precision: 3, is_leaderboard_order_descending: True}
   - {challenge_phase_id: 4, leaderboard_id: 7, dataset_split_id: 1, visibility: 1, leaderboard_decimal_precision: 4, is_leaderboard_order_descending: True}
   - {challenge_phase_id: 1, leaderboard_id: 3, dataset_split_id: 1, visibility: 3, leaderboard_decimal_precision: 12, is_leaderboard_order_descending: False, show_execution_time: True, show_leaderboard_by_latest_submission: True}

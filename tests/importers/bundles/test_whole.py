@@ -23,7 +23,7 @@ NOTHING = Assumed()
 IMPORTS: dict[str, tuple[str, str, Import]] = {
     "version-2": (rich.VERSION_2, "competition.yaml", partial(import_codabench, assumed=NOTHING, takes_results=False)),
     "version-2-results": (
-        rich.VERSION_2,
+        rich.SWITCHED_2,
         "competition.yaml",
         partial(import_codabench, assumed=NOTHING, takes_results=True),
     ),
@@ -49,6 +49,15 @@ def test_a_whole_import_is_as_it_was_looked_at(tmp_path: Path, name: str) -> Non
     }
     assert set(found.written.gold.values()) <= set((tmp_path / "gold").rglob("*"))
     assert told == {file: (GOLDEN / name / file).read_text(encoding="utf-8") for file in told}
+
+
+def test_leaderboards_of_the_same_split_have_names_of_their_own(tmp_path: Path) -> None:
+    main, main_name, bring = IMPORTS["evalai"]
+    bring(made.written(tmp_path / "b.zip", dict(rich.files(main, main_name))), Target(tmp_path / "to", tmp_path / "g"))
+    (competition,) = yaml.safe_load((tmp_path / "to/competition.yaml").read_text(encoding="utf-8"))["competitions"]
+    names = [one["name"] for one in competition["boards"]]
+    assert {"task-1-seen", "task-1-seen-2"} <= set(names)
+    assert len(set(names)) == len(names)
 
 
 def _declared(folder: Path) -> Any:
