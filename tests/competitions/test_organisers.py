@@ -82,7 +82,8 @@ def test_nor_more_bytes_by_sending_several_files_at_once(engine: Engine) -> None
     assert sum(in_threads(6, send)) == 2
     with reading(engine) as session:
         assert used_bytes(session, ada) == 80
-        assert session.scalar(select(func.count()).select_from(BlueprintFile)) == 2
+        sent = select(func.count()).select_from(BlueprintFile).where(BlueprintFile.blueprint_id == blueprint)
+        assert session.scalar(sent) == 2
 
 
 def test_administrators_have_no_bound(sqlite_engine: Engine) -> None:
