@@ -11,12 +11,15 @@ import httpx
 import pytest
 from lxml import etree
 
+from app.base.db import writing
 from app.boards.freezing import AFTER_CLOSE
+from app.boards.snapshots import freeze as freeze_once_more
+from app.competitions.find import find_board, find_competition
 from tests import world
 from tests.competitions.embargo import declare, freeze, hide
 from tests.web.reading import text_of
 from tests.web.site import BOARD, BROWSER, Person, Site, csv_text
-from tests.world import DAY, HOUR, NOW
+from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE
 
 CLOSE = NOW + HOUR
 PAGE = BOARD.removeprefix("/api/v1")
@@ -62,6 +65,17 @@ def row_page(reader: httpx.Client) -> str:
     """The page of the only row of the first official board."""
     [address] = set(re.findall(r"/\S+/official/1/rows/[0-9a-f-]{36}", reader.get(f"{PAGE}/official/1").text))
     return str(address)
+
+
+def test_an_answer_changes_with_another_official_board_though_no_row_does(frozen: Site, ada: Person) -> None:
+    before = ada.client.get(BOARD)
+    assert ada.client.get(BOARD, headers={"If-None-Match": before.headers["ETag"]}).status_code == 304
+    with writing(frozen.engine) as session:
+        place = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")
+        freeze_once_more(session, *place, frozen.now)
+    again = ada.client.get(BOARD, headers={"If-None-Match": before.headers["ETag"]})
+    assert before.json()["official"]["number"] == 1
+    assert (again.status_code, again.json()["official"]["number"]) == (200, 2)
 
 
 def test_nothing_supersedes_the_last_word(frozen: Site) -> None:

@@ -6,10 +6,13 @@ import re
 from pathlib import Path
 
 import pytest
+from sqlalchemy import update
 
+from app.base.db import writing
 from app.importers.ncimp import import_ncimp
 from app.importers.semeval2022 import import_semeval2022
 from app.importers.writing import read_published
+from app.models import Phase, PhaseTask
 from tests import official_shapes
 from tests.web import markup
 from tests.web.reading import text_of
@@ -112,6 +115,10 @@ def test_a_published_value_without_a_column_is_on_its_rows_page(
     (address,) = re.findall(r'href="([^"]*)" aria-label="Details of Mine"', board)
     assert "0.4321" not in board
     assert "0.4321" in text_of(page(empty_site, address))
+    with writing(empty_site.engine) as session:
+        session.execute(update(Phase).values(visibility={"slices": "none"}))
+        session.execute(update(PhaseTask).values(visibility={}, board_version=PhaseTask.board_version + 1))
+    assert "0.4321" not in text_of(page(empty_site, address)), "a board of ranking scores alone shows no others"
 
 
 def test_published_rows_show_the_rank_that_they_had_in_the_paper(

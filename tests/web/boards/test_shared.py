@@ -10,10 +10,17 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from app.base.db import reading
+from app.boards.leaderboard import build_leaderboard
 from app.charts.preview import BoardPicture, PictureRow, draw_board
+from app.competitions.find import find_board, find_competition
+from app.competitions.visibility import Viewer
+from app.looks.look import Looks
+from app.web.boards.pages import _picture
 from tests import world
 from tests.web.paraphrase_world import set_visibility
 from tests.web.site import Person, Site
+from tests.world import COMPETITION, NOW, PHASE
 
 PLACE = "/competitions/idioms/phases/evaluation/boards/zero-shot"
 BASE = "https://scores.example.org"
@@ -28,6 +35,23 @@ def scored(site: Site, ada: Person) -> Site:
 def with_settings(site: Site, **changes: object) -> None:
     site.settings = site.settings.model_copy(update=changes)
     site.app.state.server = type(site.app.state.server)(site.settings, site.engine, lambda: site.now)
+
+
+def test_a_picture_for_links_says_which_board_of_which_competition_it_is(scored: Site) -> None:
+    """Of one score there is no axis, and so no place."""
+    with reading(scored.engine) as session:
+        competition = find_competition(session, COMPETITION)
+        place = find_board(competition, PHASE, "one-shot")
+        shown = build_leaderboard(session, *find_board(competition, PHASE, "zero-shot"), Viewer(None, NOW))
+        found = _picture(Looks(name="Tasks", accent="#8a1c1c"), (competition, *place), shown, "10 Jan 2026")
+    assert (found.competition, found.board, found.column, found.day) == (
+        "Idioms",
+        "one-shot, Evaluation",
+        shown.columns[0].full_title,
+        "10 Jan 2026",
+    )
+    assert (found.rows, found.more, found.baseline) == ((PictureRow("1", "Ada", "0.6180", None),), 0, None)
+    assert (found.server.name, found.server.accent) == ("Tasks", "#8a1c1c")
 
 
 def test_board_says_where_it_is_and_what_it_looks_like(scored: Site) -> None:
