@@ -83,3 +83,17 @@ def test_what_cannot_be_is_refused_in_words(
 ) -> None:
     assert run(["admin", *words, "--data-dir", str(server)]) != Code.OK
     assert said in capsys.readouterr().err
+
+
+def test_announcements_are_shown_with_their_moments(
+    server: Path,  # noqa: F811
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    begins, ends = "1 Jan 2099, 00:00 UTC", "2 Jan 2099, 00:00 UTC"
+    for more in ([], ["--until", "2099-01-02 00:00 UTC"]):
+        command = ["admin", "announce", "We move.", "--from", "2099-01-01 00:00 UTC", *more]
+        assert run([*command, "--data-dir", str(server)]) == Code.OK
+        assert f"is shown from {begins}." in capsys.readouterr().out
+    assert run(["admin", "announcements", "--data-dir", str(server)]) == Code.OK
+    listed = [line.split("\t")[2:] for line in capsys.readouterr().out.splitlines()[1:]]
+    assert sorted(listed) == [[begins, "", "We move."], [begins, ends, "We move."]]

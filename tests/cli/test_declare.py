@@ -90,6 +90,16 @@ def test_a_limit_above_the_server_s_own_is_said_by_check_and_by_apply(
     assert "declares uploads of 256 MiB, but this server takes none above 64 MiB" in out
 
 
+def test_so_is_the_limit_of_a_task_above_that_of_its_phase(
+    evergold: Evergold, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVERGOLD_UPLOAD_LIMIT_BYTES", str(64 * 1024 * 1024))
+    gold = "gold: demo/practice.csv"
+    make_competition(tmp_path).change(gold, f"{gold}\n            limits: {{upload_bytes: 134217728}}")
+    _, out, _ = evergold("apply", "--migrate", "--phases", tmp_path / "phases.yaml", "--data-dir", tmp_path / "var")
+    assert "phase 'practice' of 'demo' declares uploads of 128 MiB, but this server takes none above 64 MiB" in out
+
+
 def test_check_says_what_is_public_now(evergold: Evergold, tmp_path: Path) -> None:
     """The practice phase and the evaluation have begun by now; a phase of the far future has not."""
     folder = make_competition(tmp_path)

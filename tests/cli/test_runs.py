@@ -95,3 +95,19 @@ def test_one_run_or_a_part_of_a_competition_can_be_chosen(
     assert evergold("runs", "--failed", "--queue-again", "--run", str(other))[0] == Code.OK
     assert [the_run(sqlite_engine, run_id).status for run_id in (failed, other)] == [RunStatus.FAILED, RunStatus.QUEUED]
     assert evergold("runs", "--run", "1")[0] == Code.USAGE
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("idioms/evaluation", None),
+        ("idioms/evaluation/detection", None),
+        ("idioms/detection", "Competition 'idioms' has no phase 'detection'"),
+        ("idioms/evaluation/none", "none"),
+        ("idioms/detection/evaluation", "detection"),
+    ],
+)
+def test_so_can_a_part_of_one_that_is_there(evergold: Evergold, failed: int, place: str, said: str | None) -> None:
+    code, out, err = evergold("runs", "--failed", "--competition", place)
+    assert (code, len(out.splitlines())) == ((Code.OK, 2) if said is None else (Code.ERROR, 0))
+    assert (said or "") in err

@@ -115,6 +115,21 @@ def test_pauses_between_restarts_grow(tmp_path: Path, guard: Guard) -> None:
     assert pauses == [0.5, 1.0, 2.0]
 
 
+def test_a_death_is_said_with_the_time_until_the_next_start(tmp_path: Path, guard: Guard) -> None:
+    said: list[str] = []
+    child = child_of(tmp_path, "raise SystemExit(3)")
+    server = cast(supervisor.Server, SimpleNamespace(guard=guard, say=said.append, children={"child": child}))
+    children.start(child, guard)
+    wait_for(lambda: not children.is_running(child))
+    child.started_at = time.monotonic()
+    child.deaths = 4
+    supervisor._look_at(server, child)
+    seconds = float(said[0].partition("It is started again in ")[2].removesuffix(" s."))
+    assert 5 < seconds <= 8
+    supervisor._look_at(server, child)
+    assert (child.process, len(said)) == (None, 1), "not before its time"
+
+
 def test_leftovers_of_a_dead_child_are_ended(tmp_path: Path, guard: Guard) -> None:
     child = child_of(tmp_path, STUBBORN)
     children.start(child, guard)

@@ -44,7 +44,7 @@ SECTIONS = (
 def render_section(visit: UserVisit, template: str, status: int = 200, /, **context: Any) -> HTMLResponse:
     """Return a page of administrators, with the navigation and the section of its address marked."""
     path = visit.request.url.path
-    current = max((one for one in SECTIONS if _is_in(path, one)), key=lambda one: len(one.address), default=None)
+    current = next((one for one in SECTIONS if _is_in(path, one)), None)
     return render_page(visit, template, status, sections=SECTIONS, section=current, **context)
 
 

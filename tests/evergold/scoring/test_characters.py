@@ -91,6 +91,7 @@ def test_invisible_characters_are_shown_in_every_problem(hidden: str) -> None:
     assert hidden not in shown
     assert visible(f"d{hidden}a") in shown
     assert visible("d\u200ba") == "d\\u200ba"
+    assert visible("d\na\t") == "d\\na\\t"
 
 
 @pytest.mark.parametrize(

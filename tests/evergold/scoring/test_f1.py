@@ -80,6 +80,7 @@ def test_order_does_not_matter() -> None:
 def test_wrong_lengths_and_labels_out_of_range_are_refused() -> None:
     with pytest.raises(ValueError, match="same length"):
         confusion(numbers(0, 1), numbers(0), 2)
-    for gold, prediction in ((numbers(0), numbers(2)), (numbers(-1), numbers(0))):
+    of_two = (numbers(0, 1), numbers(0, 2)), (numbers(2, 1), numbers(0, 1)), (numbers(1, -1), numbers(0, 0))
+    for gold, prediction in ((numbers(0), numbers(2)), (numbers(-1), numbers(0)), *of_two):
         with pytest.raises(ValueError, match="label numbers"):
             confusion(gold, prediction, 2)

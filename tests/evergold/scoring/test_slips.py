@@ -31,6 +31,11 @@ def test_number_is_explained(text: str, words: str) -> None:
     assert words in str(number_fault(text))
 
 
+@pytest.mark.parametrize("text", ["x5", "\u2013", "\u2013x", "none", "x,y", "_", "x%"])
+def test_what_is_no_number_has_no_hint(text: str) -> None:
+    assert str(number_fault(text)).endswith("is not a finite number")
+
+
 def test_number_that_can_be_read_is_none_of_these() -> None:
     assert [number_fault(text) for text in ("1e308", "-0.5", "1E-3", ".5")] == [None] * 4
     assert number_fault("1e308", 1e100) == "1e308 is too large: numbers up to 1e+100 are read"

@@ -19,7 +19,7 @@ from app.web.main import create_app
 from tests.operations.test_health import add_worker
 from tests.services import free_port
 from tests.web.site import BROWSER, Person, Site, a_site, serving
-from tests.world import HOUR, NOW
+from tests.world import HOUR, NOW, score, submit
 
 
 @pytest.fixture(autouse=True)
@@ -184,6 +184,16 @@ def test_the_status_counts_nothing(well: Site, ada: Person) -> None:
         after = visitor.get("/status").text
     assert len(first) == 3
     assert before.replace("is empty", "") == after.replace("waits: its oldest run since 0 s", "")
+
+
+def test_how_long_files_take_is_said_whatever_else_is_not_well(well: Site, ada: Person) -> None:
+    said = "half of all files had their scores"
+    with well.client(**BROWSER) as visitor:
+        score(well.engine, submit(well.engine, ada.user).run_id, 0.5)
+        well.set_clock(NOW + HOUR)
+        page = visitor.get("/status").text
+    assert "All is well" not in page
+    assert said in page
 
 
 def test_how_far_our_bertscore_is_from_the_official_librarys_stands_there_and_in_the_api(well: Site) -> None:
