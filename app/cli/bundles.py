@@ -178,14 +178,18 @@ def _with_scores(imported: Imported) -> Imported:
     """Score the bundle's own results in a sandbox of this machine: somebody has to compare them with those there."""
     from app.importers.bundles.imported import samples_of, with_compared
     from app.importers.bundles.report import Compared
-    from evergold.cli.score_program import AtHome, answer_at_home
+    from evergold.cli.score_program import AtHome, answers_at_home
 
+    samples = samples_of(imported)
+    if not samples:
+        return imported
+    folder = imported.written.folder
+    answers = answers_at_home([AtHome(folder, one.submission, one.gold, one.task, one.phase) for one in samples])
     compared = []
-    for one in samples_of(imported):
-        answer = answer_at_home(AtHome(imported.written.folder, one.submission, one.gold, one.task, one.phase))
+    for one, answer in zip(samples, answers, strict=True):
         scores = {score["metric"]: score["value"] for score in answer.get("scores", ())}
         compared.append(Compared(one.phase, one.task, one.name, scores, _why_not(answer)))
-    return with_compared(imported, compared) if compared else imported
+    return with_compared(imported, compared)
 
 
 def _why_not(answer: dict[str, Any]) -> str:
