@@ -92,16 +92,13 @@ Prepare = Callable[[Path], None]
 
 
 @contextmanager
-def embedded(prepare: Prepare, **times: float) -> Iterator[Server]:
-    """`evergold serve` with nothing named: SQLite, and the broker out of a wheel. `prepare` may add to the folder.
-
-    times: settings, where nobody waits for what the sweep notices.
-    """
+def embedded(prepare: Prepare) -> Iterator[Server]:
+    """`evergold serve` with nothing named: SQLite, and the broker out of a wheel. `prepare` may add to the folder."""
     with short_folder() as folder:
         _write_competition(folder, prepare)
         data = folder / "var"
         paths = ("--data-dir", str(data), "--phases", str(folder / "phases.yaml"))
-        environment = environment_of(gold_dir=folder / "gold", **(TIMES | times))
+        environment = environment_of(gold_dir=folder / "gold", **TIMES)
         service = evergold("serve", folder, environment, "serve", "--port", "0", *paths)
         engine = make_engine(f"sqlite:///{data / 'evergold.db'}")
         try:
