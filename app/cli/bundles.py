@@ -265,7 +265,7 @@ def _seal(imported: Imported) -> None:
     """Seal the gold of all tasks that are not closed, with the first key of a server on one machine if need be."""
     from app.base.config import get_settings
     from app.base.db import get_engine, reading
-    from app.cli.gold import keygen, put
+    from app.cli.gold import keygen, put_all
     from app.gold.recorded import recipients
 
     settings = get_settings()
@@ -273,5 +273,5 @@ def _seal(imported: Imported) -> None:
         has_key = bool(recipients(session, settings.sealing_keys))
     if imported.written.gold and not has_key and not settings.database_url:
         keygen()
-    for (phase, task), path in imported.written.gold.items():
-        put(f"{imported.plan.name}/{phase}/{task}", path)
+    places = imported.written.gold.items()
+    put_all({f"{imported.plan.name}/{phase}/{task}": path for (phase, task), path in places})
