@@ -33,7 +33,6 @@ from tests.services import environment_of, start_web
 DATABASES = ("sqlite", "postgresql")
 PAGE = "/competitions/idioms/phases/evaluation/boards/zero-shot"
 PATHS = {"page": PAGE, "page, sorted": f"{PAGE}?sort=team&kind=team", "JSON": f"/api/v1{PAGE}"}
-SMOKE = {"database": ["sqlite"], "rows": [3], "submissions": [10], "seconds": 0.05}
 SMOKE = {"database": ["postgresql"], "rows": [3], "submissions": [10], "processes": [1], "seconds": 0.05}
 #: Enough to keep two processes busy.
 CONNECTIONS = 8

@@ -12,7 +12,6 @@ import os
 import random
 import shutil
 import signal
-import socket
 import statistics
 import subprocess
 import sys
@@ -31,6 +30,7 @@ from bench._command import BenchParser, run
 from bench._people import cookie_of, token_of
 from bench._requests import addresses, milliseconds_each
 from bench.scoring import SEED, generate_detection
+from tests.services import free_port
 
 ROOT = Path(__file__).resolve().parent.parent
 PHASES = """\
@@ -147,9 +147,7 @@ def running_server(
     folder: Path, settings: Mapping[str, str] | None = None
 ) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """`evergold serve` on a free port, with these settings; stopped with SIGTERM at the end."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-m", "evergold.cli", "serve", "--port", str(port)]
     own = environment(folder) | dict(settings or {})
     process = subprocess.Popen(command, cwd=folder, env=own, stdout=subprocess.DEVNULL)

@@ -35,10 +35,11 @@ from evergold.scoring.task import AnyTask, read_options
 from evergold.scoring.tasks import get_task
 from tests import postgres, services
 from tests.processes import Service, kill, short_folder, wait_until
-from tests.services import environment_of, evergold, start_worker
+from tests.services import environment_of, start_worker
 from tests.world import add_user
 
 TEAMS = 20
+TASKS = ["detection", "mwes"]
 PHASES = """\
 version: 1
 competitions:
@@ -89,13 +90,14 @@ class Place:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run, print a table (or JSON)."""
-    parser = BenchParser(__doc__, smoke={"submissions": 5, "processes": [1]})
+    parser = BenchParser(__doc__, smoke={"submissions": 5, "processes": [1], "tasks": TASKS[:1]})
     parser.add_argument("--submissions", type=int, default=300, help="for each figure")
     parser.add_argument("--processes", type=int, nargs="+", default=[1, 2, 4])
+    parser.add_argument("--tasks", nargs="+", choices=TASKS, default=TASKS)
     arguments = parser.parse(argv)
     figures = []
     with a_place() as (place, works):
-        for work in works:
+        for work in (one for one in works if one.name in arguments.tasks):
             alone = processor_ms_alone(work)
             for processes in arguments.processes:
                 figures.append(measure(place, work, processes, arguments.submissions, alone))
@@ -196,9 +198,7 @@ def a_place() -> Iterator[tuple[Place, list[Work]]]:
             make_gold_key="true",  # as a server has one: outcomes of items are sealed
         )
         stack.enter_context(as_settings(environment))
-        applied = evergold("apply", folder, environment, "apply", "--migrate")
-        if applied.process.wait(120) != 0:
-            raise SystemExit(applied.said())
+        services.set_up(environment)
         engine = make_engine(database.address)
         stack.callback(engine.dispose)
         yield Place(folder, environment, engine, [add_user(engine, f"user{n}") for n in range(TEAMS)]), works

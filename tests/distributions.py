@@ -21,11 +21,22 @@ PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
 OFFLINE = ("--no-deps", "--no-index")
 
 
-def build_wheel(project: Path, folder: Path) -> Path:
-    """The wheel of a project, built from a copy: building leaves things behind."""
+def build_wheel(project: Path, folder: Path, stale: Iterable[str] = ()) -> Path:
+    """The wheel of a project, built from a copy: building leaves things behind.
+
+    stale: modules that lie there since the version before was built.
+    """
     copy = folder / "source" / project.name
     shutil.copytree(project, copy, ignore=_LEFTOVERS)
+    _leave(copy, stale)
     return build_here(copy, folder)
+
+
+def _leave(project: Path, stale: Iterable[str]) -> None:
+    for name in stale:
+        left = project / "build" / "lib" / name
+        left.parent.mkdir(parents=True, exist_ok=True)
+        left.write_text("STALE = True\n")
 
 
 def build_here(project: Path, folder: Path) -> Path:
@@ -35,13 +46,14 @@ def build_here(project: Path, folder: Path) -> Path:
     return wheel
 
 
-def build_server_wheel(folder: Path) -> Path:
-    """That of the server, from no more of the checkout than it is made of."""
-    copy_server(folder / "server")
-    return build_wheel(folder / "server", folder / "wheel")
+def build_server_wheel(folder: Path, stale: Iterable[str] = ()) -> Path:
+    """That of the server, from no more of the checkout than it is made of. stale: as for `build_wheel`."""
+    _copy_server(folder / "server")
+    _leave(folder / "server", stale)
+    return build_here(folder / "server", folder)
 
 
-def copy_server(folder: Path) -> None:
+def _copy_server(folder: Path) -> None:
     """Copy what both distributions are made of."""
     folder.mkdir()
     names = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "app", "docs", "evergold", "migrations", "workers")

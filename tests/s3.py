@@ -48,7 +48,7 @@ def _answers(address: str) -> bool:
 def new_bucket(address: str) -> str:
     """An empty bucket of the test's own."""
     name = f"evergold-{secrets.token_hex(6)}"
-    httpx.put(f"{address}/{name}", timeout=10.0).raise_for_status()
+    httpx.put(f"{address}/{name}", timeout=60.0).raise_for_status()
     return name
 
 

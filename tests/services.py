@@ -5,13 +5,16 @@ Nothing listens but on loopback. The end-to-end test uses the broker of EVERGOLD
 
 from __future__ import annotations
 
+import atexit
 import os
+import random
 import re
 import signal
 import socket
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 from app.server import programs
@@ -72,11 +75,23 @@ def valkey() -> Iterator[Valkey]:
             server.stop()
 
 
+#: Below those that the system gives to whoever asks for any (Linux begins at 32,768, others at 49,152): a server needs
+#: seconds until it listens on the one that it is told, and meanwhile hundreds of connections are opened beside it.
+PORTS = range(20_000, 32_000)
+
+
 def free_port() -> int:
-    """A port that nobody uses at this moment."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port
+    """A port that nobody uses, and that nobody else is given as long as this process lives."""
+    for port in random.sample(PORTS, len(PORTS)):
+        mark = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        try:
+            mark.bind(("127.0.0.1", port))  # of UDP: TCP's port of this number stays free for the server
+            with socket.create_server(("127.0.0.1", port)):
+                atexit.register(mark.close)
+                return port
+        except OSError:
+            mark.close()
+    raise OSError("No port is free.")
 
 
 # -------------------------------------------------------------------------------------------------------- Evergold
@@ -95,6 +110,26 @@ def evergold(
 ) -> Service:
     """`evergold ARGUMENTS`, as people and containers start it. python: of another environment."""
     return start(name, [python, "-P", "-m", "evergold.cli", *arguments], folder, environment)
+
+
+def set_up(environment: Mapping[str, str]) -> None:
+    """Tables and competitions, as `evergold apply --migrate` makes them with these settings, in this process: the
+    command takes a second of processor time to begin.
+    """
+    from app.base.db import make_engine, writing
+    from app.base.storage import FolderStorage
+    from app.declarations.apply.apply import apply_phases
+    from app.declarations.check import load_competitions
+    from app.operations.migrate import upgrade
+
+    data = Path(environment["EVERGOLD_DATA_DIR"])
+    data.mkdir(parents=True, exist_ok=True)
+    engine = make_engine(environment.get("EVERGOLD_DATABASE_URL", f"sqlite:///{data / 'evergold.db'}"))
+    upgrade(engine)
+    loaded = load_competitions(Path(environment["EVERGOLD_PHASES_FILE"]))
+    with writing(engine) as session:
+        apply_phases(session, loaded, storage=FolderStorage(data / "storage"), now=datetime.now(UTC))
+    engine.dispose()
 
 
 def start_worker(folder: Path, environment: Mapping[str, str], *, processes: int = 1, name: str = "worker") -> Service:

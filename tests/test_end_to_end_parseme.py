@@ -93,7 +93,9 @@ def test_the_text_report_is_the_official_one_line_by_line(server: Server, task: 
 def test_the_heat_map_has_the_official_f1_of_every_category(server: Server, task: Parseme) -> None:
     with register(server.address, "cormac") as cormac:
         page = scored(cormac, task)["links"]["page"]
-    with httpx.Client(base_url=server.address, headers={"Accept": "text/html"}, follow_redirects=True) as browser:
+    with httpx.Client(
+        base_url=server.address, headers={"Accept": "text/html"}, follow_redirects=True, timeout=60
+    ) as browser:
         form = {"username": "cormac", "password": PASSWORD, "csrf_token": csrf_of(browser.get("/login").text)}
         assert "Log out" in browser.post("/login", data=form).text
         found = browser.get(f"{page}/report", params={"view": "categories"}).raise_for_status().text

@@ -28,7 +28,10 @@ HEAVY = ("torch", "transformers", "bert_score", "sklearn", "scipy", "pandas", "o
 WITH_A_BROKER = "import os; os.environ['EVERGOLD_BROKER_URL'] = 'redis://127.0.0.1:1/0'"
 SENDING = "from app.base.queue import send_run; send_run(1)"
 #: What each kind of process does at least; whoever asks about one looks at the same fresh process.
-WEB = f"{WITH_A_BROKER}; import app.operations.health; from app.web.main import create_app; create_app(); {SENDING}"
+WEB = (
+    f"{WITH_A_BROKER}; import app.operations.health; from app.web.main import create_app; create_app().openapi();"
+    f"{SENDING}"
+)
 SWEEP = (
     f"{WITH_A_BROKER}; from datetime import UTC, datetime; from app.base.config import get_settings;"
     "from workers import sweep; from app.base.db import Base, make_engine; engine = make_engine('sqlite://');"
@@ -36,8 +39,12 @@ SWEEP = (
     "sweep.sweep(engine, now); sweep.check_standings(engine, 0); sweep.clear_rejected(engine, get_settings(), now);"
     f"sweep.clear_held_uploads(engine, now); sweep.clear_blueprints(engine, get_settings(), now); {SENDING}"
 )
-WORKER = f"{WITH_A_BROKER}; import workers.score"
-DESCRIBING_THE_API = "from app.web.main import create_app; create_app().openapi()"
+WORKER = (
+    f"{WITH_A_BROKER}; import workers.score; from celery.apps.worker import Worker;"
+    "import warnings; warnings.simplefilter('ignore');"  # Celery's, for root
+    "Worker.start = lambda worker: print(worker.pool_cls); from workers import start;"
+    "start.run_celery(start.Presence(1, queues=('cpu',)), None)"
+)
 
 
 @cache
@@ -170,8 +177,7 @@ def test_web_and_sweep_send_messages_without_celery() -> None:
 
 
 def test_the_web_process_loads_no_worker_and_nothing_heavy() -> None:
-    for process in (WEB, DESCRIBING_THE_API):
-        assert loaded_by(process, "workers", *HEAVY) == set()
+    assert loaded_by(WEB, "workers", *HEAVY) == set()
 
 
 def test_a_worker_loads_no_web_framework_and_nothing_heavy() -> None:
@@ -180,14 +186,8 @@ def test_a_worker_loads_no_web_framework_and_nothing_heavy() -> None:
 
 def test_a_worker_is_no_command_line_of_celery() -> None:
     """Which loads all its commands, and a prompt for terminals: 9 MB in each process."""
-    starting = (
-        f"{WITH_A_BROKER}; from celery.apps.worker import Worker;"
-        "import warnings; warnings.simplefilter('ignore');"  # Celery's, for root
-        "Worker.start = lambda worker: print(worker.pool_cls); from workers import start;"
-        "start.run_celery(start.Presence(1, queues=('cpu',)), None)"
-    )
-    assert {"celery.concurrency.prefork", "numpy"} <= modules_after(starting)
-    assert {"celery.bin", "click_repl", "prompt_toolkit"} & modules_after(starting) == set()
+    assert {"celery.concurrency.prefork", "numpy"} <= modules_after(WORKER)
+    assert {"celery.bin", "click_repl", "prompt_toolkit"} & modules_after(WORKER) == set()
 
 
 def test_the_sweep_loads_no_web_framework_and_nothing_heavy() -> None:
@@ -219,7 +219,7 @@ def test_a_small_file_is_scored_without_what_takes_long_to_load(tmp_path: Path) 
 
 
 def test_no_module_of_the_web_process_knows_where_gold_lies() -> None:
-    loaded = modules_after(DESCRIBING_THE_API)
+    loaded = modules_after(WEB)
     ours = [REPOSITORY.joinpath(*name.split(".")) for name in loaded if name.split(".")[0] in ("app", "evergold")]
     sources = [path for place in ours for path in (place.with_suffix(".py"), place / "__init__.py") if path.exists()]
     assert len(sources) > 20, "the application itself was looked at"

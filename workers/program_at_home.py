@@ -1,6 +1,7 @@
 """`evergold score program`: an organisers' own program on their own machine, in a sandbox, or, if trusted, without.
 
-Started by the command line as `python -m workers.program_at_home REQUEST`; writes one JSON document to stdout.
+Started by the command line as `python -m workers.program_at_home REQUESTS`, a JSON list; writes the list of answers to
+stdout.
 """
 
 from __future__ import annotations
@@ -168,9 +169,9 @@ def run_at_home(call: ProgramCall, folder: Path) -> ProgramEnd:
 
 
 def main(words: list[str]) -> int:
-    """Answer one request, given as JSON."""
-    answer = answer_to(Request(**json.loads(words[0])))
-    sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
+    """Answer the requests, given as a JSON list."""
+    answers = [answer_to(Request(**one)) for one in json.loads(words[0])]
+    sys.stdout.write(json.dumps(answers, ensure_ascii=False) + "\n")
     return 0
 
 

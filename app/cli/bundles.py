@@ -178,14 +178,18 @@ def _with_scores(imported: Imported) -> Imported:
     """Score the bundle's own results in a sandbox of this machine, to be compared with those of the other system."""
     from app.importers.bundles.imported import samples_of, with_compared
     from app.importers.bundles.report import Compared
-    from evergold.cli.score_program import AtHome, answer_at_home
+    from evergold.cli.score_program import AtHome, answers_at_home
 
+    samples = samples_of(imported)
+    if not samples:
+        return imported
+    folder = imported.written.folder
+    answers = answers_at_home([AtHome(folder, one.submission, one.gold, one.task, one.phase) for one in samples])
     compared = []
-    for one in samples_of(imported):
-        answer = answer_at_home(AtHome(imported.written.folder, one.submission, one.gold, one.task, one.phase))
+    for one, answer in zip(samples, answers, strict=True):
         scores = {score["metric"]: score["value"] for score in answer.get("scores", ())}
         compared.append(Compared(one.phase, one.task, one.name, scores, _why_not(answer)))
-    return with_compared(imported, compared) if compared else imported
+    return with_compared(imported, compared)
 
 
 def _why_not(answer: dict[str, Any]) -> str:
@@ -261,7 +265,7 @@ def _seal(imported: Imported) -> None:
     """Seal the gold of all tasks that are not closed, with the first key of a server on one machine if need be."""
     from app.base.config import get_settings
     from app.base.db import get_engine, reading
-    from app.cli.gold import keygen, put
+    from app.cli.gold import keygen, put_all
     from app.gold.recorded import recipients
 
     settings = get_settings()
@@ -269,5 +273,5 @@ def _seal(imported: Imported) -> None:
         has_key = bool(recipients(session, settings.sealing_keys))
     if imported.written.gold and not has_key and not settings.database_url:
         keygen()
-    for (phase, task), path in imported.written.gold.items():
-        put(f"{imported.plan.name}/{phase}/{task}", path)
+    places = imported.written.gold.items()
+    put_all({f"{imported.plan.name}/{phase}/{task}": path for (phase, task), path in places})

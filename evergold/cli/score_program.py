@@ -9,6 +9,7 @@ import importlib.util
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,7 @@ def score_program(asked: AtHome, *, as_json: bool) -> None:
         raise CommandError("Running a program needs the server's package: pip install evergold-server.", Code.USAGE)
     if asked.trust:
         remark(_TRUSTED)
-    answer = answer_at_home(asked)
+    [answer] = answers_at_home([asked])
     if "error" in answer:
         raise _error(answer)
     if answer["failure"]:
@@ -60,18 +61,24 @@ def score_program(asked: AtHome, *, as_json: bool) -> None:
     show_scores(answer["scores"], precision=None)
 
 
-def answer_at_home(asked: AtHome) -> dict[str, Any]:
-    """Return the answer of a process of the server's package, whose log goes to stderr."""
-    said = {name: str(value) if isinstance(value, Path) else value or "" for name, value in asdict(asked).items()}
-    request = json.dumps({**said, "trust": asked.trust})
+def answers_at_home(asked: Sequence[AtHome]) -> list[dict[str, Any]]:
+    """Return the answers of one process of the server's package, which takes a second to start; its log goes to
+    stderr.
+    """
+    requests = json.dumps([_request(one) for one in asked])
     done = subprocess.run(  # noqa: S603 - our own module
-        [sys.executable, "-m", _WORKER, request], stdout=subprocess.PIPE, check=False
+        [sys.executable, "-m", _WORKER, requests], stdout=subprocess.PIPE, check=False
     )
     try:
-        answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        answers: list[dict[str, Any]] = json.loads(done.stdout.splitlines()[-1])
     except (ValueError, IndexError):
         raise CommandError("The program could not be run: see above.", Code.ERROR) from None
-    return answer
+    return answers
+
+
+def _request(asked: AtHome) -> dict[str, Any]:
+    said = {name: str(value) if isinstance(value, Path) else value or "" for name, value in asdict(asked).items()}
+    return {**said, "trust": asked.trust}
 
 
 def _error(answer: dict[str, Any]) -> CommandError:

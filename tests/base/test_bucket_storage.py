@@ -386,7 +386,7 @@ def test_a_signed_address_gives_the_file_as_a_download(server: str, bucket: str,
     store(storage)
     address = storage.address(stored_name(SHA256), "items.csv")
     assert address
-    answer = httpx.get(address)
+    answer = httpx.get(address, timeout=60)
     assert answer.content == CONTENT
     assert answer.headers["content-disposition"].startswith('attachment; filename="items.csv"')
 

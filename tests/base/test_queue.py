@@ -261,7 +261,7 @@ def test_celery_finds_a_message_in_a_file(messages: Path, tmp_path: Path) -> Non
     app.conf.update(broker_settings("", tmp_path / "var"))
     with app.connection_for_read() as connection:
         simple = connection.SimpleQueue(CPU_QUEUE)
-        message = simple.get(timeout=5)
+        message = simple.get(timeout=60)
         message.ack()
         simple.close()
     assert (message.headers["task"], json.loads(message.body)[0]) == (TURN_TASK, [4711, CPU_QUEUE])

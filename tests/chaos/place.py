@@ -179,8 +179,7 @@ def a_place(*, on_sqlite: bool = False, web_processes: int = 1, **settings: floa
             **{**TIMES, **settings},
         )
         environment["DAWDLE_SECONDS"] = "0.05"
-        applied = evergold("apply", folder, environment, "apply", "--migrate")
-        assert applied.process.wait(120) == 0, applied.said()
+        services.set_up(environment)
         engine = make_engine(address)
         stack.callback(engine.dispose)
         port = services.free_port()

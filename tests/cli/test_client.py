@@ -20,7 +20,7 @@ from evergold.cli.output import Code
 from evergold.client import Client, Submission, credentials, http
 from tests import services
 from tests.cli.flaky_proxy import flaky_proxy
-from tests.processes import REPOSITORY, kill, short_folder, start, stop
+from tests.processes import REPOSITORY, START_SECONDS, kill, short_folder, start, stop
 
 pytestmark = pytest.mark.services
 
@@ -66,7 +66,7 @@ def server() -> Iterator[Server]:
         prepare = start(
             "prepare", [sys.executable, "-m", "app.server.prepare", folder / "report", "--demo"], folder, environment
         )
-        assert prepare.process.wait(60) == 0, prepare.said()
+        assert prepare.process.wait(START_SECONDS) == 0, prepare.said()
         kill(prepare)
         web, address = services.start_web(folder, environment)
         worker = services.start_worker(folder, environment)

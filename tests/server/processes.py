@@ -23,9 +23,9 @@ from app.models import ScoringRun
 from app.server import programs
 from tests import postgres
 from tests.canary import MARK
-from tests.processes import START_SECONDS, Service, kill, short_folder, stop, wait_until
+from tests.processes import kill, short_folder, stop, wait_until
 from tests.sealed import files_with
-from tests.services import environment_of, evergold, start_sweep, start_web, start_worker, valkey
+from tests.services import environment_of, evergold, set_up, start_sweep, start_web, start_worker, valkey
 
 #: Short, so that a lost worker is noticed soon.
 TIMES = {"lease_seconds": 2, "sweep_seconds": 0.5}
@@ -131,7 +131,7 @@ def on_real_parts(postgres_server: str, prepare: Prepare) -> Iterator[Server]:
             **TIMES,
         )
         with_gold = {**shared, "EVERGOLD_GOLD_DIR": str(folder / "gold")}
-        _run_to_end(evergold("apply", folder, shared, "apply", "--migrate"))
+        set_up(shared)
         web, address = start_web(folder, shared)
         stack.callback(kill, web)
         stack.callback(kill, start_worker(folder, with_gold, processes=2))
@@ -190,8 +190,3 @@ def _write_competition(folder: Path, prepare: Prepare) -> None:
 
 def _leave_alone() -> None:
     pytest.skip("the broker of EVERGOLD_TEST_BROKER_URL is not ours to break")
-
-
-def _run_to_end(service: Service) -> None:
-    assert service.process.wait(START_SECONDS) == 0, service.said()
-    stop(service)

@@ -46,7 +46,7 @@ def test_leftovers_of_a_killed_server_are_waited_for(tmp_path: Path) -> None:
         assert holder.stdout
         holder.stdout.readline()
         with lock_data_dir(tmp_path):
-            assert holder.wait(5) == 0  # we came in only after it was gone
+            assert holder.wait(60) == 0  # we came in only after it was gone
 
 
 def test_data_dir_that_is_a_file_is_explained(tmp_path: Path) -> None:

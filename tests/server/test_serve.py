@@ -13,7 +13,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +30,7 @@ from evergold.cli.output import Code
 from tests import services
 from tests.chaos.place import children_of
 from tests.processes import REPOSITORY, START_SECONDS, Service, is_gone, kill, short_folder, start, wait_until
+from tests.web.site import without_log
 
 pytestmark = [
     pytest.mark.services,
@@ -124,7 +125,7 @@ def serving(
 
 
 def refusal(folder: Path, *options: str) -> str:
-    """The one line with which a start is refused."""
+    """The words with which a start is refused, in a process of its own."""
     command: list[str | Path] = [*START, "serve", "--data-dir", folder / "var", *options]
     if "--port" not in options:
         command += ["--port", "0"]
@@ -171,18 +172,23 @@ def wait_for_board(server: Server, teams: set[str]) -> list[dict[str, Any]]:
     return rows
 
 
-def command(data_dir: Path, *arguments: str, **settings: str) -> str:
-    """What `evergold ARGUMENTS` prints on this folder."""
-    done = subprocess.run(
-        [*START, *arguments, "--data-dir", data_dir],
-        env=services.environment_of(**settings),
-        input="a long pass phrase\n",
-        capture_output=True,
-        text=True,
-        timeout=START_SECONDS,
-    )
-    assert done.returncode == Code.OK, done.stdout + done.stderr
-    return done.stdout.strip()
+Evergold = Callable[..., str]
+
+
+@pytest.fixture
+def evergold(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Evergold:
+    """What `evergold ARGUMENTS` prints on a folder, in this process."""
+
+    def evergold(data_dir: Path, *arguments: str, code: int = Code.OK) -> str:
+        monkeypatch.delenv("EVERGOLD_DATA_DIR", raising=False)  # it comes before the option's own folder
+        monkeypatch.setattr("sys.stdin", io.StringIO("a long pass phrase\n"))
+        get_settings.cache_clear()
+        capfd.readouterr()
+        assert run([*arguments, "--data-dir", str(data_dir)]) == code
+        said = capfd.readouterr()
+        return without_log(said.err if code else said.out).strip()
+
+    return evergold
 
 
 # -------------------------------------------------------------------------------------------------------------- life
@@ -322,18 +328,25 @@ def test_without_valkey_the_broker_works_over_files(folder: Path) -> None:
 # ---------------------------------------------------------------------------------------------------------- refusals
 
 
-def test_taken_port_and_a_second_server_on_the_same_data_are_explained(running: Server, folder: Path) -> None:
-    said = refusal(running.data_dir.parent)
-    assert said.startswith(f"A server already runs on {running.data_dir} (process ")
+def test_taken_port_and_a_second_server_on_the_same_data_are_explained(
+    running: Server, folder: Path, evergold: Evergold
+) -> None:
+    with_phases = ("serve", "--phases", str(REPOSITORY / "phases.yaml"), "--port")
+    said = evergold(running.data_dir, *with_phases, "0", code=Code.ERROR)
+    assert said.startswith(f"Error: A server already runs on {running.data_dir} (process ")
     assert running.address in said
-    said = refusal(folder, "--port", running.address.rpartition(":")[2])
-    assert said.startswith(f"Port {running.address.rpartition(':')[2]} on 127.0.0.1 is taken by another program")
+    port = running.address.rpartition(":")[2]
+    said = evergold(folder / "var", *with_phases, port, code=Code.ERROR)
+    assert said.startswith(f"Error: Port {port} on 127.0.0.1 is taken by another program")
     assert "\n" not in said
 
 
-def test_data_dir_that_cannot_be_written_is_explained(folder: Path) -> None:
+def test_data_dir_that_cannot_be_written_is_explained(folder: Path, evergold: Evergold) -> None:
     (folder / "var").write_text("a file")
-    assert refusal(folder).startswith(f"Cannot write to the data directory {folder / 'var'}")
+    said = evergold(
+        folder / "var", "serve", "--phases", str(REPOSITORY / "phases.yaml"), "--port", "0", code=Code.ERROR
+    )
+    assert said.startswith(f"Error: Cannot write to the data directory {folder / 'var'}")
     (folder / "var").unlink()
 
 
@@ -394,7 +407,9 @@ def test_demo_is_refused_on_a_server_made_with_init(folder: Path, monkeypatch: p
 # ------------------------------------------------------------------------------------------------------------- links
 
 
-def test_links_in_mails_and_on_terminals_lead_to_the_address_that_serves(running: Server) -> None:
+def test_links_in_mails_and_on_terminals_lead_to_the_address_that_serves(
+    running: Server, evergold: Evergold, monkeypatch: pytest.MonkeyPatch
+) -> None:
     body = {"username": "pauline", "email": "pauline@example.org", "password": "a long pass phrase"}
     httpx.post(f"{running.address}/api/v1/register", json=body, timeout=60).raise_for_status()
     folder = running.data_dir / "mail"
@@ -403,18 +418,19 @@ def test_links_in_mails_and_on_terminals_lead_to_the_address_that_serves(running
     assert {link.partition("/account")[0] for link in re.findall(r"http\S+", mail) if "link=" in link} == {
         running.address
     }
-    assert command(running.data_dir, "account", "reset-link", "pauline").startswith(f"{running.address}/password/new?")
+    asked = (running.data_dir, "account", "reset-link", "pauline")
+    assert evergold(*asked).startswith(f"{running.address}/password/new?")
     base = "https://scores.example.org"
-    printed = command(running.data_dir, "account", "reset-link", "pauline", base_url=base)
-    assert printed.startswith(f"{base}/password/new?")
+    monkeypatch.setenv("EVERGOLD_BASE_URL", base)
+    assert evergold(*asked).startswith(f"{base}/password/new?")
 
 
-def test_a_web_process_alone_notes_its_address_for_sweep_and_commands(folder: Path) -> None:
+def test_a_web_process_alone_notes_its_address_for_sweep_and_commands(folder: Path, evergold: Evergold) -> None:
     data = folder / "var"
-    command(data, "migrate")
-    command(data, "account", "create", "ada", "--email", "ada@example.org", "--password-stdin")
+    evergold(data, "migrate")
+    evergold(data, "account", "create", "ada", "--email", "ada@example.org", "--password-stdin")
     web, address = services.start_web(folder, services.environment_of(data_dir=data))
     try:
-        assert command(data, "account", "reset-link", "ada").startswith(f"{address}/password/new?")
+        assert evergold(data, "account", "reset-link", "ada").startswith(f"{address}/password/new?")
     finally:
         kill(web)

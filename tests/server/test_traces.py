@@ -73,7 +73,7 @@ def web_with(**variables: str) -> Iterator[tuple[str, Service]]:
     with short_folder() as folder:
         (folder / "phases.yaml").write_text("version: 1\ncompetitions: []\n")
         environment = environment_of(data_dir=folder / "data", phases_file=folder / "phases.yaml") | variables
-        assert evergold("apply", folder, environment, "apply", "--migrate").process.wait(120) == 0
+        services.set_up(environment)
         port = services.free_port()
         web = evergold("web", folder, environment, "web", "--port", str(port))
         address = f"http://127.0.0.1:{port}"
@@ -95,7 +95,7 @@ def is_up(address: str) -> bool:
 def test_requests_and_queries_arrive_without_what_follows_the_path(collector: Collector) -> None:
     quick = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.address, "OTEL_BSP_SCHEDULE_DELAY": "100"}
     with web_with(**quick) as (address, web):
-        assert httpx.get(f"{address}/api/v1/competitions?note={SECRET}").status_code == 200
+        assert httpx.get(f"{address}/api/v1/competitions?note={SECRET}", timeout=60).status_code == 200
         wait_until(lambda: any("/api/v1/competitions" in name for _, name, _ in collector.spans), "a span came", web)
         wait_until(lambda: any("SELECT" in name for _, name, _ in collector.spans), "and its queries", web)
     assert {service for service, _, _ in collector.spans} == {"evergold-web"}

@@ -27,7 +27,7 @@ def test_one_that_is_killed_is_started_again_and_none_outlives_their_parent(post
         environment = environment_of(
             data_dir=folder / "data", phases_file=folder / "phases.yaml", database_url=database
         )
-        assert evergold("apply", folder, environment, "apply", "--migrate").process.wait(120) == 0
+        services.set_up(environment)
         port = services.free_port()
         web = evergold("web", folder, environment, "web", "--port", str(port), "--processes", "2")
         wait_until(lambda: len(serving(web)) == 2, "both serve", web)

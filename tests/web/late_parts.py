@@ -16,7 +16,7 @@ WAYS: tuple[frozenset[str], ...] = (
     frozenset({"stylesheet"}),
     frozenset({"script", "font"}),
 )
-#: Every page is loaded ten times: each way at each size.
+#: In soak every page is loaded ten times: each way at each size.
 SIZES = {"desktop": (1440, 900), "phone": (390, 844)}
 
 #: Notes each element that moved, and by how much, and when something is to be seen.

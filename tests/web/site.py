@@ -74,7 +74,7 @@ class Site:
         Who forgets to close it leaves no socket to a later test: the site closes it at its end.
         """
         hooks = {"response": [self._check_documented]}
-        client = Visitor(base_url=self.url, headers=headers, timeout=30, event_hooks=hooks, transport=self.transport)
+        client = Visitor(base_url=self.url, headers=headers, timeout=60, event_hooks=hooks, transport=self.transport)
         self.clients.callback(client.close)
         return client
 

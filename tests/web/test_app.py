@@ -39,7 +39,7 @@ def test_every_answer_is_guarded(site: Site, path: str) -> None:
 def test_https_is_insisted_on_where_cookies_are_secure(sqlite_engine: Engine, tmp_path: Path) -> None:
     app = create_app(Settings(data_dir=tmp_path, database_url=str(sqlite_engine.url), secure_cookies=True))
     with serving(app) as url:
-        assert httpx.get(f"{url}/healthz").headers["Strict-Transport-Security"] == "max-age=31536000"
+        assert httpx.get(f"{url}/healthz", timeout=60).headers["Strict-Transport-Security"] == "max-age=31536000"
     app.state.server.engine.dispose()
 
 

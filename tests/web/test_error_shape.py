@@ -92,7 +92,7 @@ def test_a_fault_of_ours_tells_nothing(
     with site.client() as client:
         response = client.get("/api/v1/competitions/none")  # another route still works
         assert response.status_code == 404
-        response = httpx.get(f"{site.url}/api/v1/competitions", headers={"X-Request-ID": "trace-0123"})
+        response = httpx.get(f"{site.url}/api/v1/competitions", headers={"X-Request-ID": "trace-0123"}, timeout=60)
     document = check_shape(response, 500, "internal_error")
     assert "hunter" not in response.text
     assert "RuntimeError" not in response.text
@@ -108,7 +108,7 @@ def test_a_fault_of_ours_tells_nothing(
 
 def test_a_fault_on_a_page_is_a_page(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "listed_competitions", broken(KeyError("hunter2")))
-    response = httpx.get(site.url, headers=BROWSER)
+    response = httpx.get(site.url, headers=BROWSER, timeout=60)
     assert response.status_code == 500
     assert "it was us" in response.text
     assert "hunter2" not in response.text
@@ -117,7 +117,7 @@ def test_a_fault_on_a_page_is_a_page(site: Site, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("given", ["short", "x" * 100, "evil\tid-with-a-tab"])
 def test_a_strange_request_id_is_replaced(site: Site, given: str) -> None:
-    response = httpx.get(f"{site.url}/healthz", headers={"X-Request-ID": given})
+    response = httpx.get(f"{site.url}/healthz", headers={"X-Request-ID": given}, timeout=60)
     assert response.headers["X-Request-ID"] != given
     assert len(response.headers["X-Request-ID"]) == 16
 
@@ -135,7 +135,7 @@ def test_a_database_in_trouble_is_not_our_fault(
 ) -> None:
     trouble = OperationalError("SELECT secret", {}, sqlite3.OperationalError(said))
     monkeypatch.setattr(competitions, "listed_competitions", broken(trouble))
-    response = httpx.get(f"{site.url}/api/v1/competitions")
+    response = httpx.get(f"{site.url}/api/v1/competitions", timeout=60)
     check_shape(response, status, code)
     assert "secret" not in response.text
     assert response.headers.get("Retry-After") == ("5" if status == 503 else None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import pytest
@@ -39,14 +40,22 @@ def teams(site: Site) -> Site:  # noqa: F811
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_nothing_moves_whatever_comes_late(teams: Site, look: Any, name: str) -> None:  # noqa: F811
+def test_nothing_moves_whatever_comes_late(
+    teams: Site,
+    look: Any,  # noqa: F811
+    name: str,
+    pytestconfig: pytest.Config,
+) -> None:
+    """Each way on each page, on a desktop or on a phone; in soak on both."""
     looking = look()
     looking.register()
     with writing(teams.engine) as session:
         ada = session.scalars(select(User).where(User.username == "ada")).one()
         grant_role(session, find_competition(session, COMPETITION), ada, Role.ORGANISER, teams.now)
     looking.page.add_init_script(WATCH)
-    for size, (width, height) in SIZES.items():
-        looking.page.set_viewport_size({"width": width, "height": height})
-        for late in WAYS:
+    first = list(PAGES).index(name)  # the next page's ways are on the other size
+    for place, (size, late) in enumerate(product(SIZES, WAYS), first):
+        if place % 2 == 0 or pytestconfig.getoption("--soak"):
+            width, height = SIZES[size]
+            looking.page.set_viewport_size({"width": width, "height": height})
             assert moves(looking.page, teams.url + PAGES[name], late) == [], (size, sorted(late))

@@ -130,7 +130,7 @@ def test_files_for_everyone_may_be_fetched_from_the_store_and_no_others(
         answer = anonymous.get(path)
         assert (answer.status_code, answer.headers["cache-control"]) == (307, "no-store")
         assert SECRET not in answer.headers["location"]
-        download = httpx.get(answer.headers["location"])
+        download = httpx.get(answer.headers["location"], timeout=60)
         assert download.content == ITEMS
         assert "items.csv" in download.headers["content-disposition"]
         assert ada.client.get(f"/api/v1/submissions/{sent['id']}/file").status_code == 200, "by the server itself"

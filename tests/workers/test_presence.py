@@ -122,13 +122,13 @@ def test_nobody_is_forked_while_it_writes(sqlite_engine: Engine, monkeypatch: py
 
     def slowly(*of: Any) -> None:
         inside.set()
-        go_on.wait(10)
+        go_on.wait(60)
         announce_worker(*of)
 
     monkeypatch.setattr(presence, "announce_worker", slowly)
     writer = threading.Thread(target=tell, args=(sqlite_engine, Presence(processes=1)))
     writer.start()
-    assert inside.wait(10)
+    assert inside.wait(60)
     forked = threading.Event()
 
     def fork() -> None:
@@ -142,6 +142,6 @@ def test_nobody_is_forked_while_it_writes(sqlite_engine: Engine, monkeypatch: py
     forker.start()
     assert not forked.wait(0.2), "it waits for the write"
     go_on.set()
-    assert forked.wait(10)
+    assert forked.wait(60)
     writer.join()
     forker.join()

@@ -251,7 +251,7 @@ def test_a_request_that_waits_ends_with_the_block(site: Site, ada: Person) -> No
         assert wait.is_alive()
     root = site.person("root", is_administrator=True)
     assert root.client.put(f"{API}/ada/block", json={}).status_code == 200
-    wait.join(timeout=20)
+    wait.join(timeout=60)
     assert answers == [403]
 
 

@@ -12,6 +12,7 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from app.base.db import reading, writing
 from app.models import ApiToken, User
 from app.people.auth import promote
 from demo.codabench.pack import HERE
+from tests.processes import START_SECONDS
 from tests.server.processes import ITEMS, Server, embedded, on_real_parts
 from tests.test_end_to_end import BROKEN, GOOD, MACRO_F1
 
@@ -106,7 +108,7 @@ class Participant:
             env=environment,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=START_SECONDS,
         )
         assert done.returncode == int(fails), done.stdout + done.stderr
         return done.stdout + done.stderr
@@ -126,21 +128,26 @@ class Participant:
 
     def token(self) -> str:
         form = {"username": self.username, "password": PASSWORD}
-        answer = httpx.post(f"{self.server.address}/api/api-token-auth/", data=form)
+        answer = httpx.post(f"{self.server.address}/api/api-token-auth/", data=form, timeout=START_SECONDS)
         assert answer.status_code == 200, answer.text
         token: str = answer.json()["token"]
         return token
 
+    @cached_property
+    def headers(self) -> dict[str, str]:
+        """Of one log-in, which takes a fifth of a second of processor time."""
+        return {"Authorization": f"Token {self.token()}"}
+
     def get(self, path: str) -> Any:
-        headers = {"Authorization": f"Token {self.token()}"}
-        return httpx.get(f"{self.server.address}{path}", headers=headers).raise_for_status().json()
+        answer = httpx.get(f"{self.server.address}{path}", headers=self.headers, timeout=START_SECONDS)
+        return answer.raise_for_status().json()
 
 
 @pytest.fixture
 def participant(server: Server, tmp_path: Path, request: pytest.FixtureRequest) -> Participant:
     username = re.sub(r"[^a-z]", "", request.node.name)[-30:]
     form = {"username": username, "email": f"{username}@example.org", "password": PASSWORD}
-    made = httpx.post(f"{server.address}/api/v1/register", json=form)
+    made = httpx.post(f"{server.address}/api/v1/register", json=form, timeout=START_SECONDS)
     assert made.status_code == 201, made.text
     return Participant(server, username, tmp_path)
 
@@ -156,7 +163,7 @@ def swans(server: Server) -> int:
 
 
 def _competition(server: Server, title: str) -> int:
-    listed = httpx.get(f"{server.address}/api/competitions/").raise_for_status().json()
+    listed = httpx.get(f"{server.address}/api/competitions/", timeout=START_SECONDS).raise_for_status().json()
     return next(int(one["id"]) for one in listed if one["title"] == title)
 
 
@@ -217,12 +224,13 @@ def test_what_one_task_refuses_none_accepts(participant: Participant, pair: int)
     for _ in range(2):
         participant.submit(pair, GOOD, "--tasks", str(tasks[1]["id"]))
     phase = participant.get(f"/api/competitions/{pair}/")["phases"][0]["id"]
-    headers = {"Authorization": f"Token {participant.token()}"}
-    with httpx.Client(base_url=participant.server.address, headers=headers) as client:
+    with httpx.Client(
+        base_url=participant.server.address, headers=participant.headers, timeout=START_SECONDS
+    ) as client:
         announced = client.post(
             "/api/datasets/", data={"type": "submission", "request_sassy_file_name": "a.csv"}
         ).json()
-        put = httpx.put(announced["sassy_url"], content=GOOD.encode())
+        put = httpx.put(announced["sassy_url"], content=GOOD.encode(), timeout=START_SECONDS)
         assert (put.status_code, put.content) == (200, b"")
         refused = client.post("/api/submissions/", data={"phase": phase, "data": announced["key"]})
         assert (refused.status_code, refused.json()["error"]["code"]) == (429, "limit_reached"), refused.text
@@ -242,8 +250,8 @@ def test_a_broken_file_fails_and_says_why(participant: Participant, swans: int) 
     found = participant.get(f"/api/submissions/{results['submission_id']}/")
     assert "'2'" in found["status_details"]
     (log,) = participant.get(f"/api/submissions/{results['submission_id']}/get_details/")["logs"]
-    headers = {"Authorization": f"Token {participant.token()}"}
-    assert "label" in httpx.get(log["data_file"], headers=headers).raise_for_status().text
+    told = httpx.get(log["data_file"], headers=participant.headers, timeout=START_SECONDS).raise_for_status()
+    assert "label" in told.text
 
 
 def test_a_broken_file_to_several_tasks_fails_with_a_reason_for_each(participant: Participant, pair: int) -> None:
@@ -304,7 +312,8 @@ def test_log_ins_share_one_token_for_a_day_and_wrong_ones_get_a_400(participant:
     assert token.expires_at is not None
     assert (token.expires_at - token.created_at).total_seconds() == 24 * 3600
     wrong = {"username": participant.username, "password": "not this one"}
-    assert httpx.post(f"{participant.server.address}/api/api-token-auth/", data=wrong).status_code == 400
+    address = f"{participant.server.address}/api/api-token-auth/"
+    assert httpx.post(address, data=wrong, timeout=START_SECONDS).status_code == 400
 
 
 def test_the_tools_of_codabench_mcp(participant: Participant, pair: int) -> None:

@@ -145,7 +145,7 @@ def test_whoever_has_seen_a_stamp_waits_for_the_next(site: Site, ada: Person) ->
     time.sleep(0.3)
     assert not answers
     change(ada, document, checked_at=NOW, items_done=1, items_total=4)
-    reader.join(20)
+    reader.join(60)
     assert [answer["stamp"] for answer in answers] == ["running.1"]
     assert get(ada, document, wait=30, seen="running")["stamp"] == "running.1", "that is news at once"
 
