@@ -200,6 +200,8 @@ def test_every_rule_takes_its_days_from_its_own_setting() -> None:
     shown = {rule.name: rule.days for rule in retention_rules(Settings.model_validate(chosen))}
     assert {name: shown[rule] for name, rule in by_setting.items()} == chosen
     assert (shown["held_uploads"], shown["devices"], shown["audit"]) == (1, 400, None)
+    by_code = ("submissions", "checked_files", "held_uploads", "refusals", "reports", "devices", "audit")
+    assert shown.keys() == {*by_setting.values(), *by_code}, "no rule is left out of the page"
 
 
 def test_zero_is_for_ever_and_said_so() -> None:
