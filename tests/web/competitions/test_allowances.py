@@ -68,7 +68,7 @@ def test_organisers_grant_it_on_a_page_and_the_team_reads_it_where_it_submits(si
         wrong = browser.post(PAGE, data={**form, "until": "tomorrow", "extra_total": "few"})
         assert wrong.status_code == 422
         assert "'tomorrow' is not a moment with a time zone" in text_of(wrong.text)
-        assert "A whole number." in text_of(wrong.text)
+        assert "A whole number, or nothing." in text_of(wrong.text)
         assert 'value="tomorrow"' in wrong.text
         page = browser.post(PAGE, data={**form, "until": "2026-01-12 12:00 UTC", "extra_per_day": "2"})
         assert page.url.path == PAGE
