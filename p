@@ -1,1 +1,0 @@
-id,label1,pos2,neg3,pos
