@@ -5,11 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine
+from sqlalchemy import Engine, Select, select
+from sqlalchemy.orm import Session
 
-from app.gold.versions import SEALED_NAME
+from app.base.db import reading, writing
+from app.competitions.find import find_phase_task
+from app.declarations.apply.baselines import submit_waiting_baselines
+from app.gold.versions import SEALED_NAME, published_gold
+from app.models import RunStatus, ScoringRun, Submission, Team
 from tests.declarations.applying import WHAT, apply, made, phase_task
-from tests.declarations.competition_folder import Competition, make_competition
+from tests.declarations.competition_folder import NOW, Competition, make_competition
 from tests.declarations.place import END, EVEN_LATER, LATER, Place
 from tests.sealed import make_key, seal_gold
 
@@ -71,3 +76,34 @@ def test_an_edit_on_the_server_does_not_miss_gold_that_was_sealed(engine: Engine
     assert warning.startswith("'detection' has no gold in phase 'evaluation'")
     seal(engine)
     assert place.edit({END: EVEN_LATER}).warnings == []
+
+
+def test_baselines_are_scored_again_by_their_last_runs_alone(engine: Engine, demo: Competition) -> None:
+    """What an earlier run had read is past: only the run that counts now is replaced."""
+    demo.change(DECLARED, "")
+    apply(engine, demo)
+    seal(engine)
+    apply(engine, demo)
+    runs: list[int] = []
+    for _ in range(2):
+        with writing(engine) as session:
+            current = session.scalars(own_runs().where(ScoringRun.is_current)).one()
+            current.status, current.gold_version_id = RunStatus.SCORED, newest(session)
+            runs.append(current.id)
+        seal_gold(engine, b"other gold", places=[PLACE], publish=True)
+        with writing(engine) as session:
+            assert len(submit_waiting_baselines(session, find_phase_task(session, *PLACE.split("/")), NOW)) == 1
+    with reading(engine) as session:
+        found = session.scalars(own_runs().order_by(ScoringRun.id)).all()
+        assert [one.replaced_id for one in found] == [None, *runs]
+        assert [one.is_current for one in found] == [False, False, True]
+
+
+def own_runs() -> Select[ScoringRun]:
+    baselines = select(Submission.id).join(Team, Team.id == Submission.team_id).where(Team.name == "Majority")
+    return select(ScoringRun).where(ScoringRun.submission_id.in_(baselines))
+
+
+def newest(session: Session) -> int:
+    place = find_phase_task(session, *PLACE.split("/"))
+    return published_gold(session, place.phase_id, place.task_id)[-1].id

@@ -133,6 +133,12 @@ def test_the_oldest_of_ones_own_make_room(sqlite_engine: Engine, users: list[Use
     assert sender(sqlite_engine, bobs, later) == "bob"
 
 
+def test_of_those_of_one_moment_the_last_stay(sqlite_engine: Engine, users: list[User]) -> None:
+    ada, _ = users
+    secrets = [announce(sqlite_engine, ada) for _ in range(KEPT_AT_ONCE + 2)]
+    assert [sender(sqlite_engine, one) for one in secrets] == [None, None, *["ada"] * KEPT_AT_ONCE]
+
+
 def test_what_is_older_than_a_day_is_forgotten(sqlite_engine: Engine, users: list[User]) -> None:
     announce(sqlite_engine, users[0], NOW)
     kept = announce(sqlite_engine, users[1], NOW + SECOND)

@@ -62,6 +62,7 @@ def test_the_baseline_stands_in_a_teams_place_and_others_as_they_are(sqlite_engi
     assert [view.sees_own_scores for view in while_open.seen] == [False, False, True]
     assert [view.sees_own_scores for view in closed.seen] == [True, True, True]
     assert [view.leaderboard.rows[0].is_mine for view in closed.seen] == [False, True, False]
+    assert closed.seen[0].leaderboard.rows[0].achieved_at == closed.phase.starts_at, "when it comes tells nothing"
     practice = seen(sqlite_engine, root, "Ones")[-2]
     assert rows(practice) == [[("Zeros", "baseline", None)]] * 3, "it was not entered there"
 

@@ -15,7 +15,7 @@ from app.web.codabench.numbers import KeyOf, key_of
 from tests import world
 from tests.beside import add_other_task
 from tests.competitions.embargo import add_phase, hide
-from tests.rich_world import NEIGHBOURS, OTHER_BOARDS, OTHER_TASK
+from tests.rich_world import NEIGHBOURS, OTHER_BOARDS, OTHER_TASK, last_run
 from tests.web.codabench.test_facade import hold, listed, send
 from tests.web.site import Person, Site
 from tests.world import COMPETITION, DAY, EARLIER_PHASE, HOUR, NOW, PHASE, SECOND, TASK
@@ -216,3 +216,13 @@ def test_a_file_is_found_by_its_key_in_its_own_place(ada: Person, numbers: Numbe
         find_competition(session, COMPETITION).stage = Stage.DRAFT
     for file in files.values():
         assert ada.client.get(f"/api/datasets/{file['key']}/download/").status_code == 404
+
+
+def test_a_file_that_could_not_be_scored_is_nobodys_fault(ada: Person, numbers: Numbers) -> None:
+    engine = ada.site.engine
+    number = send(ada, hold(ada), tasks=str(numbers.tasks[PHASE, TASK])).json()["id"]
+    assert get(ada, f"submissions/{number}/")["status_details"] is None
+    world.fail(engine, last_run(engine))
+    found = get(ada, f"submissions/{number}/")
+    words = "The server could not score this file; that is not your fault, and costs no quota."
+    assert (found["status"], found["status_details"]) == ("Failed", words)
