@@ -1,6 +1,6 @@
 """Outlines of drawings: of each class of elements how many there are, and what their numbers add up to.
 
-`python -m tests.charts.outlines` writes tests/golden/charts/outlines.json anew. Look at the pictures of a server first:
+`python -m tests.charts.outlines` writes outlines.json anew. Look at the pictures of a server first:
 the numbers say that a drawing has changed, not that it is right.
 """
 
@@ -21,7 +21,7 @@ from app.charts.phases import Band, Span, draw_phases
 from app.charts.picture import AxisOut, Picture, PointOut
 from tests.charts.made_pictures import made
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "charts" / "outlines.json"
+GOLDEN = Path(__file__).with_name("outlines.json")
 START = datetime(2026, 1, 5, tzinfo=UTC)
 DAY = timedelta(days=1)
 _PLACES = ("x", "y", "x1", "y1", "x2", "y2", "cx", "cy", "r", "width", "height", "d", "points", "transform")

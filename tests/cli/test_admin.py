@@ -65,7 +65,7 @@ def test_what_administrators_do_on_the_pages_is_done_by_command(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["set", "registration", "ajar"], "'open' or 'closed'"),
+        (["set", "registration", "ajar"], "It must be one of open, closed, but is 'ajar'"),
         (["set", "nope", "1"], "There is no setting 'nope'"),
         (["organiser", "ada", "king"], "none of rule, approved, barred"),
         (["people", "--group", "robots"], "none of all, blocked"),

@@ -81,26 +81,26 @@ def test_another_machine_takes_what_a_drained_one_leaves(engine: Engine, people:
     assert claimed(engine, "there") == run
 
 
-def test_a_hold_next_door_or_of_the_other_task_holds_nothing_here(sqlite_engine: Engine, people: list[User]) -> None:
-    add_other_task(sqlite_engine)
-    mine, other = submit(sqlite_engine, people[0]).run_id, submit_other(sqlite_engine, people[1]).run_id
-    with writing(sqlite_engine) as session:
+def test_a_hold_next_door_or_of_the_other_task_holds_nothing_here(engine: Engine, people: list[User]) -> None:
+    add_other_task(engine)
+    mine, other = submit(engine, people[0]).run_id, submit_other(engine, people[1]).run_id
+    with writing(engine) as session:
         beside = find_phase_task(session, COMPETITION, PHASE, OTHER_TASK)
         for target in (Target(find_competition(session, NEIGHBOURS)), Target(beside.phase.competition, beside.task)):
             hold(session, target, "Elsewhere.", actor=None, now=NOW)
-    assert announced(sqlite_engine) == [mine]
-    assert (claimed(sqlite_engine), claimed(sqlite_engine)) == (mine, None)
-    with reading(sqlite_engine) as session:
+    assert announced(engine) == [mine]
+    assert (claimed(engine), claimed(engine)) == (mine, None)
+    with reading(engine) as session:
         held = hold_of_run(session, session.get_one(ScoringRun, other))
         assert held is not None
         assert hold_of_run(session, session.get_one(ScoringRun, mine)) is None
 
 
-def test_of_several_holds_the_narrowest_is_named(sqlite_engine: Engine, people: list[User]) -> None:
-    run_id = submit(sqlite_engine, people[0]).run_id
+def test_of_several_holds_the_narrowest_is_named(engine: Engine, people: list[User]) -> None:
+    run_id = submit(engine, people[0]).run_id
     for what in ("server", "competition", "task"):
-        pause(sqlite_engine, TARGETS[what], f"Held: {what}.")
-        with reading(sqlite_engine) as session:
+        pause(engine, TARGETS[what], f"Held: {what}.")
+        with reading(engine) as session:
             asked = the_phase_task(session)
             by_task = hold_of(session, asked, asked.phase.competition_id)
             by_run = hold_of_run(session, session.get_one(ScoringRun, run_id))

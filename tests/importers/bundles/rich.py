@@ -1,5 +1,5 @@
 """Bundles in which every key of their kind is used, with what is odd, left out, twice, or in another order than it counts:
-what becomes of each as a whole is in `tests/golden/bundles`."""
+what becomes of each as a whole is in `golden`."""
 
 # ruff: noqa: E501 - lines of bundles
 

@@ -17,7 +17,7 @@ from app.importers.codabench.importing import import_codabench
 from app.importers.evalai.importing import import_evalai
 from tests.importers.bundles import made, rich
 
-GOLDEN = Path(__file__).resolve().parents[2] / "golden/bundles"
+GOLDEN = Path(__file__).resolve().parent / "golden"
 Import = Callable[[Path, Target], Imported]
 NOTHING = Assumed()
 IMPORTS: dict[str, tuple[str, str, Import]] = {

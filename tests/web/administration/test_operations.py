@@ -15,9 +15,9 @@ from app.base.storage import storage_of, store_upload
 from app.models import AuditEntry, OutgoingMail, RunStatus, ScoringRun, Worker
 from app.people.mail import GIVEN_UP, send_mail
 from app.runs.workers import announce_worker
+from app.web.main import create_app
 from tests import world
 from tests.web.reading import text_of
-from tests.web.routes import application
 from tests.web.site import Client, Person, Site, secrets_of
 from tests.world import COMPETITION, NOW, TASK, the_run
 
@@ -178,7 +178,7 @@ def test_a_failed_mail_says_why_and_is_sent_again(quick_site: Site, root: Person
 
 
 def test_refused_requests_are_counted_by_hour_rule_and_account(quick_site: Site, root: Person, ada: Person) -> None:
-    built = application().state
+    built = create_app(quick_site.settings).state
     assert built.rate_limits.on_refused == built.refusals.note
     limits, refusals = quick_site.app.state.rate_limits, quick_site.app.state.refusals
     limits.on_refused = refusals.note  # each test has counts of its own
