@@ -25,6 +25,7 @@ from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.base.config import get_settings
+from app.base.private_folders import locked_folder
 from app.base.storage import local_file, sealed_storage_of, storage_of
 from app.gold.binding import Binding
 from app.gold.sealing import Takes, is_listed_public
@@ -121,25 +122,8 @@ def private_folder(content_bytes: int) -> Iterator[Path]:
     """Yield an empty folder, mode 0700, with room for this much content and what is unpacked from it."""
     place = _place(content_bytes * _TIMES)
     _clear_leftovers(place)
-    folder, lock = _locked_folder(place)
-    try:
+    with locked_folder(place, _PREFIX) as folder:
         yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        os.close(lock)
-
-
-def _locked_folder(place: Path) -> tuple[Path, int]:
-    """Return a new folder and the descriptor that locks it."""
-    while True:
-        folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=place))
-        with suppress(OSError):  # a cleaner took it for a leftover before it was locked
-            lock = os.open(folder, os.O_RDONLY)
-            with suppress(BlockingIOError):
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if folder.exists():
-                    return folder, lock
-            os.close(lock)
 
 
 def _place(needed_bytes: int) -> Path:

@@ -25,7 +25,17 @@ MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of random name there, for its
 @contextmanager
 def private_folder(settings: Settings) -> Iterator[Path]:
     """Make a folder for one bundle, and remove it with all that is in it."""
-    folder, lock = _locked_folder(_place(settings))
+    with locked_folder(_place(settings), _PREFIX) as folder:
+        yield folder
+
+
+@contextmanager
+def locked_folder(place: Path, prefix: str) -> Iterator[Path]:
+    """Make a folder for its owner alone, locked during the block, and remove it with all that is in it.
+
+    prefix: of its name, before the number of this process.
+    """
+    folder, lock = _locked(place, f"{prefix}{os.getpid()}-")
     try:
         yield folder
     finally:
@@ -52,10 +62,10 @@ def _place(settings: Settings) -> Path:
     return MEMORY if MEMORY.is_dir() else storage_of(settings).folder.absolute() / INCOMING
 
 
-def _locked_folder(place: Path) -> tuple[Path, int]:
+def _locked(place: Path, prefix: str) -> tuple[Path, int]:
     """Make a folder and lock it; another one if it was removed in the moment before it was locked."""
     while True:
-        folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=place))
+        folder = Path(tempfile.mkdtemp(prefix=prefix, dir=place))
         with suppress(FileNotFoundError):
             lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
             fcntl.flock(lock, fcntl.LOCK_EX)
