@@ -1,8 +1,10 @@
-"""Numbers and moments as people type them into forms: each reads one field, or notes what is wrong with it."""
+"""Numbers and moments as people type them into forms, and values in the addresses of filtered lists."""
 
 from __future__ import annotations
 
 from datetime import datetime
+
+from pydantic import ValidationError, ValidatorFunctionWrapHandler
 
 from app.base.text import whole_number
 from app.base.times import parse_moment
@@ -22,4 +24,12 @@ def typed_moment(name: str, text: str, wrong: dict[str, str]) -> datetime | None
         return parse_moment(text.strip()) if text.strip() else None
     except ValueError as error:
         wrong[name] = f"{error}."
+        return None
+
+
+def none_if_invalid(value: object, read: ValidatorFunctionWrapHandler) -> object:
+    """Read a filter of a list; None if it is no such value: then it filters nothing."""
+    try:
+        return read(value)
+    except ValidationError:
         return None

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from fastapi import Query, Response
 from markupsafe import Markup
-from pydantic import ValidationError, ValidatorFunctionWrapHandler, field_validator
+from pydantic import field_validator
 
 from app.base import links
 from app.boards.side_by_side import short_titles
@@ -21,6 +21,7 @@ from app.models import Board, Competition, ScoringRun, Submission
 from app.submissions.find import OwnFilter, current_run, list_submissions, load_submissions, newest_own
 from app.web.html.guards import PageUserVisit
 from app.web.html.rendering import render_page
+from app.web.html.typed import none_if_invalid
 from app.web.html.workspace import Place, workspace_of
 from app.web.http.routers import page_router
 from app.web.http.visit import UserVisit
@@ -197,13 +198,7 @@ class Filters(OwnFilter):
     def _none_if_empty(cls, name: str | None) -> str | None:
         return name or None
 
-    @field_validator("status", mode="wrap")
-    @classmethod
-    def _or_none(cls, value: object, read: ValidatorFunctionWrapHandler) -> object:
-        try:
-            return read(value)
-        except ValidationError:
-            return None
+    _none_if_invalid = field_validator("status", mode="wrap")(none_if_invalid)
 
     @property
     def is_set(self) -> bool:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from fastapi import Depends, Form, Query, Request, Response
 from fastapi.responses import RedirectResponse, StreamingResponse
-from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, field_validator
+from pydantic import Field, field_validator
 
 from app.base import links
 from app.base.db import reading, writing
@@ -29,6 +29,7 @@ from app.submissions.organisers_list import (
 )
 from app.web.html.guards import PageForm, PageUserVisit, SentForm, Ticked, form_again, form_guard
 from app.web.html.rendering import render_page
+from app.web.html.typed import none_if_invalid
 from app.web.html.workspace import desk_of
 from app.web.http.context import Server, ServerHere
 from app.web.http.routers import page_router
@@ -54,13 +55,9 @@ class ListQuery(SubmissionFilter):
 
     after: UUID | None = None
 
-    @field_validator("status", "marked", "withdrawn", "late", "since", "until", mode="wrap")
-    @classmethod
-    def _or_none(cls, value: object, read: ValidatorFunctionWrapHandler) -> object:
-        try:
-            return read(value)
-        except ValidationError:
-            return None
+    _none_if_invalid = field_validator("status", "marked", "withdrawn", "late", "since", "until", mode="wrap")(
+        none_if_invalid
+    )
 
 
 ListQueryHere = Annotated[ListQuery, Query()]
