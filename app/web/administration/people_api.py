@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import datetime
 from typing import Annotated
 
 from fastapi import Query
+from sqlalchemy.orm import Session
 
 from app.administration import people
 from app.administration.competitions import list_sizes, transfer
@@ -20,12 +23,13 @@ from app.administration.views import (
 from app.base.db import writing
 from app.competitions.find import find_competition
 from app.competitions.organisers import limits_of
+from app.models import User
 from app.people.organising_requests import answer_request, list_requests
 from app.privacy.deletions import describe_deletion, plan_account_deletion, undo_account_deletion
 from app.privacy.views import DeletionOut
 from app.web.administration.access import ApiAdmin, ApiAdminVisit
 from app.web.administration.schemas import BlockReason, NewOwner, OrganiserRulesIn, RequestAnswer
-from app.web.http.context import ServerHere
+from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
@@ -57,6 +61,15 @@ def read_person(visit: ApiAdminVisit, username: str) -> AccountOut:
     return people.describe(visit.session, user, visit.server.settings, visit.now)
 
 
+def _changed(server: Server, username: str, change: Callable[[Session, User, datetime], object]) -> AccountOut:
+    """Change an account in a transaction, and return it as it is then."""
+    now = server.clock()
+    with writing(server.engine) as session:
+        user = people.find_account(session, username)
+        change(session, user, now)
+        return people.describe(session, user, server.settings, now)
+
+
 @router.put(
     f"{PERSON}/block",
     operation_id="block_account",
@@ -65,10 +78,10 @@ def read_person(visit: ApiAdminVisit, username: str) -> AccountOut:
     responses=error_responses(401, 403, 404, 413, 422),
 )
 def put_block(server: ServerHere, by: ApiAdmin, username: str, form: BlockReason) -> AccountOut:
-    with writing(server.engine) as session:
-        user = people.find_account(session, username)
-        people.block(session, user, form.reason, by=by, now=server.clock())
-        blocked = people.describe(session, user, server.settings, server.clock())
+    def block(session: Session, user: User, now: datetime) -> None:
+        people.block(session, user, form.reason, by=by, now=now)
+
+    blocked = _changed(server, username, block)
     server.live.look(server.engine)
     return blocked
 
@@ -77,10 +90,7 @@ def put_block(server: ServerHere, by: ApiAdmin, username: str, form: BlockReason
     f"{PERSON}/block", operation_id="unblock_account", summary="Unblock it", responses=error_responses(401, 403, 404)
 )
 def delete_block(server: ServerHere, by: ApiAdmin, username: str) -> AccountOut:
-    with writing(server.engine) as session:
-        user = people.find_account(session, username)
-        people.unblock(session, user, by=by, now=server.clock())
-        unblocked = people.describe(session, user, server.settings, server.clock())
+    unblocked = _changed(server, username, lambda session, user, now: people.unblock(session, user, by=by, now=now))
     server.live.look(server.engine)
     return unblocked
 
@@ -93,10 +103,7 @@ def delete_block(server: ServerHere, by: ApiAdmin, username: str) -> AccountOut:
     responses=error_responses(401, 403, 404),
 )
 def put_confirmation(server: ServerHere, by: ApiAdmin, username: str) -> AccountOut:
-    with writing(server.engine) as session:
-        user = people.find_account(session, username)
-        people.confirm_address(session, user, by=by, now=server.clock())
-        return people.describe(session, user, server.settings, server.clock())
+    return _changed(server, username, lambda session, user, now: people.confirm_address(session, user, by=by, now=now))
 
 
 @router.delete(
@@ -106,10 +113,10 @@ def put_confirmation(server: ServerHere, by: ApiAdmin, username: str) -> Account
     responses=error_responses(401, 403, 404),
 )
 def delete_second_factor(server: ServerHere, by: ApiAdmin, username: str) -> AccountOut:
-    with writing(server.engine) as session:
-        user = people.find_account(session, username)
-        people.reset_second_factor(session, user, server.settings, by=by, now=server.clock())
-        return people.describe(session, user, server.settings, server.clock())
+    def reset(session: Session, user: User, now: datetime) -> None:
+        people.reset_second_factor(session, user, server.settings, by=by, now=now)
+
+    return _changed(server, username, reset)
 
 
 @router.delete(
@@ -120,10 +127,7 @@ def delete_second_factor(server: ServerHere, by: ApiAdmin, username: str) -> Acc
     responses=error_responses(401, 403, 404, 409),
 )
 def delete_administration(server: ServerHere, by: ApiAdmin, username: str) -> AccountOut:
-    with writing(server.engine) as session:
-        user = people.find_account(session, username)
-        people.demote(session, user, by=by, now=server.clock())
-        return people.describe(session, user, server.settings, server.clock())
+    return _changed(server, username, lambda session, user, now: people.demote(session, user, by=by, now=now))
 
 
 @router.put(
@@ -163,10 +167,11 @@ def delete_deletion(server: ServerHere, by: ApiAdmin, username: str) -> Deletion
 )
 def put_organising(server: ServerHere, by: ApiAdmin, username: str, form: OrganiserRulesIn) -> AccountOut:
     rules = OrganiserRules(form.organising, form.competitions, form.mebibytes)
-    with writing(server.engine) as session:
-        user = people.find_account(session, username)
-        people.set_organiser_rules(session, user, rules, by=by, now=server.clock())
-        return people.describe(session, user, server.settings, server.clock())
+
+    def set_rules(session: Session, user: User, now: datetime) -> None:
+        people.set_organiser_rules(session, user, rules, by=by, now=now)
+
+    return _changed(server, username, set_rules)
 
 
 @router.put(
