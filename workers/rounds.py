@@ -14,36 +14,36 @@ from workers.tables import tables_fit
 
 #: Interval between rounds.
 ROUND_SECONDS = 3.0
-#: Interval between deletions of what is over.
-FORGET_SECONDS = 3600.0
+#: Interval between calls of what is due once an hour.
+HOUR_SECONDS = 3600.0
 #: Time for what is in progress when the server stops; otherwise it is done again later.
 STOP_SECONDS = 2.0
 
 
 @contextmanager
 def rounds(
-    name: str, engine: Engine, works: Sequence[Callable[[threading.Event], object]], forget: Callable[[], None]
+    name: str, engine: Engine, works: Sequence[Callable[[threading.Event], object]], hourly: Callable[[], None]
 ) -> Iterator[None]:
-    """Work while the block runs, every few seconds while this code fits the tables; forget once an hour.
+    """Work while the block runs, every few seconds while this code fits the tables.
 
     name: of the thread, and of its failures in the log. works: each gets the event that is set when it should stop, and
-    each has its turn, whatever became of those before it.
+    each has its turn, whatever became of those before it. hourly: called at once, and once an hour.
     """
     stop = threading.Event()
 
     def run() -> None:
-        forget_at = time.monotonic()
+        hourly_at = time.monotonic()
         while not stop.is_set():
             fits = False
             with continuing(f"{name}_failed"):
-                fits = tables_fit(engine)
+                fits = bool(works) and tables_fit(engine)
             for work in works if fits else ():
                 with continuing(f"{name}_failed"):  # the next round does the same work
                     work(stop)
             with continuing(f"{name}_failed"):
-                if time.monotonic() >= forget_at:
-                    forget()
-                    forget_at = time.monotonic() + FORGET_SECONDS
+                if time.monotonic() >= hourly_at:
+                    hourly()
+                    hourly_at = time.monotonic() + HOUR_SECONDS
             stop.wait(ROUND_SECONDS)
 
     thread = threading.Thread(target=run, name=name, daemon=True)
