@@ -81,7 +81,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object | None:
-    """As `--dist loadfile`, but what loads torch is one file, too, and what shares a browser."""
+    """Distribute tests by file, with all that load torch, and all that share a browser, as one file each."""
     from xdist.scheduler import LoadFileScheduling
 
     class Bundles(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types

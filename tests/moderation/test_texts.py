@@ -64,7 +64,7 @@ class World:
 
     @property
     def texts(self) -> list[tuple[TextKind, str]]:
-        """What names each text."""
+        """Return the name by which each text is reported."""
         number = str(self.question)
         found = [(kind, number) for kind in (QUESTION, ANSWER, ANNOUNCEMENT)]
         return [*found, (TEAM, "Ada"), (SYSTEM, str(self.of_ada))]

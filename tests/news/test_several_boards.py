@@ -30,7 +30,7 @@ def engine(sqlite_engine: Engine) -> Engine:
 
 @pytest.fixture
 def hooks(engine: Engine, people: list[User], there: Receiver) -> dict[str, int]:
-    """For everybody: two tasks in `evaluation`, one of them in `practice`, too."""
+    """Everybody sees two tasks in `evaluation`, one of them in `practice`, too."""
     add_other_task(engine)
     add_phase(engine, "practice", starts_at=NOW - DAY)
     olga, root = appoint(engine, people[3]), add_user(engine, "root", is_administrator=True)

@@ -161,7 +161,7 @@ def test_the_end_of_a_run_is_told_unless_a_set_scored_it(
     engine = sqlite_engine
 
     def noted(deed: Callable[[], int]) -> dict[str, list[str]]:
-        """What is noted of a run that ended, besides what its own end may have noted."""
+        """Note that a run ended, besides what its own end may have noted."""
         run_id = deed()
         with writing(engine) as session:
             session.execute(delete(WebhookDelivery))

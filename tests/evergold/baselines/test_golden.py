@@ -104,7 +104,7 @@ def test_majority_is_the_label_seen_most_and_of_two_alike_the_first(tmp_path: Pa
 
 
 def test_a_column_without_a_name_is_no_column(tmp_path: Path) -> None:
-    """As tables are whose rows were numbered when they were written."""
+    """Tables have such a column if their rows were numbered when they were written."""
     path = tmp_path / "numbered.csv"
     path.write_text(",id,text\n0,1,a\n", encoding="utf-8")
     assert read_any_rows(path, ("id",)) == [{"id": "1", "text": "a"}]

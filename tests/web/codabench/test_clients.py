@@ -135,7 +135,7 @@ class Participant:
 
     @cached_property
     def headers(self) -> dict[str, str]:
-        """Of one log-in, which takes a fifth of a second of processor time."""
+        """Return the headers of one log-in, kept: each log-in takes a fifth of a second of processor time."""
         return {"Authorization": f"Token {self.token()}"}
 
     def get(self, path: str) -> Any:
