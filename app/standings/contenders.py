@@ -1,7 +1,7 @@
 """The tries of teams that may be their entries, found by the database, so that a long past is not read again and again.
 
 Of a team's tries those that have a mark, the first and the last of the others, the chosen one, and those that look as
-good as the best. `app.standings.choose` chooses the same one from these as from all.
+good as the best; of several with one value the first. `app.standings.choose` chooses the same from these as from all.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import Float, Select, String, and_, bindparam, case, exists, func, or_, select
+from sqlalchemy import Float, Select, String, and_, bindparam, case, func, or_, select
 from sqlalchemy.orm import Session
 
 from app.base.db import UtcDateTime, among, likely
@@ -99,17 +99,18 @@ def _of_team(tries: Sequence[Try], count: int, first_gold: str, last_gold: str) 
 def _statement(*, has_track: bool, has_end: bool) -> Select[*tuple[Any, ...]]:
     """Build the statement once, since every end of a run executes it.
 
-    All tries are gone through twice: keeping them meanwhile would take longer.
+    All tries are gone through once to pick some by their times; these alone are then read with what they need.
     """
     every = _tries(
         Submission.team_id,
+        Submission.id.label("submission_id"),
         Submission.submitted_at,
         gold_of_run().label("gold"),
         RowMark.status,
         ScoreRow.value,
         has_track=has_track,
         has_end=has_end,
-    ).subquery("every")
+    ).cte("every")
     is_free = every.c.status.is_(None)
     of_team = (
         select(
@@ -122,7 +123,27 @@ def _statement(*, has_track: bool, has_end: bool) -> Select[*tuple[Any, ...]]:
             func.max(case((is_free, every.c.submitted_at))).label("last_at"),
         )
         .group_by(every.c.team_id)
-        .subquery("of_team")
+        .cte("of_team")
+    )
+    # As good as the best, as it looks when rounded.
+    step = bindparam("step", type_=Float()) * (1 + func.abs(of_team.c.best))
+    is_near = _SIGN * every.c.value >= of_team.c.best - step
+    chosen = select(EntryChoice.submission_id).where(
+        EntryChoice.board_id == bindparam("of_board"), among(EntryChoice.team_id, "of_teams")
+    )
+    is_alone = or_(
+        every.c.status.is_not(None),
+        every.c.submitted_at.in_((of_team.c.first_at, of_team.c.last_at)),
+        every.c.submission_id.in_(chosen),
+    )
+    # Of the others with one value the first, as no later one is ever chosen.
+    picked = (
+        select(every.c.team_id, func.min(every.c.submitted_at).label("submitted_at"))
+        .join(of_team, of_team.c.team_id == every.c.team_id)
+        .where(or_(is_alone, is_near))
+        .group_by(every.c.team_id, every.c.value, case((is_alone, every.c.submission_id)))
+        .distinct()
+        .subquery("picked")
     )
     columns = (
         ScoringRun.id,
@@ -138,20 +159,11 @@ def _statement(*, has_track: bool, has_end: bool) -> Select[*tuple[Any, ...]]:
         of_team.c.first_gold,
         of_team.c.last_gold,
     )
-    chosen = exists().where(EntryChoice.submission_id == Submission.id, EntryChoice.board_id == bindparam("of_board"))
+    is_picked = and_(picked.c.team_id == Submission.team_id, picked.c.submitted_at == Submission.submitted_at)
     return (
         _tries(*columns, has_track=has_track, has_end=has_end)
+        .join(picked, is_picked)
         .join(of_team, of_team.c.team_id == Submission.team_id)
-        .where(
-            or_(
-                RowMark.status.is_not(None),
-                Submission.submitted_at.in_((of_team.c.first_at, of_team.c.last_at)),
-                # As good as the best, as it looks when rounded.
-                _SIGN * ScoreRow.value
-                >= of_team.c.best - bindparam("step", type_=Float()) * (1 + func.abs(of_team.c.best)),
-                chosen,
-            )
-        )
         .order_by(Submission.submitted_at, ScoringRun.id)
     )
 

@@ -16,7 +16,7 @@ from app.standings.contenders import contenders_of, needs_all_tries
 from app.standings.renew import places_of, renew_team
 from app.standings.tries import RunFilter, choices_of, scored_runs
 from tests.feedback.random_world import add_random_world
-from tests.world import SECOND
+from tests.world import NOW, SECOND, ZERO_SHOT, add_competition, add_team, add_user, score, submit, the_phase_task
 
 
 @pytest.mark.parametrize(
@@ -73,3 +73,22 @@ def test_a_long_past_leaves_the_standings_that_follow_from_all_runs(
         for task, team in sorted({(one.phase_task_id, one.team_id) for one in submissions}):
             renew_team(session, task, team)
         assert [check_task(session, task) for task in sorted({one.phase_task_id for one in submissions})] == [[], []]
+
+
+def test_of_tries_with_one_value_three_are_read_at_most(engine: Engine) -> None:
+    add_competition(engine)
+    ada = add_user(engine, "ada")
+    team = add_team(engine, ada, name="Ada")
+    values = [0.5, 0.7, 0.7, 0.2, 0.2, 0.7, 0.7, 0.7]
+    runs = []
+    for number, value in enumerate(values):
+        run = submit(engine, ada, NOW + number * SECOND).run.id
+        score(engine, run, value)
+        runs.append(run)
+    with reading(engine) as session:
+        task = the_phase_task(session).id
+        (place,) = (one for one in places_of(session, task) if one.rules is not None and one.rules.split == ZERO_SHOT)
+        assert place.rules is not None
+        found = contenders_of(session, task, place.board_id, place.rules, RunFilter(teams=[team.id]))[team.id]
+        assert [one.run_id for one in found.tries] == [runs[0], runs[1], runs[-1]]  # the first, the best, the last
+        assert found.entries == len(values)
