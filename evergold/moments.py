@@ -58,5 +58,4 @@ def _day_and_month(day: date) -> str:
 
 
 def _clock(moment: datetime) -> str:
-    seconds = f":{moment.second:02}" if moment.second else ""
-    return f"{moment.hour:02}:{moment.minute:02}{seconds}"  # `strftime` takes twenty times as long; lists have hundreds
+    return moment.strftime("%H:%M:%S" if moment.second else "%H:%M")
