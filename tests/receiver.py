@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from tests.lanes import SERVER_THREAD
+
 
 @dataclass(frozen=True)
 class Received:
@@ -50,7 +52,7 @@ def receiver(tls: ssl.SSLContext | None = None) -> Iterator[Receiver]:
         if tls is not None:
             server.socket = tls.wrap_socket(server.socket, server_side=True)
         found.port = server.server_address[1]
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, name=SERVER_THREAD)
         thread.start()
         try:
             yield found

@@ -119,6 +119,27 @@ def shown(here: World) -> dict[TextKind, str | None]:
     return {kind: text.shown if text else None for kind, text in texts.items()}
 
 
+def second_texts(here: World) -> list[tuple[TextKind, str]]:
+    """Another text of each kind: Bob's, and a question of his with its answer beside an announcement."""
+    with writing(here.engine) as session:
+        found = find_competition(session, COMPETITION)
+        form = QuestionForm("Why them?", "I ask.")
+        question = ask(session, found, form, asker=here.bob, key=None, settings=SETTINGS, now=NOW).id
+        more: dict[str, Any] = {"is_public": True, "organiser": here.root, "settings": SETTINGS, "now": NOW}
+        answer(session, found, question, "They may.", **more)
+        announcement = Announcement(id=question, competition_id=found.id, title="Why them?", text="They may, too.")
+        announcement.author_id, announcement.published_at = here.root.id, NOW
+        session.add(announcement)
+    named = [(kind, str(question)) for kind in (QUESTION, ANSWER, ANNOUNCEMENT)]
+    return [*named, (TEAM, "Bob"), (SYSTEM, str(here.of_bob))]
+
+
+def cards(engine: Engine) -> dict[int, Any]:
+    """What all cards say, those next door, too."""
+    with reading(engine) as session:
+        return {one.id: one.document for one in session.scalars(select(CardVersion))}
+
+
 BEFORE = {
     QUESTION: "Why us?\n\nWe ask.",
     ANSWER: "Because.",
@@ -217,14 +238,17 @@ def test_reports_of_one_text_are_closed_together_and_no_others(here: World) -> N
 @pytest.mark.parametrize("kind", list(TextKind))
 def test_one_text_is_hidden_and_comes_back_and_its_neighbours_stay(here: World, kind: TextKind) -> None:
     made = {one: tell(here, here.bob, one, which) for one, which in here.texts}
+    of_others = [tell(here, here.ada, one, which) for one, which in second_texts(here)]
+    said = cards(here.engine)
     versions = board_version_number(here.engine)
     number = hide(here, kind, dict(here.texts)[kind])
+    emptied = {one for one, document in cards(here.engine).items() if document != said[one]}
     after = shown(here)
     assert {one: text for one, text in after.items() if one is not kind} == {
         one: text for one, text in BEFORE.items() if one is not kind
     }
     assert (after[kind] or HIDDEN).startswith(HIDDEN)
-    assert open_reports(here.engine) == [report_id for one, report_id in made.items() if one is not kind]
+    assert open_reports(here.engine) == [*(report_id for one, report_id in made.items() if one is not kind), *of_others]
     assert board_version_number(here.engine) > versions
     with reading(here.engine) as session:
         found = find_competition(session, COMPETITION)
@@ -234,10 +258,15 @@ def test_one_text_is_hidden_and_comes_back_and_its_neighbours_stay(here: World, 
         assert list_hidden(session, found, [one for one in TextKind if one is not kind]) == []
         assert list_hidden(session, find_competition(session, NEIGHBOURS), tuple(TextKind)) == []
         assert (hidden.id, hidden.kind, hidden.reason, hidden.hidden_at) == (number, kind, "No.", NOW + HOUR)
-        author = here.root.id if kind in (ANSWER, ANNOUNCEMENT) else here.ada.id
-        assert hidden.author_id == author
+        author = here.root if kind in (ANSWER, ANNOUNCEMENT) else here.ada
+        assert hidden.author_id == author.id
         subject = OutgoingMail.subject == "[Idioms] A text of yours was hidden"
-        assert [mail.user_id for mail in session.scalars(select(OutgoingMail).where(subject))] == [author]
+        [mail] = session.scalars(select(OutgoingMail).where(subject))
+        assert mail.user_id == author.id
+        assert mail.body.startswith(f"Hello {author.username},\n\nthe organisers of Idioms have hidden a text of yours")
+        system = session.get_one(Submission, here.of_ada).system_id
+        of_ada = set(session.scalars(select(CardVersion.id).where(CardVersion.system_id == system)))
+        assert emptied == (of_ada if kind is SYSTEM else set())
         with pytest.raises(NotFound):
             find_hidden(session, find_competition(session, NEIGHBOURS), number)
     with writing(here.engine) as session:
@@ -266,9 +295,9 @@ def test_a_system_is_hidden_with_all_versions_of_its_card_wherever_it_was_entere
         methods = {one: session.get_one(Submission, one).method for one in (here.of_ada, again, other, here.of_bob)}
         assert methods == {here.of_ada: "", again: "", other: "SVM", here.of_bob: "SVM"}
     for phase in ("evaluation", "post"):
-        told = {row.team: row.system for row in look(engine, phase=phase).rows}
-        assert told.get("Bob", "Crow") == "Crow"
-        assert told["Ada"] == f"{HIDDEN} ({crow})"
+        told = {row.team: (row.system, row.method) for row in look(engine, phase=phase).rows}
+        assert told.get("Bob", ("Crow", "SVM")) == ("Crow", "SVM")
+        assert told["Ada"] == (f"{HIDDEN} ({crow})", "")
     with writing(engine) as session:
         show_as(session, find_competition(session, COMPETITION), here.root, number, NOW + DAY)
     assert look(engine, phase="post").rows[0].system == "Crow"
@@ -343,6 +372,58 @@ def test_mails_with_the_text_are_not_sent_and_others_are(here: World) -> None:
     assert dropped() == ["question", "answer"]
     hide(here, ANNOUNCEMENT, str(here.question))
     assert dropped() == ["question", "answer", "announcement"]
+
+
+def test_a_part_that_is_gone_keeps_no_other_part_from_coming_back(here: World) -> None:
+    number = hide(here, SYSTEM, str(here.of_ada))
+    with writing(here.engine) as session:
+        system = session.get_one(Submission, here.of_ada).system_id
+        session.delete(session.scalars(select(CardVersion).where(CardVersion.system_id == system)).one())
+    with writing(here.engine) as session:
+        show_as(session, find_competition(session, COMPETITION), here.root, number, NOW)
+    assert shown(here)[SYSTEM] == "Crow\n\nSVM"
+
+
+def test_only_a_team_cannot_get_back_a_name_that_a_team_has(here: World) -> None:
+    """A question may have the words of a name, and a system the name of a team."""
+    with writing(here.engine) as session:
+        session.get_one(Question, here.question).title = "Bob"
+        session.get_one(System, session.get_one(Submission, here.of_ada).system_id).name = "Bob"
+    before = shown(here)
+    numbers = {kind: hide(here, kind, dict(here.texts)[kind]) for kind in (QUESTION, SYSTEM, TEAM)}
+    enter(here.engine, here.bob, 0.7, minute=1)
+    with writing(here.engine) as session:
+        session.scalars(own(Team).where(Team.name == "Bob")).one().name = "ADA"
+    for kind in (QUESTION, SYSTEM):
+        with writing(here.engine) as session:
+            session.scalars(own(Team).where(Team.name == "ADA")).one().name = "Bob"
+            session.flush()
+            show_as(session, find_competition(session, COMPETITION), here.root, numbers[kind], NOW)
+            session.scalars(own(Team).where(Team.name == "Bob")).one().name = "ADA"
+        assert shown(here)[kind] == before[kind]
+    with pytest.raises(Replaced, match="Another team has this name"), writing(here.engine) as session:
+        show_as(session, find_competition(session, COMPETITION), here.root, numbers[TEAM], NOW)
+
+
+def test_what_is_hidden_is_listed_the_latest_first(here: World) -> None:
+    numbers = [hide(here, kind, which) for kind, which in here.texts[:3]]
+    with reading(here.engine) as session:
+        listed = list_hidden(session, find_competition(session, COMPETITION), tuple(TextKind))
+    assert [one.id for one in listed] == sorted(numbers, reverse=True)
+
+
+def test_a_text_says_each_thing_once_and_leads_to_where_it_is_read(here: World) -> None:
+    with writing(here.engine) as session:
+        submission = session.get_one(Submission, here.of_ada)
+        [card] = session.scalars(select(CardVersion).where(CardVersion.system_id == submission.system_id))
+        card.document = {"method": "Crow"}
+        found = find_competition(session, COMPETITION)
+        texts = {
+            kind: stored_text(session, found, kind, number or 0)
+            for kind, number in ((TEAM, submission.team_id), (SYSTEM, submission.system_id))
+        }
+    assert [text and text.shown for text in texts.values()] == ["Ada", "Crow"]
+    assert {text and text.page for text in texts.values()} == {f"/competitions/{COMPETITION}/teams/Ada"}
 
 
 def test_a_name_that_another_system_of_the_team_has_since_does_not_come_back(here: World) -> None:

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import Engine, select, update
 from structlog.testing import capture_logs
 
-from app.base.db import writing
+from app.base.db import reading, writing
 from app.competitions.find import find_competition
 from app.messages.questions import QuestionForm, ask
 from app.models import Board, Competition, NewsKind, Right, Stage, User, WebhookAudience
@@ -19,7 +19,7 @@ from tests import world
 from tests.competitions.embargo import declare, hide
 from tests.news.hooked import LOOPBACK, appoint, bodies, deliver, hook, statuses
 from tests.receiver import Receiver
-from tests.world import COMPETITION, DAY, HOUR, NOW, fail, reject, score, submit
+from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, fail, reject, score, submit
 
 ORGANISERS, TEAM, PUBLIC = WebhookAudience.ORGANISERS, WebhookAudience.TEAM, WebhookAudience.PUBLIC
 REVEAL = NOW + DAY
@@ -97,6 +97,8 @@ def test_everybody_is_told_when_a_board_changes_and_nothing_of_a_hidden_one(
     assert {one["data"]["board"] for one in found} == {"zero-shot"}
     [leader] = found[0]["data"]["leaders"]
     assert (leader["rank"], leader["team"], leader["score"]) == (1, "Ada", 0.625)
+    page = f"https://scores.example.org/competitions/{COMPETITION}/phases/{PHASE}/boards/zero-shot"
+    assert found[0]["data"]["page"] == page
     assert told(engine, there, REVEAL + HOUR) == []
 
 
@@ -122,7 +124,10 @@ def test_a_board_that_cannot_be_made_keeps_no_news_of_others(
         session.execute(update(Board).where(here, Board.name == "one-shot").values(columns=broken))
     with capture_logs() as logged:
         assert [one["data"]["board"] for one in told(engine, there)] == ["zero-shot"]
-    assert [one["event"] for one in logged] == ["board_not_watched"]
+    with reading(engine) as session:
+        place = find_competition(session, COMPETITION)
+        ids = (next(one.id for one in place.phases if one.name == PHASE), place.boards[1].id)
+    assert [(one["event"], one["phase_id"], one["board_id"]) for one in logged] == [("board_not_watched", *ids)]
 
 
 def test_an_embargo_that_began_before_the_sending_holds(

@@ -137,6 +137,7 @@ def test_a_killed_sender_loses_nothing(engine: Engine, people: list[User], olga:
     [delivery] = deliveries(engine, webhook_id)
     assert sending._claim(engine, delivery.id, NOW)
     assert deliver(engine, NOW + SECOND) == 0, "another has it"
+    assert not sending._claim(engine, delivery.id, NOW + SECOND)
     prepared = sending._prepare(engine, delivery.id, LOOPBACK, NOW)
     assert prepared is not None
     later = NOW + LEASE
@@ -188,6 +189,18 @@ def test_success_ends_a_failure(engine: Engine, people: list[User], olga: User, 
     there.status = 200
     deliver(engine, NOW + HOUR)
     assert the_webhook(engine, webhook_id).failing_since is None
+
+
+def test_of_each_webhook_the_oldest_news_goes_first(
+    engine: Engine, people: list[User], olga: User, there: Receiver
+) -> None:
+    for _ in range(2):
+        hook(engine, olga, there, NewsKind.QUESTION_ASKED)
+    for title in ("first", "second"):
+        asked(engine, people[0], title)
+    for title in ("first", "second"):
+        assert send_due(engine, LOOPBACK, lambda: NOW, to_loopback) == 2
+        assert [one["data"]["question"]["title"] for one in bodies(there)] == [title] * 2
 
 
 def test_a_test_is_sent_once_and_says_what_came_of_it(engine: Engine, olga: User, there: Receiver) -> None:

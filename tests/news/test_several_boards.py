@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from sqlalchemy import Engine, select
 
 from app.base.db import reading, writing
 from app.competitions.find import find_competition
 from app.messages.questions import QuestionForm, ask
-from app.models import NewsKind, Question, Right, Role, Stage, User, Webhook, WebhookAudience, WebhookBoard
+from app.models import (
+    GoldVersion,
+    NewsKind,
+    Phase,
+    PhaseTask,
+    Question,
+    Right,
+    Role,
+    Stage,
+    User,
+    Webhook,
+    WebhookAudience,
+    WebhookBoard,
+)
 from app.news.payloads import NotSeen, board_at, looking, news_for, viewer_of, why_not_lent
 from app.news.watching import note_watched
 from app.people.rights import revoke_role, set_rights
@@ -16,8 +31,22 @@ from tests.beside import add_other_task, enter_other, one_right_each
 from tests.competitions.embargo import add_phase, declare, enter
 from tests.news.hooked import LOOPBACK, appoint, bodies, deliver, deliveries, hook
 from tests.receiver import Receiver
-from tests.rich_world import NEIGHBOURS, ORGANISER, OTHER_BOARDS
-from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, SECOND, add_team, add_user
+from tests.rich_rows import add_gold
+from tests.rich_world import NEIGHBOURS, ORGANISER, OTHER_BOARDS, fresh
+from tests.world import (
+    COMPETITION,
+    DAY,
+    HOUR,
+    NOW,
+    PHASE,
+    SECOND,
+    TASK,
+    add_team,
+    add_user,
+    fail,
+    score,
+    submit,
+)
 
 PUBLIC, TEAM, ORGANISERS = WebhookAudience.PUBLIC, WebhookAudience.TEAM, WebhookAudience.ORGANISERS
 BOARD = NewsKind.BOARD_CHANGED
@@ -72,7 +101,7 @@ def test_a_board_is_news_of_its_own_phase_alone(engine: Engine, people: list[Use
 
 
 def test_news_that_waits_is_not_noted_again_and_that_of_other_boards_is(
-    engine: Engine, people: list[User], hooks: dict[str, int]
+    engine: Engine, people: list[User], hooks: dict[str, int], there: Receiver
 ) -> None:
     ada, bob, cat, *_ = people
     enter(engine, ada, 0.5)
@@ -86,6 +115,11 @@ def test_news_that_waits_is_not_noted_again_and_that_of_other_boards_is(
     enter(engine, cat, 0.7, minute=2)
     note_watched(engine, LOOPBACK, NOW)
     assert noted(engine, hooks)["ours"] == [*places, (PHASE, "zero-shot")]
+    there.status = 503
+    deliver(engine, NOW)
+    enter(engine, cat, 0.8, minute=3)
+    note_watched(engine, LOOPBACK, NOW)
+    assert noted(engine, hooks)["ours"] == [*places, *[(PHASE, "zero-shot")] * 2], "what failed may have arrived"
 
 
 def test_what_each_webhook_saw_is_kept_for_itself(engine: Engine, people: list[User], hooks: dict[str, int]) -> None:
@@ -220,6 +254,45 @@ def test_a_question_is_told_in_its_own_competition_to_those_who_answer(
         set_rights(session, here, rights[Right.MESSAGES], frozenset({Right.GOLD}), NOW, actor=None)
     deliver(engine)
     assert bodies(there) == []
+
+
+def test_what_is_for_one_right_is_told_to_those_who_have_it_in_its_own_competition(
+    engine: Engine, people: list[User], there: Receiver
+) -> None:
+    """A run that failed, a submission, and gold that was checked, whose version is known by its number."""
+    rights = one_right_each(engine)
+    hooks = {right: hook(engine, user, there, BOARD) for right, user in rights.items()}
+    add_gold(engine, COMPETITION, PHASE, TASK, NOW)
+    scored = submit(engine, people[0])
+    score(engine, scored.run_id, 0.5)
+    failed = submit(engine, people[1], content="b")
+    fail(engine, failed.run_id)
+    with reading(engine) as session:
+        here, door = (find_competition(session, place) for place in (COMPETITION, NEIGHBOURS))
+        versions = session.scalars(fresh(GoldVersion).order_by(GoldVersion.number)).all()
+        theirs = session.scalars(
+            select(GoldVersion.id).join(PhaseTask).join(Phase).where(Phase.competition_id == door.id).limit(1)
+        ).one()
+        news: tuple[tuple[NewsKind, dict[str, Any], Right | None], ...] = (
+            (NewsKind.RUN_FAILED, {"run": failed.run_id}, Right.SUBMISSIONS),
+            (NewsKind.SUBMISSION_SCORED, {"submission": str(scored.submission.id)}, Right.SUBMISSIONS),
+            *((NewsKind.GOLD_CHECKED, {"gold": one.id}, Right.GOLD) for one in versions),
+            (NewsKind.GOLD_CHECKED, {"gold": theirs}, None),
+        )
+        told = []
+        for right, number in hooks.items():
+            webhook = session.get_one(Webhook, number)
+            look = looking(session, webhook, here.id, LOOPBACK, NOW)
+            for kind, about, needed in news:
+                if right is needed:
+                    told.append(news_for(session, webhook, kind, about, NOW, look))
+                    continue
+                with pytest.raises(NotSeen):
+                    news_for(session, webhook, kind, about, NOW, look)
+    of_gold = [one.data["gold"]["version"] for one in told if one.kind is NewsKind.GOLD_CHECKED]
+    assert of_gold == [one.number for one in versions]
+    assert of_gold
+    assert {one.kind for one in told} == {one for one, _, _ in news}
 
 
 def test_a_board_is_found_by_the_numbers_of_its_phase_and_its_own(engine: Engine, people: list[User]) -> None:

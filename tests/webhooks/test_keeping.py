@@ -11,7 +11,7 @@ from sqlalchemy import Engine, delete, select
 
 from app.base.config import Settings
 from app.base.db import reading, writing
-from app.base.errors import Forbidden, LimitReached, NotAuthenticated, NotFound
+from app.base.errors import Forbidden, InvalidForm, LimitReached, NotAuthenticated, NotFound
 from app.competitions.find import find_competition
 from app.models import (
     AuditEntry,
@@ -30,6 +30,7 @@ from app.models import (
     WebhookAudience,
     WebhookBoard,
     WebhookDelivery,
+    WebhookForm,
 )
 from app.people.rights import grant_role
 from app.webhooks.due import are_watched, due_deliveries, forget_deliveries, is_any_due, watching_webhooks
@@ -96,7 +97,8 @@ def hold(
     with writing(engine) as session:
         competition = find_competition(session, place) if place else None
         holder = holder_for(session, competition, owner, of_team=audience is TEAM)
-        entry = WebhookEntry(name=owner.username, address=ADDRESS, audience=audience, kinds=kinds or KINDS, **more)
+        values = {"name": f"of {owner.username}", "address": ADDRESS, "audience": audience, "kinds": kinds or KINDS}
+        entry = WebhookEntry(**{**values, **more})
         return add_webhook(session, holder, entry, owner=owner, settings=SETTINGS, now=NOW).id
 
 
@@ -377,6 +379,28 @@ def test_saved_as_in_use_again_it_begins_afresh(
     assert (ended.disabled_at, ended.looked_at) == (later + HOUR, later + HOUR)
 
 
+def test_a_token_of_matrix_stays_until_it_or_the_address_or_the_form_is_another(
+    sqlite_engine: Engine, users: dict[str, User]
+) -> None:
+    rooms = "https://m.example.org/_matrix/client/v3/rooms/"
+    first, second = (f"{rooms}{room}/send/m.room.message" for room in ("a", "b"))
+    number = hold(sqlite_engine, users["olga"], form=WebhookForm.MATRIX, address=first, bearer="one")
+
+    def saved(address: str = "", bearer: str = "", form: WebhookForm = WebhookForm.MATRIX) -> str | None:
+        with writing(sqlite_engine) as session:
+            webhook, holder = find_webhook(session, number, users["olga"])
+            entry = WebhookEntry(name="Chat", address=address, kinds=KINDS, form=form, bearer=bearer)
+            change_webhook(session, webhook, holder, entry, by=users["olga"], settings=SETTINGS, now=NOW)
+            return webhook.bearer
+
+    assert saved() == "one"
+    assert saved(bearer="two") == "two"
+    with pytest.raises(InvalidForm):
+        saved(address=second)
+    assert saved(address=second, bearer="three") == "three"
+    assert saved(address=ADDRESS, form=WebhookForm.STANDARD) is None
+
+
 def test_the_secret_before_signs_for_a_day_more(
     sqlite_engine: Engine, hooks: dict[str, int], users: dict[str, User]
 ) -> None:
@@ -496,7 +520,7 @@ def test_webhooks_of_blocked_people_end_and_their_owners_read_why(
         mails = session.scalars(select(OutgoingMail).order_by(OutgoingMail.id)).all()
         told = [(one.recipient, one.subject) for one in mails if "is disabled" in one.subject]
         entries = session.scalars(select(AuditEntry).where(AuditEntry.action == "webhook.disable")).all()
-    assert ("ada@example.org", "Webhook 'ada' is disabled") in told
+    assert ("ada@example.org", "Webhook 'of ada' is disabled") in told
     assert [(one.subject, one.details["webhook"]) for one in entries] == [
         (f"competition {COMPETITION}", hooks["ada"]),
         (f"competition {COMPETITION}", hooks["questions"]),
@@ -514,6 +538,7 @@ def test_one_of_the_server_says_where_it_is_and_is_disabled_once(
         mail = session.scalars(select(OutgoingMail).where(OutgoingMail.recipient == "root@example.org")).one()
         entry = session.scalars(select(AuditEntry).where(AuditEntry.action == "webhook.disable")).one()
     assert (webhook.disabled_at, webhook.disabled_why) == (NOW + HOUR, "first")
-    assert "The webhook 'root' of this server is disabled, and nothing is sent to it any more: first" in mail.body
+    assert mail.body.startswith("Hello root,")
+    assert "The webhook 'of root' of this server is disabled, and nothing is sent to it any more: first" in mail.body
     assert f"https://scores.example.org/webhooks/{webhook.id}" in mail.body
     assert entry.subject == "server"

@@ -15,7 +15,7 @@ from sqlalchemy import select
 from app.base.api_links import API
 from app.base.db import reading, writing
 from app.competitions.find import find_competition
-from app.models import AuditEntry, Right, Role, TokenScope, Webhook, WebhookDelivery
+from app.models import AuditEntry, NewsKind, Right, Role, TokenScope, Webhook, WebhookDelivery
 from app.news.sending import send_due
 from app.people import auth
 from app.people.rights import grant_role
@@ -60,6 +60,7 @@ def test_a_webhook_from_its_beginning_to_its_end(site: Site) -> None:
     assert olga.client.post(f"{link}/test").status_code == 202
     [delivery] = olga.client.get(f"{link}/deliveries").json()["deliveries"]
     assert (delivery["kind"], delivery["status"]) == ("test", "waiting")
+    assert delivery["next_attempt_at"] == "2026-01-10T12:00:00Z"
     assert olga.client.delete(link).status_code == 204
     assert olga.client.get(link).status_code == 404
     with reading(site.engine) as session:
@@ -132,7 +133,7 @@ def test_the_answer_of_a_receiver_is_for_the_owner(site: Site) -> None:
         assert send_due(site.engine, settings, lambda: site.now + timedelta(minutes=1)) == 1
     logs = [one.client.get(f"{link}/deliveries").json()["deliveries"] for one in (mel, edda)]
     assert [log[0]["answer"] for log in logs] == ["what the receiver repeats", None]
-    assert {log[0]["answered"] for log in logs} == {200}
+    assert {(log[0]["answered"], log[0]["next_attempt_at"]) for log in logs} == {(200, None)}
 
 
 def test_a_team_has_its_own(site: Site) -> None:
@@ -183,6 +184,23 @@ def test_the_pages_do_it_all_without_scripts(site: Site) -> None:
     assert "Saved." in saved.text
     left = browser.post(f"{page}/remove", data={"csrf_token": token})
     assert (left.url.path, "Other" in left.text) == (PAGE, False)
+
+
+def test_its_page_shows_what_was_chosen_and_until_when_the_former_secret_signs(site: Site) -> None:
+    olga = organiser(site, "olga")
+    chosen = ["question.asked", "board.changed"]
+    page = olga.client.post(HERE, json={**FORM, "kinds": chosen}).json()["page"]
+    browser = site.browser(olga.user)
+    told = browser.get(page).text
+    assert sorted(re.findall(r'name="kinds" value="([\w.]+)" checked', told)) == sorted(chosen)
+    offered = re.findall(r'name="kinds" value="([\w.]+)"', told)
+    of_all = {NewsKind.BOARD_CHANGED, NewsKind.PHASE_OPENED, NewsKind.PHASE_CLOSED}
+    assert told.count("organisers only") == len(set(offered) - of_all) == len(offered) - 3
+    assert "The former one" not in told
+    browser.post(f"{page}/secret", data={"csrf_token": csrf_of(told)})
+    assert "The former one is valid until" in browser.get(page).text
+    site.set_clock(NOW + timedelta(days=1))
+    assert "The former one is valid until" not in site.browser(olga.user).get(page).text
 
 
 def test_the_command_line_keeps_them(
