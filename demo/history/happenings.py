@@ -18,6 +18,7 @@ from app.competitions.find import find_competition, find_phase_task
 from app.messages.announcements import AnnouncementForm, announcements_of, publish
 from app.messages.questions import QuestionForm, answer, ask, find_question_by_key
 from app.models import Announcement, Competition, PhaseTask, Rescoring, RowStatus, Team, User
+from app.people.act import UserAct
 from app.rescoring.publishing import publish_rescoring
 from app.rescoring.sets import list_rescorings, progress_of, start_rescoring
 from app.server.prepare import COMPETITION, ORGANISER
@@ -137,7 +138,7 @@ def _announce(engine: Engine, settings: Settings, form: AnnouncementForm, at: da
         there: list[Announcement] = announcements_of(session, competition)
         if all(one.title != form.title for one in there):
             author = _organiser(session)
-            publish(session, competition, form, author=author, group=None, key=None, settings=settings, now=at)
+            publish(UserAct(session, author, at, settings), competition, form, group=None, key=None)
 
 
 def _ask(engine: Engine, settings: Settings, question: texts.Asked, at: datetime) -> None:
@@ -147,17 +148,14 @@ def _ask(engine: Engine, settings: Settings, question: texts.Asked, at: datetime
         if find_question_by_key(session, asker, key) is not None:
             return
         form = QuestionForm(question.title, question.text)
-        made = ask(session, competition, form, asker=asker, key=key, settings=settings, now=at)
+        made = ask(UserAct(session, asker, at, settings), competition, form, key=key)
         if question.answer:
             answer(
-                session,
+                UserAct(session, _organiser(session), at + timedelta(hours=5), settings),
                 competition,
                 made.id,
                 question.answer,
                 is_public=question.is_public,
-                organiser=_organiser(session),
-                settings=settings,
-                now=at + timedelta(hours=5),
             )
 
 

@@ -18,6 +18,7 @@ from app.messages.questions import QuestionForm, ask
 from app.models import AuditEntry, NewsKind, OutgoingMail, Role, User, Webhook, WebhookAudience, WebhookDelivery
 from app.news import sending
 from app.news.sending import DISABLE_AFTER, GIVE_UP_AFTER, LEASE, PAUSES, send_due
+from app.people.act import Act, UserAct
 from app.people.competition_blocks import BlockedHere, block
 from app.people.rights import revoke_role
 from app.webhooks.due import forget_deliveries
@@ -51,7 +52,7 @@ def asked(engine: Engine, asker: User, title: str = "Is it blind?") -> None:
     with writing(engine) as session:
         found = find_competition(session, COMPETITION)
         form = QuestionForm(title, "May we look at it?")
-        ask(session, found, form, asker=asker, key=None, settings=LOOPBACK, now=NOW)
+        ask(UserAct(session, asker, NOW, LOOPBACK), found, form, key=None)
 
 
 @pytest.mark.both
@@ -81,7 +82,7 @@ def test_nothing_is_noted_unless_its_reason_is_committed(
 def _ask_and_fail(engine: Engine, asker: User) -> None:
     with writing(engine) as session:
         found = find_competition(session, COMPETITION)
-        ask(session, found, QuestionForm("A", "B"), asker=asker, key=None, settings=LOOPBACK, now=NOW)
+        ask(UserAct(session, asker, NOW, LOOPBACK), found, QuestionForm("A", "B"), key=None)
         raise ZeroDivisionError
 
 
@@ -292,7 +293,7 @@ def test_who_is_blocked_in_the_competition_lends_nothing_there_and_saves_nothing
     for one in (of_ada, of_bob):
         in_writing(engine, send_test, one, NOW)
     with writing(engine) as session:
-        block(session, find_competition(session, COMPETITION), ada, "Rude.", actor=None, now=NOW)
+        block(Act(session, None, NOW, LOOPBACK), find_competition(session, COMPETITION), ada, "Rude.")
     assert deliver(engine) == 1
     assert (statuses(engine, of_ada), statuses(engine, of_bob)) == (["dropped"], ["delivered"])
     assert the_webhook(engine, of_ada).disabled_why == "whoever saved it last is blocked in this competition."
@@ -319,7 +320,7 @@ def test_webhooks_of_blocked_people_end_without_any_news(
 
     assert ended() == (0, [])
     with writing(engine) as session:
-        block(session, find_competition(session, COMPETITION), ada, "Rude.", actor=None, now=NOW)
+        block(Act(session, None, NOW, LOOPBACK), find_competition(session, COMPETITION), ada, "Rude.")
     assert ended() == (1, [of_team])
     asked(engine, people[1])
     with writing(engine) as session:

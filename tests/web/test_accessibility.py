@@ -48,6 +48,7 @@ from app.models import (
     TeamKind,
     User,
 )
+from app.people.act import UserAct
 from app.people.email_confirmations import send_link
 from app.people.invitations import make_link
 from app.people.organising_requests import ask_to_organise
@@ -482,12 +483,12 @@ def say_something(site: Site) -> dict[str, str]:
         for number, is_pinned in ((1, True), (2, False)):
             said = AnnouncementForm(f"News, number {number}", "Until **Sunday**.\n\n- see [here](/)\n", is_pinned)
             group = group_of(here, "all" if is_pinned else "")
-            publish(session, here, said, author=olga, group=group, key=None, settings=settings, now=NOW)
+            publish(UserAct(session, olga, NOW, settings), here, said, group=group, key=None)
         for title in ("מה זה?", "And this?"):
             form = QuestionForm(title, "May we?\nReally?", shows_name=True)
-            question = ask_organisers(session, here, form, asker=ada, key=None, settings=settings, now=NOW)
+            question = ask_organisers(UserAct(session, ada, NOW, settings), here, form, key=None)
         words = "You **may**."
-        answer(session, here, question.id, words, is_public=True, organiser=olga, settings=settings, now=NOW)
+        answer(UserAct(session, olga, NOW, settings), here, question.id, words, is_public=True)
         entry = WebhookEntry(name="Ours", address="https://chat.example.org/hook", kinds=[NewsKind.QUESTION_ASKED])
         webhook = add_webhook(session, Holder(here), entry, owner=olga, settings=settings, now=NOW)
         send_test(session, webhook, NOW)
