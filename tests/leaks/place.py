@@ -407,7 +407,7 @@ def _add_webhook(engine: Engine, settings: Settings) -> None:
     with writing(engine) as session:
         here, olga = find_competition(session, COMPETITION), _user(session, "olga")
         entry = WebhookEntry(name="Ours", address="https://chat.example.org/hook", kinds=[NewsKind.QUESTION_ASKED])
-        added = add_webhook(session, Holder(here), entry, owner=olga, settings=settings, now=NOW)
+        added = add_webhook(UserAct(session, olga, NOW, settings), Holder(here), entry)
         send_test(session, added, NOW)
         replayed = WebhookDelivery(
             webhook_id=added.id,
@@ -558,7 +558,9 @@ def rescore(engine: Engine, phase: str) -> None:
     """An open set of a phase, ready to be published: everything scores otherwise."""
     with writing(engine) as session:
         competition, olga = find_competition(session, COMPETITION), _user(session, "olga")
-        made = start_rescoring(session, competition, [phase], note="Wrong labels.", user=olga, now=NOW - 40 * MINUTE)
+        made = start_rescoring(
+            Act(session, olga, NOW - 40 * MINUTE, get_settings()), competition, [phase], note="Wrong labels."
+        )
         runs = session.scalars(select(ScoringRun.id).where(ScoringRun.rescoring_id == made.id)).all()
     for number, run_id in enumerate(runs):
         score(engine, run_id, (0.07 + number / 100, 0.013))

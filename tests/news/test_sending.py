@@ -91,7 +91,9 @@ def test_two_secrets_sign_for_a_day(engine: Engine, people: list[User], olga: Us
     former = the_webhook(engine, webhook_id).secret
     with writing(engine) as session:
         renew_secret(
-            session, session.get_one(type(the_webhook(engine, webhook_id)), webhook_id), Holder(), by=olga, now=NOW
+            UserAct(session, olga, NOW, LOOPBACK),
+            session.get_one(type(the_webhook(engine, webhook_id)), webhook_id),
+            Holder(),
         )
     newer = the_webhook(engine, webhook_id).secret
     assert newer != former
@@ -236,7 +238,7 @@ def test_a_webhook_that_is_removed_after_its_claim_ends_no_round_for_others(
             claimed = WebhookDelivery.webhook_id == gone_id, WebhookDelivery.attempts > 0
             if gone is not None and session.scalar(select(WebhookDelivery.id).where(*claimed)) is not None:
                 holder = Holder(competition=find_competition(session, COMPETITION))
-                remove_webhook(session, gone, holder, by=olga, now=NOW)
+                remove_webhook(UserAct(session, olga, NOW, LOOPBACK), gone, holder)
         return NOW
 
     assert send_due(engine, LOOPBACK, remove_once_claimed, to_loopback) == 2
