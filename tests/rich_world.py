@@ -45,6 +45,7 @@ from app.models import (
     TeamMember,
     User,
 )
+from app.people.act import Act, UserAct
 from app.people.rights import grant_role
 from app.rescoring.publishing import publish_rescoring
 from app.rescoring.sets import start_rescoring
@@ -237,7 +238,7 @@ def _prepare_competition(engine: Engine) -> None:
     world.add_team(engine, earl, name=EARLIER_TEAM, competition=PREPARED)
     _enter(engine, earl, EARLIER_PHASE, start + HOUR, 0.96, competition=PREPARED)
     with writing(engine) as session:
-        leave_team(session, find_competition(session, PREPARED), earl, start + 2 * HOUR)
+        leave_team(UserAct(session, earl, start + 2 * HOUR, get_settings()), find_competition(session, PREPARED))
 
 
 def _add_competition_beside(engine: Engine) -> None:
@@ -263,7 +264,13 @@ def _add_competition_beside(engine: Engine) -> None:
         freeze_due(session, NOW - HOUR)
         of_team_and_submission: tuple[dict[str, Any], ...] = ({"team": "Gusts"}, {"submission_id": by_lea})
         for whose in of_team_and_submission:
-            mark_row(session, evaluation, status=RowStatus.UNRANKED, note="next door", actor=nina, now=CLOSE, **whose)
+            mark_row(
+                Act(session, nina, CLOSE, get_settings()),
+                evaluation,
+                status=RowStatus.UNRANKED,
+                note="next door",
+                **whose,
+            )
     _appoint_organisers_with_one_right(engine)
     _correct_gold(engine, nina, {by_lea: 0.96, by_gus: 0.99})
     _leave_a_set_open(engine, nina, {by_lea: 0.91, by_gus: 0.92})
@@ -338,7 +345,7 @@ def _correct_gold(engine: Engine, nina: User, values: Mapping[UUID, float]) -> N
     number = _rescore(engine, nina, "Labels were wrong.", NOW - 2 * DAY, values)
     with writing(engine) as session:
         neighbours = find_competition(session, NEIGHBOURS)
-        publish_rescoring(session, neighbours, number, settings=get_settings(), user=nina, now=NOW - 2 * DAY)
+        publish_rescoring(Act(session, nina, NOW - 2 * DAY, get_settings()), neighbours, number)
 
 
 def _leave_a_set_open(engine: Engine, nina: User, values: Mapping[UUID, float]) -> None:
@@ -352,7 +359,7 @@ def _rescore(engine: Engine, nina: User, note: str, now: datetime, values: Mappi
     """A set for the task of the first phase, scored; its number."""
     with writing(engine) as session:
         neighbours = find_competition(session, NEIGHBOURS)
-        number = start_rescoring(session, neighbours, [f"{PHASE}/{TASK}"], note=note, user=nina, now=now).id
+        number = start_rescoring(Act(session, nina, now, get_settings()), neighbours, [f"{PHASE}/{TASK}"], note=note).id
         made = select(ScoringRun.submission_id, ScoringRun.id).where(ScoringRun.rescoring_id == number)
         runs = session.execute(made).all()
     for submission_id, run_id in runs:
@@ -398,4 +405,4 @@ def _ask_otherwise(engine: Engine) -> None:
 
 def _leave(engine: Engine, user: User, at: datetime) -> None:
     with writing(engine) as session:
-        leave_team(session, find_competition(session, NEIGHBOURS), user, at)
+        leave_team(UserAct(session, user, at, get_settings()), find_competition(session, NEIGHBOURS))

@@ -23,6 +23,7 @@ from app.models import (
     Team,
     User,
 )
+from app.people.act import Act
 from app.people.rights import find_user, grant_role, has_role
 
 
@@ -83,21 +84,14 @@ def _organisers_bytes(session: Session) -> dict[int, int]:
     return found
 
 
-def transfer(
-    session: Session,
-    competition: Competition,
-    username: str,
-    limits: OrganiserLimits,
-    *,
-    by: User | None,
-    now: datetime,
-) -> User:
+def transfer(act: Act, competition: Competition, username: str, limits: OrganiserLimits) -> User:
     """Make somebody the owner of a competition, and an organiser first if they are none; return them.
 
     An administrator who names themselves takes it over. Raises Forbidden, NotFound, QuotaReached.
     """
-    check_administrator(by)
+    session = act.session
+    check_administrator(act.user)
     to = find_user(session, username)
     if not has_role(session, to, competition, Role.ORGANISER):
-        grant_role(session, competition, to, Role.ORGANISER, now, rights=ALL_RIGHTS, actor=by)
-    return hand_over(session, competition, to.username, limits, by=by, now=now)
+        grant_role(session, competition, to, Role.ORGANISER, act.now, rights=ALL_RIGHTS, actor=act.user)
+    return hand_over(act, competition, to.username, limits)

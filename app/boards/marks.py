@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import Select, and_, bindparam, delete, exists, select
@@ -19,7 +18,7 @@ from app.base.errors import InvalidForm, NotFound
 from app.boards.views import RowMarkOut
 from app.competitions.changed import boards_changed
 from app.models import Competition, CompetitionTask, Phase, PhaseTask, RowMark, RowStatus, Submission, Team, User
-from app.people.audit import record
+from app.people.act import Act
 from app.standings.renew import renew_team
 from app.submissions.organisers_list import ListedSubmission
 from app.teams.find import lock_team
@@ -115,20 +114,19 @@ def entrants(session: Session, phase_task: PhaseTask) -> list[str]:
 
 
 def mark_row(
-    session: Session,
+    act: Act,
     phase_task: PhaseTask,
     *,
     team: str = "",
     submission_id: UUID | None = None,
     status: RowStatus,
     note: str = "",
-    actor: User | None,
-    now: datetime,
 ) -> RowMarkOut:
     """Set the status of a team, by name, or of one submission, replacing an earlier mark.
 
-    actor: None for the command line. Raises InvalidForm with everything that is wrong.
+    Raises InvalidForm with everything that is wrong.
     """
+    session = act.session
     note, wrong = note.strip(), _note_fault(status, note.strip())
     whose, fault = _whose(session, phase_task, team, submission_id)
     if wrong or fault or whose is None:
@@ -142,39 +140,31 @@ def mark_row(
     if row is None:
         row = RowMark(phase_task_id=phase_task.id, team_id=whose.id, submission_id=submission_id)
         session.add(row)
-    row.status, row.note, row.user_id, row.set_at = status, note, actor.id if actor else None, now
+    row.status, row.note, row.user_id, row.set_at = status, note, act.user.id if act.user else None, act.now
     details = {**_audit_details(whose, submission_id), "status": status, "note": note, "before": before}
-    _changed(session, phase_task, whose.id, actor, "row.mark", details, now)
-    return _view(row, whose.name, actor.username if actor else None)
+    _changed(act, phase_task, whose.id, "row.mark", details)
+    return _view(row, whose.name, act.user.username if act.user else None)
 
 
-def mark_submissions(
-    session: Session,
-    chosen: Iterable[ListedSubmission],
-    *,
-    status: RowStatus,
-    note: str,
-    actor: User | None,
-    now: datetime,
-) -> None:
+def mark_submissions(act: Act, chosen: Iterable[ListedSubmission], *, status: RowStatus, note: str) -> None:
     """Set the same mark on each submission. chosen: by team, from `chosen_submissions`. Raises InvalidForm."""
     for one in chosen:
-        place = session.get_one(PhaseTask, one.phase_task_id)
-        mark_row(session, place, submission_id=one.id, status=status, note=note, actor=actor, now=now)
+        place = act.session.get_one(PhaseTask, one.phase_task_id)
+        mark_row(act, place, submission_id=one.id, status=status, note=note)
 
 
-def clear_mark(session: Session, phase_task: PhaseTask, mark_id: int, *, actor: User | None, now: datetime) -> None:
+def clear_mark(act: Act, phase_task: PhaseTask, mark_id: int) -> None:
     """Remove a mark, so that the row counts as if it had never been set. Raises NotFound."""
-    gone = session.execute(
+    gone = act.session.execute(
         delete(RowMark)
         .where(RowMark.id == mark_id, RowMark.phase_task_id == phase_task.id)
         .returning(RowMark.team_id, RowMark.submission_id, RowMark.status, RowMark.note)
     ).first()
     if gone is None:
         raise NotFound("Mark not found.")
-    about = _audit_details(session.get_one(Team, gone.team_id), gone.submission_id)
+    about = _audit_details(act.session.get_one(Team, gone.team_id), gone.submission_id)
     details = {**about, "status": gone.status, "note": gone.note}
-    _changed(session, phase_task, gone.team_id, actor, "row.clear", details, now)
+    _changed(act, phase_task, gone.team_id, "row.clear", details)
 
 
 def _note_fault(status: RowStatus, note: str) -> dict[str, str]:
@@ -212,16 +202,9 @@ def _audit_details(team: Team, submission_id: UUID | None) -> dict[str, str | No
     return {"team": team.name, "submission": str(submission_id) if submission_id else None}
 
 
-def _changed(
-    session: Session,
-    phase_task: PhaseTask,
-    team_id: int,
-    actor: User | None,
-    action: str,
-    details: Mapping[str, object],
-    now: datetime,
-) -> None:
+def _changed(act: Act, phase_task: PhaseTask, team_id: int, action: str, details: Mapping[str, object]) -> None:
     """Bump the board versions, recompute the team's standings and write an audit entry."""
+    session = act.session
     boards_changed(session, [phase_task.id])
     session.flush()
     renew_team(session, phase_task.id, team_id)
@@ -231,4 +214,4 @@ def _changed(
         .join(CompetitionTask, CompetitionTask.competition_id == Competition.id)
         .where(Phase.id == phase_task.phase_id, CompetitionTask.id == phase_task.task_id)
     ).one()
-    record(session, actor, action, f"task {'/'.join(names)}", details, now=now)
+    act.record(action, f"task {'/'.join(names)}", details)

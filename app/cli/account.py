@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.cli.settings import DataDirOption, server_database
+from app.cli.settings import DataDirOption, command_line_act, server_database
 from evergold.cli.output import (
     RUNNING,
     Code,
@@ -246,21 +246,12 @@ def answer(
     as_json: JsonOption = False,
 ) -> None:
     """Answer a request to create competitions; the answer goes out by mail."""
-    from app.base.config import get_settings
     from app.people.organising_requests import answer_request
 
     if is_approved is None:
         raise CommandError("Say --approve or --refuse.", Code.USAGE)
     with server_database(data_dir) as session:
-        made = answer_request(
-            session,
-            number,
-            is_approved=is_approved,
-            text=text,
-            by=None,
-            settings=get_settings(),
-            now=datetime.now(UTC),
-        )
+        made = answer_request(command_line_act(session), number, is_approved=is_approved, text=text)
         found = _request(made)
     if as_json:
         print_json(found)

@@ -9,7 +9,7 @@ import typer
 
 from app.cli import looks
 from app.cli.account import UserArgument
-from app.cli.settings import DataDirOption, server_database
+from app.cli.settings import DataDirOption, command_line_act, server_database
 from evergold.cli.output import RUNNING, Code, CommandError, JsonOption, print_json, print_table, say
 from evergold.moments import moment_words
 
@@ -203,7 +203,7 @@ def give(
 
     with server_database(data_dir) as session:
         found, limits = find_competition(session, competition), limits_of(current_settings(session, get_settings()))
-        owner = transfer(session, found, username, limits, by=None, now=datetime.now(UTC)).username
+        owner = transfer(command_line_act(session), found, username, limits).username
     if as_json:
         print_json({"owner": owner})
     else:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from app.cli.rows import database
-from app.cli.settings import DataDirOption
+from app.cli.settings import DataDirOption, command_line_act
 from evergold.cli.output import WHILE_IT_RUNS, Code, CommandError, JsonOption, print_json, print_table, say
 from evergold.moments import deadline_words
 
@@ -54,7 +54,6 @@ def allow(
     as_json: JsonOption = False,
 ) -> None:
     """Give a team a later deadline or more submissions in each task of a phase."""
-    from app.base.config import get_settings
     from app.competitions.allowances import NewExtension, grant
     from app.competitions.find import find_competition
     from app.competitions.views import describe_allowance
@@ -63,8 +62,7 @@ def allow(
     wanted = NewExtension(phase, team, _moment(until), is_ranked, extra_per_day, extra_total, reason)
     with database(data_dir) as session:
         found = find_competition(session, competition)
-        now = datetime.now(UTC)
-        made = grant(session, found, wanted, get_settings(), actor=None, now=now)
+        made = grant(command_line_act(session), found, wanted)
         granted = describe_allowance(made)
     if as_json:
         print_json(granted.model_dump(mode="json"))
@@ -85,7 +83,7 @@ def end(
     from app.competitions.find import find_competition
 
     with database(data_dir) as session:
-        take_back(session, find_competition(session, competition), allowance_id, actor=None, now=datetime.now(UTC))
+        take_back(command_line_act(session), find_competition(session, competition), allowance_id)
     say("Revoked.")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from app.cli.rows import database
-from app.cli.settings import DataDirOption
+from app.cli.settings import DataDirOption, command_line_act
 from evergold.cli.output import PREPARING, Code, CommandError, JsonOption, print_json, print_table, say
 from evergold.moments import deadline_words, moment_words
 
@@ -72,11 +72,11 @@ def confirm(
     from app.competitions.find import find_competition
 
     with database(data_dir) as session:
-        found, now = find_competition(session, competition), datetime.now(UTC)
+        act, found = command_line_act(session), find_competition(session, competition)
         if decline:
-            decline_scores(session, found, decline, actor=None, now=now)
+            decline_scores(act, found, decline)
         else:
-            confirm_scores(session, found, actor=None, now=now)
+            confirm_scores(act, found)
         _tell_scores(session, found)
     say(f"It can be published: `evergold life set {competition} --stage published`.")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.settings import DataDirOption, server_database
+from app.cli.settings import DataDirOption, command_line_act, server_database
 from evergold.cli.output import WHILE_IT_RUNS, Code, CommandError, JsonOption, print_json, print_table, remark, say
 from evergold.moments import moment_words
 
@@ -106,7 +106,6 @@ def code(
 
 
 def _decide(competition: str, users: list[str], status: str, data_dir: Path | None, as_json: bool) -> None:
-    from app.base.config import get_settings
     from app.competitions.find import find_competition
     from app.models import RegistrationStatus
     from app.people.rights import find_user
@@ -116,7 +115,7 @@ def _decide(competition: str, users: list[str], status: str, data_dir: Path | No
     with server_database(data_dir) as session:
         found = find_competition(session, competition)
         for theirs in sorted((find_user(session, user) for user in users), key=lambda one: one.id):
-            changed = decide(session, found, theirs, RegistrationStatus(status), get_settings(), datetime.now(UTC))
+            changed = decide(command_line_act(session), found, theirs, RegistrationStatus(status))
             decisions.append({"username": theirs.username, "status": status, "changed": changed})
     if as_json:
         print_json(decisions[0] if len(users) == 1 else {"decisions": decisions})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.settings import DataDirOption, server_database
+from app.cli.settings import DataDirOption, command_line_act, server_database
 from evergold.cli.output import PREPARING, Code, CommandError, JsonOption, print_json, print_table, say
 from evergold.moments import moment_words
 
@@ -63,7 +63,7 @@ def grant(
     wanted, rights = _role(role), _rights(right, role)
     with server_database(data_dir) as session:
         found, theirs = find_competition(session, competition), find_user(session, user)
-        changed = give_role(session, found, theirs, wanted, rights, by=None, now=datetime.now(UTC))
+        changed = give_role(command_line_act(session), found, theirs, wanted, rights)
         name = theirs.username
     _tell(as_json, name, role, changed, f"{name} is {role} of {competition}.", f"{name} was {role} already.")
 
@@ -83,7 +83,7 @@ def revoke(
 
     with server_database(data_dir) as session:
         found, theirs = find_competition(session, competition), find_user(session, user)
-        changed = take_role(session, found, theirs, _role(role), by=None, now=datetime.now(UTC))
+        changed = take_role(command_line_act(session), found, theirs, _role(role))
         name = theirs.username
     _tell(as_json, name, role, changed, f"{name} is {role} of {competition} no more.", f"{name} was no {role}.")
 
@@ -105,7 +105,7 @@ def change(
     wanted = _rights(rights, "organiser")
     with server_database(data_dir) as session:
         found, theirs = find_competition(session, competition), find_user(session, user)
-        changed = change_rights(session, found, theirs, wanted or (), by=None, now=datetime.now(UTC))
+        changed = change_rights(command_line_act(session), found, theirs, wanted or ())
         name, held = theirs.username, rights_text(wanted or ()).split()
     if as_json:
         print_json({"username": name, "rights": held, "changed": changed})
@@ -126,7 +126,7 @@ def owner(
     with server_database(data_dir) as session:
         found = find_competition(session, competition)
         limits = limits_of(current_settings(session, get_settings()))
-        name = hand_over(session, found, user, limits, by=None, now=datetime.now(UTC)).username
+        name = hand_over(command_line_act(session), found, user, limits).username
     if as_json:
         print_json({"owner": name})
     else:
@@ -146,16 +146,13 @@ def invite(
     as_json: JsonOption = False,
 ) -> None:
     """Invite somebody to a role by mail, with or without an account; another invitation replaces the first."""
-    from app.base.config import get_settings
     from app.competitions.find import find_competition
     from app.people import invitations
 
-    wanted, rights, now = _role(role), _rights(right, role), datetime.now(UTC)
+    wanted, rights = _role(role), _rights(right, role)
     with server_database(data_dir) as session:
         found = find_competition(session, competition)
-        invited = invitations.invite(
-            session, found, whom, wanted, rights=rights, by=None, settings=get_settings(), now=now
-        )
+        invited = invitations.invite(command_line_act(session), found, whom, wanted, rights=rights)
     if as_json:
         print_json(invited.model_dump(mode="json"))
     else:
@@ -195,7 +192,7 @@ def take_back(
 
     with server_database(data_dir) as session:
         found = find_competition(session, competition)
-        invitations.take_back(session, found, invitation, by=None, now=datetime.now(UTC))
+        invitations.take_back(command_line_act(session), found, invitation)
     if as_json:
         print_json({"id": invitation})
     else:

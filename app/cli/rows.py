@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
 import typer
 
-from app.cli.settings import DataDirOption, use_settings
+from app.cli.settings import DataDirOption, command_line_act, use_settings
 from evergold.cli.output import WHILE_IT_RUNS, Code, CommandError, JsonOption, print_json, print_table, say
 
 if TYPE_CHECKING:
@@ -59,14 +58,12 @@ def mark(
 
     with database(data_dir) as session:
         marked = mark_row(
-            session,
+            command_line_act(session),
             _phase_task(session, place),
             team=team,
             submission_id=_submission_id(submission),
             status=_status(status),
             note=note,
-            actor=None,
-            now=datetime.now(UTC),
         )
     if as_json:
         print_json(marked.model_dump(mode="json"))
@@ -85,7 +82,7 @@ def clear(
     from app.boards.marks import clear_mark
 
     with database(data_dir) as session:
-        clear_mark(session, _phase_task(session, place), mark_id, actor=None, now=datetime.now(UTC))
+        clear_mark(command_line_act(session), _phase_task(session, place), mark_id)
     say("Cleared.")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +15,8 @@ from evergold.cli.output import Code, CommandError
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
+
+    from app.people.act import Act
 
 DataDirOption = Annotated[
     Path | None,
@@ -87,6 +90,14 @@ def server_database(data_dir: Path | None) -> Iterator[Session]:
         raise CommandError(error.message, name=error.code) from None
     except ServeError as error:
         raise CommandError(str(error)) from None
+
+
+def command_line_act(session: Session) -> Act:
+    """Begin what the command line does now, in the transaction of this session."""
+    from app.base.config import get_settings
+    from app.people.act import Act
+
+    return Act(session, None, datetime.now(UTC), get_settings())
 
 
 def gold_folder() -> Path:

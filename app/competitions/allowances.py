@@ -15,7 +15,6 @@ from sqlalchemy.orm import Session, joinedload
 
 from app.base import links
 from app.base.addresses import public_address
-from app.base.config import Settings
 from app.base.db import once
 from app.base.errors import InvalidForm, NotFound
 from app.models import (
@@ -31,7 +30,7 @@ from app.models import (
     TeamMember,
     User,
 )
-from app.people.audit import record
+from app.people.act import Act
 from app.people.mail import send_mail
 from evergold.moments import deadline_words, moment_words
 from evergold.scoring.characters import can_be_name
@@ -201,23 +200,16 @@ def teams_to_allow(session: Session, competition: Competition) -> list[str]:
     return list(session.scalars(query.order_by(Team.name)))
 
 
-def grant(
-    session: Session,
-    competition: Competition,
-    wanted: NewExtension,
-    settings: Settings,
-    *,
-    actor: User | None,
-    now: datetime,
-) -> GrantedExtension:
+def grant(act: Act, competition: Competition, wanted: NewExtension) -> GrantedExtension:
     """Grant an extension, replacing an earlier one of this team in this phase, and notify the team by mail.
 
     Raises InvalidForm with all faults.
-    competition: from `find_competition`; actor: None for the command line.
+    competition: from `find_competition`.
     """
+    session = act.session
     phase = next((one for one in competition.phases if one.name == wanted.phase), None)
     team = _team(session, competition, wanted.team)
-    wrong = _faults(wanted, phase, now)
+    wrong = _faults(wanted, phase, act.now)
     if team is None:
         wrong["team"] = "There is no team of this name."
     if wrong or phase is None or team is None:
@@ -229,13 +221,13 @@ def grant(
         session.add(row)
     row.until, row.is_ranked, row.reason = wanted.until, wanted.is_ranked, wanted.reason.strip()
     row.extra_per_day, row.extra_total = wanted.extra_per_day, wanted.extra_total
-    row.user_id, row.granted_at = actor.id if actor else None, now
+    row.user_id, row.granted_at = act.user.id if act.user else None, act.now
     session.flush()
     details = {"phase": phase.name, "team": team.name, **_audit_details(row), "before": before}
-    record(session, actor, "allowance.grant", f"competition {competition.name}", details, now=now)
+    act.record("allowance.grant", f"competition {competition.name}", details)
     late = late_entries(session, row, phase)
-    _mail_team(session, competition, phase, row, late, settings, now)
-    return GrantedExtension(row, phase, team.name, actor.username if actor else None, late)
+    _mail_team(act, competition, phase, row, late)
+    return GrantedExtension(row, phase, team.name, act.user.username if act.user else None, late)
 
 
 _MAIL = """\
@@ -251,15 +243,7 @@ Reason: {reason}
 """
 
 
-def _mail_team(
-    session: Session,
-    competition: Competition,
-    phase: Phase,
-    row: Allowance,
-    late: LateEntries | None,
-    settings: Settings,
-    now: datetime,
-) -> None:
+def _mail_team(act: Act, competition: Competition, phase: Phase, row: Allowance, late: LateEntries | None) -> None:
     """Notify every member with a confirmed address."""
     lines = []
     if row.until is not None:
@@ -273,19 +257,18 @@ def _mail_team(
         "phase": phase.title,
         "lines": "\n".join(lines),
         "reason": row.reason,
-        "page": public_address(settings, links.team(competition.name)),
+        "page": public_address(act.settings, links.team(competition.name)),
     }
     members = select(User).join(TeamMember, TeamMember.user_id == User.id).where(TeamMember.team_id == row.team_id)
-    for member in session.scalars(members.order_by(User.id)):
+    for member in act.session.scalars(members.order_by(User.id)):
         body = _MAIL.format(username=member.username, **details)
         subject = f"{competition.title}: your team is allowed more"
-        send_mail(session, member, subject, body, now=now, competition_id=competition.id)
+        send_mail(act.session, member, subject, body, now=act.now, competition_id=competition.id)
 
 
-def take_back(
-    session: Session, competition: Competition, allowance_id: int, *, actor: User | None, now: datetime
-) -> None:
+def take_back(act: Act, competition: Competition, allowance_id: int) -> None:
     """Revoke an extension; submissions already accepted under it stay. Raises NotFound."""
+    session = act.session
     row = session.scalar(
         select(Allowance)
         .join(Allowance.phase)
@@ -297,7 +280,7 @@ def take_back(
     details = {"phase": row.phase.name, "team": row.team.name, **_audit_details(row)}
     session.execute(select(Team.id).where(Team.id == row.team_id).with_for_update())
     session.execute(delete(Allowance).where(Allowance.id == row.id))
-    record(session, actor, "allowance.take-back", f"competition {competition.name}", details, now=now)
+    act.record("allowance.take-back", f"competition {competition.name}", details)
 
 
 def _team(session: Session, competition: Competition, name: str) -> Team | None:

@@ -30,9 +30,8 @@ from app.models import (
     Submission,
     Team,
     TeamKind,
-    User,
 )
-from app.people.audit import record
+from app.people.act import Act
 from evergold.scoring.characters import can_be_name
 
 #: The key of a declaration with the reasons, a sentence each.
@@ -141,26 +140,24 @@ def confirmation_of(session: Session, competition: Competition) -> Confirmation 
     return Confirmation(tuple(map(str, reasons)), scores, _verdict(session, competition))
 
 
-def confirm_scores(session: Session, competition: Competition, *, actor: User | str | None, now: datetime) -> None:
+def confirm_scores(act: Act, competition: Competition) -> None:
     """Record that an organiser found the scores right. Raises NotConfirmed if there is nothing to confirm, or another
     score than declared.
     """
-    session.refresh(competition, with_for_update=True)
-    found = _find_confirmation(session, competition)
+    act.session.refresh(competition, with_for_update=True)
+    found = _find_confirmation(act.session, competition)
     if found.fault:
         raise NotConfirmed(f"{found.fault} Wait, mend it, or publish without a comparison, and say why.")
-    _record(session, competition, found, _CONFIRMED, "", actor=actor, now=now)
+    _record(act, competition, found, _CONFIRMED, "")
 
 
-def decline_scores(
-    session: Session, competition: Competition, reason: str, *, actor: User | str | None, now: datetime
-) -> None:
+def decline_scores(act: Act, competition: Competition, reason: str) -> None:
     """Record why the competition may be published without confirmed scores. Raises InvalidForm, NotConfirmed."""
     line = one_line(reason)
     is_fine = bool(line) and len(line) <= REASON_CHARACTERS and can_be_name(line)
     refuse({"why": "" if is_fine else f"Say why, in one line of at most {REASON_CHARACTERS} characters."})
-    session.refresh(competition, with_for_update=True)
-    _record(session, competition, _find_confirmation(session, competition), _DECLINED, line, actor=actor, now=now)
+    act.session.refresh(competition, with_for_update=True)
+    _record(act, competition, _find_confirmation(act.session, competition), _DECLINED, line)
 
 
 def check_confirmed(session: Session, competition: Competition) -> None:
@@ -180,18 +177,9 @@ def _find_confirmation(session: Session, competition: Competition) -> Confirmati
     return found
 
 
-def _record(
-    session: Session,
-    competition: Competition,
-    found: Confirmation,
-    action: str,
-    reason: str,
-    *,
-    actor: User | str | None,
-    now: datetime,
-) -> None:
+def _record(act: Act, competition: Competition, found: Confirmation, action: str, reason: str) -> None:
     scores = [{**asdict(one), "value": shown(one.value)} for one in found.scores]
-    record(session, actor, action, _subject(competition), {"reason": reason, "scores": scores}, now=now)
+    act.record(action, _subject(competition), {"reason": reason, "scores": scores})
 
 
 def _subject(competition: Competition) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
@@ -30,7 +29,7 @@ from app.models import (
     User,
     rights_in,
 )
-from app.people.audit import record
+from app.people.act import Act
 from app.people.invitations import end_those_beyond
 from app.people.rights import (
     ANY_RIGHT,
@@ -226,21 +225,14 @@ def can_transfer(user: User | None, competition: Competition) -> bool:
     return user is None or user.is_administrator or competition.owner_id == user.id
 
 
-def hand_over(
-    session: Session,
-    competition: Competition,
-    username: str,
-    limits: OrganiserLimits,
-    *,
-    by: User | None,
-    now: datetime,
-) -> User:
+def hand_over(act: Act, competition: Competition, username: str, limits: OrganiserLimits) -> User:
     """Transfer to a user who is already an organiser and has quota for it; return the new owner.
 
     Raises Forbidden, InvalidForm, QuotaReached.
     """
+    session = act.session
     session.refresh(competition, with_for_update=True)
-    if not can_transfer(by, competition):
+    if not can_transfer(act.user, competition):
         raise Forbidden("Only its owner, and administrators, hand a competition over.")
     to = find_typed_user(session, username, "owner")
     if not has_role(session, to, competition, Role.ORGANISER):
@@ -252,41 +244,31 @@ def hand_over(
     before = competition.owner_id
     competition.owner_id = to.id
     details = {"to": to.username, "before": before}
-    record(session, by, "competition.hand_over", f"competition {competition.name}", details, now=now)
+    act.record("competition.hand_over", f"competition {competition.name}", details)
     return to
 
 
-def give_role(
-    session: Session,
-    competition: Competition,
-    user: User,
-    role: Role,
-    rights: Collection[Right] | None,
-    *,
-    by: User | None,
-    now: datetime,
-) -> bool:
+def give_role(act: Act, competition: Competition, user: User, role: Role, rights: Collection[Right] | None) -> bool:
     """Like `grant_role`. rights: of an organiser, None for all that the giver has. Raises InvalidForm."""
-    given = rights_to_give(session, by, competition, rights) if role is Role.ORGANISER else ALL_RIGHTS
-    return grant_role(session, competition, user, role, now, rights=given, actor=by)
+    given = rights_to_give(act.session, act.user, competition, rights) if role is Role.ORGANISER else ALL_RIGHTS
+    return grant_role(act.session, competition, user, role, act.now, rights=given, actor=act.user)
 
 
-def change_rights(
-    session: Session, competition: Competition, user: User, rights: Collection[Right], *, by: User | None, now: datetime
-) -> bool:
+def change_rights(act: Act, competition: Competition, user: User, rights: Collection[Right]) -> bool:
     """Set an organiser's rights; return False if unchanged. Their open invitations to wider rights end.
 
     Raises Forbidden, OwnersRole, InvalidForm.
     """
-    if not can_transfer(by, competition):
+    session = act.session
+    if not can_transfer(act.user, competition):
         raise Forbidden("Only its owner, and administrators, change what organisers may.")
     if competition.owner_id == user.id:
         raise OwnersRole(f"{user.username} owns it, and holds every right.")
     if not has_role(session, user, competition, Role.ORGANISER):
         refuse({"whom": f"{user.username} is no organiser of it."})
-    held = rights_to_give(session, by, competition, rights)
-    end_those_beyond(session, competition, user, held, now)
-    return set_rights(session, competition, user, held, now, actor=by)
+    held = rights_to_give(session, act.user, competition, rights)
+    end_those_beyond(session, competition, user, held, act.now)
+    return set_rights(session, competition, user, held, act.now, actor=act.user)
 
 
 def needs_to_take(user: User, role: Role, whom: str) -> Needs:
@@ -294,25 +276,28 @@ def needs_to_take(user: User, role: Role, whom: str) -> Needs:
     return ANY_RIGHT if role is Role.ORGANISER and is_named(user, whom) else Right.EDIT
 
 
-def take_role(
-    session: Session, competition: Competition, user: User, role: Role, *, by: User | None, now: datetime
-) -> bool:
+def take_role(act: Act, competition: Competition, user: User, role: Role) -> bool:
     """Like `revoke_role`; an organiser's open invitations of others end. by: equal to `user` if they leave.
 
     Raises OwnersRole for the owner, LastOrganiser if the last organiser leaves, Forbidden.
     """
+    session = act.session
     if role is not Role.ORGANISER:
-        return revoke_role(session, competition, user, role, now, actor=by)
+        return revoke_role(session, competition, user, role, act.now, actor=act.user)
     session.refresh(competition, with_for_update=True)  # blocks a concurrent transfer, or another organiser leaving
     if competition.owner_id == user.id:
         raise OwnersRole(f"{user.username} owns it: hand it over first.")
-    if by is not None and by.id == user.id and _is_last(session, competition, user):
+    if act.user is not None and act.user.id == user.id and _is_last(session, competition, user):
         raise LastOrganiser("You are its last organiser: make somebody else one before you leave.")
     row = session.get(CompetitionRole, (competition.id, user.id, role))
-    if row is not None and by is not None and not rights_of(session, by, competition) >= rights_in(row.rights):
+    if (
+        row is not None
+        and act.user is not None
+        and not rights_of(session, act.user, competition) >= rights_in(row.rights)
+    ):
         raise Forbidden(f"{user.username} holds rights that you do not: its owner, and administrators, take them back.")
-    end_those_beyond(session, competition, user, frozenset(), now)
-    return revoke_role(session, competition, user, role, now, actor=by)
+    end_those_beyond(session, competition, user, frozenset(), act.now)
+    return revoke_role(session, competition, user, role, act.now, actor=act.user)
 
 
 def _is_last(session: Session, competition: Competition, user: User) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -18,7 +17,6 @@ from sqlalchemy.orm import Session, joinedload
 
 from app.base import links
 from app.base.addresses import public_address
-from app.base.config import Settings
 from app.base.errors import IdempotencyConflict, InvalidForm, NotFound
 from app.base.text import many_lines, one_line, refuse, wrong_text
 from app.competitions.changed import boards_changed
@@ -39,7 +37,7 @@ from app.models import (
     User,
 )
 from app.models.messages import KEY_CHARACTERS, TITLE_CHARACTERS
-from app.people import audit
+from app.people.act import UserAct
 from app.people.digests import hold_back
 from app.people.mail import MailKind, choices_of, rows_of, send_mail, unsubscribe_address, wants
 from app.people.rights import check_may_organise
@@ -239,20 +237,13 @@ def receivers(session: Session, competition: Competition, group: MailGroup | Non
 
 
 def publish(
-    session: Session,
-    competition: Competition,
-    form: AnnouncementForm,
-    *,
-    author: User,
-    group: MailGroup | None,
-    key: str | None,
-    settings: Settings,
-    now: datetime,
+    act: UserAct, competition: Competition, form: AnnouncementForm, *, group: MailGroup | None, key: str | None
 ) -> Announcement:
     """Publish an announcement and mail it to all willing members of the group.
 
     Raises InvalidForm, IdempotencyConflict.
     """
+    session = act.session
     form = form.checked()
     key = _checked_key(key)
     announcement = Announcement(
@@ -260,8 +251,8 @@ def publish(
         title=form.title,
         text=form.text,
         is_pinned=form.is_pinned,
-        author_id=author.id,
-        published_at=now,
+        author_id=act.user.id,
+        published_at=act.now,
         mailed_to=str(group or ""),
         mailed_count=0,
         key=key,
@@ -272,40 +263,34 @@ def publish(
     except IntegrityError:  # the same key: this form was sent twice
         return _published_before(session, competition, form, group, key)
     if group is not None:
-        announcement.mailed_count = _mail_all(session, competition, announcement, group, settings, now)
-    _record(session, author, "publish", competition, announcement, now, mailed=announcement.mailed_count)
+        announcement.mailed_count = _mail_all(act, competition, announcement, group)
+    _record(act, "publish", competition, announcement, mailed=announcement.mailed_count)
     _shown_otherwise(session, competition)
     return announcement
 
 
-def edit(
-    session: Session,
-    competition: Competition,
-    announcement_id: int,
-    form: AnnouncementForm,
-    *,
-    editor: User,
-    now: datetime,
-) -> Announcement:
+def edit(act: UserAct, competition: Competition, announcement_id: int, form: AnnouncementForm) -> Announcement:
     """Change an announcement and mark it as edited; sends no mail. Raises NotFound, InvalidForm."""
+    session = act.session
     form = form.checked()
     announcement = find_announcement(session, competition, announcement_id)
     if (announcement.title, announcement.text) != (form.title, form.text):
-        announcement.edited_at = now
+        announcement.edited_at = act.now
     before = {"title": announcement.title, "is_pinned": announcement.is_pinned}
     announcement.title, announcement.text, announcement.is_pinned = form.title, form.text, form.is_pinned
     session.flush()
-    _record(session, editor, "edit", competition, announcement, now, before=before)
+    _record(act, "edit", competition, announcement, before=before)
     _shown_otherwise(session, competition)
     return announcement
 
 
-def withdraw(session: Session, competition: Competition, announcement_id: int, *, actor: User, now: datetime) -> None:
+def withdraw(act: UserAct, competition: Competition, announcement_id: int) -> None:
     """Hide an announcement from all but organisers; sent mails cannot be recalled. Raises NotFound."""
+    session = act.session
     announcement = find_announcement(session, competition, announcement_id)
-    announcement.withdrawn_at = now
+    announcement.withdrawn_at = act.now
     session.flush()
-    _record(session, actor, "withdraw", competition, announcement, now)
+    _record(act, "withdraw", competition, announcement)
     _shown_otherwise(session, competition)
 
 
@@ -330,12 +315,10 @@ def _published_before(
 
 
 def _record(
-    session: Session,
-    actor: User,
+    act: UserAct,
     deed: str,
     competition: Competition,
     announcement: Announcement,
-    now: datetime,
     **more: Any,
 ) -> None:
     details: Mapping[str, Any] = {
@@ -344,7 +327,7 @@ def _record(
         **({"mailed_to": announcement.mailed_to} if deed == "publish" else {}),
         **more,
     }
-    audit.record(session, actor, f"announcement.{deed}", f"competition {competition.name}", details, now=now)
+    act.record(f"announcement.{deed}", f"competition {competition.name}", details)
 
 
 def _shown_otherwise(session: Session, competition: Competition) -> None:
@@ -355,32 +338,26 @@ def _shown_otherwise(session: Session, competition: Competition) -> None:
 # ---------------------------------------------------------------------------------------------------------------- mail
 
 
-def _mail_all(
-    session: Session,
-    competition: Competition,
-    announcement: Announcement,
-    group: MailGroup,
-    settings: Settings,
-    now: datetime,
-) -> int:
+def _mail_all(act: UserAct, competition: Competition, announcement: Announcement, group: MailGroup) -> int:
     """Queue one mail per person, or keep it for their digest; return their number. Nobody sees other recipients."""
+    session = act.session
     people = people_in(session, competition, group)
     rows = rows_of(session, [user.id for user in people])
     willing = _willing(people, rows)
     for user in willing:
-        address = unsubscribe_address(rows[user.id], MailKind.ANNOUNCEMENTS, settings)
+        address = unsubscribe_address(rows[user.id], MailKind.ANNOUNCEMENTS, act.settings)
         body = _MAIL.format(
             title=announcement.title,
             text=announcement.text,
             competition=competition.title,
-            page=public_address(settings, links.competition(competition.name)),
+            page=public_address(act.settings, links.competition(competition.name)),
             why=_WHY[group.name],
             unsubscribe=address,
         )
         subject = f"[{competition.title}] {announcement.title}"
         about, choice = competition.id, rows[user.id]
-        if not hold_back(session, choice, MailKind.ANNOUNCEMENTS, announcement, competition_id=about, now=now):
-            send_mail(session, user, subject, body, now=now, competition_id=about, unsubscribe=address)
+        if not hold_back(session, choice, MailKind.ANNOUNCEMENTS, announcement, competition_id=about, now=act.now):
+            send_mail(session, user, subject, body, now=act.now, competition_id=about, unsubscribe=address)
     return len(willing)
 
 

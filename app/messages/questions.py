@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import or_, select
@@ -16,13 +15,12 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, joinedload
 
 from app.base.addresses import public_address
-from app.base.config import Settings
 from app.base.errors import IdempotencyConflict, NotFound
 from app.base.text import many_lines, one_line, refuse, wrong_text
 from app.messages.views import QuestionOut
 from app.models import Competition, NewsKind, Question, Right, User
 from app.models.messages import KEY_CHARACTERS, TITLE_CHARACTERS
-from app.people import audit
+from app.people.act import UserAct
 from app.people.competition_blocks import check_not_blocked
 from app.people.mail import send_mail
 from app.people.rights import organisers_of
@@ -122,14 +120,11 @@ def find_question_by_key(session: Session, asker: User, key: str | None) -> Ques
 
 
 def ask(
-    session: Session,
+    act: UserAct,
     competition: Competition,
     form: QuestionForm,
     *,
-    asker: User,
     key: str | None,
-    settings: Settings,
-    now: datetime,
     before_new: Callable[[], None] = lambda: None,
 ) -> Question:
     """Store a question and notify every organiser; idempotent for the same key.
@@ -137,101 +132,85 @@ def ask(
     before_new: called unless the question exists already; its errors are passed on. Raises InvalidForm, BlockedHere,
     IdempotencyConflict.
     """
+    session = act.session
     form, key = form.checked(), key or None
-    check_not_blocked(session, competition, asker)
-    if find_question_by_key(session, asker, key) is None:
+    check_not_blocked(session, competition, act.user)
+    if find_question_by_key(session, act.user, key) is None:
         before_new()
     if key is not None:
         refuse({"Idempotency-Key": wrong_text(key, KEY_CHARACTERS)})
     question = Question(
         competition_id=competition.id,
-        asker_id=asker.id,
+        asker_id=act.user.id,
         title=form.title,
         text=form.text,
         shows_name=form.shows_name,
-        asked_at=now,
+        asked_at=act.now,
         key=key,
     )
     try:
         with session.begin_nested():
             session.add(question)
     except IntegrityError:
-        return _asked_before(session, competition, form, asker, key)
+        return _asked_before(act, competition, form, key)
     body = _ASKED.format(
-        name=asker.display_name,
-        username=asker.username,
+        name=act.user.display_name,
+        username=act.user.username,
         competition=competition.title,
         title=form.title,
         text=form.text,
-        page=public_address(settings, question.page),
+        page=public_address(act.settings, question.page),
     )
     subject = f"[{competition.title}] Question: {form.title}"
     for organiser in organisers_of(session, competition.name, Right.MESSAGES):
-        send_mail(session, organiser, subject, body, now=now, competition_id=competition.id)
-    note_news(session, NewsKind.QUESTION_ASKED, {"question": question.id}, now, competition_id=competition.id)
+        send_mail(session, organiser, subject, body, now=act.now, competition_id=competition.id)
+    note_news(session, NewsKind.QUESTION_ASKED, {"question": question.id}, act.now, competition_id=competition.id)
     return question
 
 
-def answer(
-    session: Session,
-    competition: Competition,
-    question_id: int,
-    text: str,
-    *,
-    is_public: bool,
-    organiser: User,
-    settings: Settings,
-    now: datetime,
-) -> Question:
+def answer(act: UserAct, competition: Competition, question_id: int, text: str, *, is_public: bool) -> Question:
     """Answer, or change the answer, and close the question; a new text is mailed to the author.
 
     Raises NotFound, InvalidForm.
     """
+    session = act.session
     text = many_lines(text)
     refuse({"answer": wrong_text(text, ANSWER_CHARACTERS) or text_fault(text)})
     question = find_question(session, competition, question_id)
     is_first, is_new = question.answered_at is None, question.answer != text
     before = {"is_public": question.is_public}
-    question.answer, question.is_public, question.answered_by_id = text, is_public, organiser.id
+    question.answer, question.is_public, question.answered_by_id = text, is_public, act.user.id
     if is_first:
-        question.answered_at = now
+        question.answered_at = act.now
     elif is_new:
-        question.answer_edited_at = now
-    question.closed_at = question.closed_at or now
+        question.answer_edited_at = act.now
+    question.closed_at = question.closed_at or act.now
     session.flush()
     if is_new:
-        _tell_asker(
-            session, competition, question, "answered" if is_first else "changed their answer to", settings, now
-        )
+        _tell_asker(act, competition, question, "answered" if is_first else "changed their answer to")
     deed = "answer" if is_first else "edit"
-    _record(session, organiser, deed, competition, question, now, is_public=is_public, before=before)
+    _record(act, deed, competition, question, is_public=is_public, before=before)
     return question
 
 
-def set_closed(
-    session: Session, competition: Competition, question_id: int, is_closed: bool, *, organiser: User, now: datetime
-) -> Question:
+def set_closed(act: UserAct, competition: Competition, question_id: int, is_closed: bool) -> Question:
     """Close a question without an answer, or reopen it; its visibility does not change. Raises NotFound."""
-    question = find_question(session, competition, question_id)
+    question = find_question(act.session, competition, question_id)
     if (question.closed_at is not None) != is_closed:
-        question.closed_at = now if is_closed else None
-        session.flush()
-        _record(session, organiser, "close" if is_closed else "reopen", competition, question, now)
+        question.closed_at = act.now if is_closed else None
+        act.session.flush()
+        _record(act, "close" if is_closed else "reopen", competition, question)
     return question
 
 
-def _asked_before(
-    session: Session, competition: Competition, form: QuestionForm, asker: User, key: str | None
-) -> Question:
-    earlier = session.scalars(select(Question).where(Question.asker_id == asker.id, Question.key == key)).one()
+def _asked_before(act: UserAct, competition: Competition, form: QuestionForm, key: str | None) -> Question:
+    earlier = act.session.scalars(select(Question).where(Question.asker_id == act.user.id, Question.key == key)).one()
     if (earlier.competition_id, earlier.title, earlier.text) != (competition.id, form.title, form.text):
         raise IdempotencyConflict("This key was already used for another question; use a new key for a new one.")
     return earlier
 
 
-def _tell_asker(
-    session: Session, competition: Competition, question: Question, what: str, settings: Settings, now: datetime
-) -> None:
+def _tell_asker(act: UserAct, competition: Competition, question: Question, what: str) -> None:
     body = _ANSWERED.format(
         username=question.asker.username,
         competition=competition.title,
@@ -239,20 +218,18 @@ def _tell_asker(
         title=question.title,
         answer=question.answer,
         where="Public, at" if question.is_public else "Only you and the organisers see it, at",
-        page=public_address(settings, question.page),
+        page=public_address(act.settings, question.page),
     )
     subject = f"[{competition.title}] Answer: {question.title}"
-    send_mail(session, question.asker, subject, body, now=now, competition_id=competition.id)
+    send_mail(act.session, question.asker, subject, body, now=act.now, competition_id=competition.id)
 
 
 def _record(
-    session: Session,
-    actor: User,
+    act: UserAct,
     deed: str,
     competition: Competition,
     question: Question,
-    now: datetime,
     **more: Any,
 ) -> None:
     details = {"question": question.id, "title": question.title, **more}
-    audit.record(session, actor, f"question.{deed}", f"competition {competition.name}", details, now=now)
+    act.record(f"question.{deed}", f"competition {competition.name}", details)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from app.base.config import Settings
 from app.competitions.visibility import Viewer
 from app.models import Competition, HiddenText, Right, TextKind, TextReport, User
 from app.moderation.hiding import find_hidden, hide, list_hidden, show_again
 from app.moderation.reports import dismiss, find_report, list_reports, text_of
 from app.moderation.texts import RIGHT_OF, find_text
 from app.moderation.views import BlockOut, HiddenOut, TextReportOut
+from app.people.act import UserAct
 from app.people.competition_blocks import list_blocks
 from app.people.rights import check_may_organise, rights_of
 
@@ -47,50 +46,32 @@ def desk_for(session: Session, competition: Competition, user: User) -> Desk:
     )
 
 
-def hide_as(
-    session: Session,
-    competition: Competition,
-    user: User,
-    kind: TextKind,
-    which: str,
-    reason: str,
-    *,
-    settings: Settings,
-    now: datetime,
-) -> HiddenText:
+def hide_as(act: UserAct, competition: Competition, kind: TextKind, which: str, reason: str) -> HiddenText:
     """Hide a text that this organiser sees. Raises RightMissing, NotFound, InvalidForm, AlreadyHidden."""
-    check_may_organise(session, user, competition, RIGHT_OF[kind])
-    found = find_text(session, competition, kind, which, Viewer(user, now))
-    return hide(session, competition, found, reason, actor=user, settings=settings, now=now)
+    check_may_organise(act.session, act.user, competition, RIGHT_OF[kind])
+    found = find_text(act.session, competition, kind, which, Viewer(act.user, act.now))
+    return hide(act, competition, found, reason)
 
 
-def hide_reported(
-    session: Session,
-    competition: Competition,
-    user: User,
-    report_id: int,
-    reason: str,
-    settings: Settings,
-    now: datetime,
-) -> HiddenText:
+def hide_reported(act: UserAct, competition: Competition, report_id: int, reason: str) -> HiddenText:
     """Hide the text of a report. Raises as `hide_as`."""
-    found = text_of(session, competition, _report_for(session, competition, user, report_id))
-    return hide(session, competition, found, reason, actor=user, settings=settings, now=now)
+    found = text_of(act.session, competition, _report_for(act, competition, report_id))
+    return hide(act, competition, found, reason)
 
 
-def dismiss_as(session: Session, competition: Competition, user: User, report_id: int, now: datetime) -> None:
+def dismiss_as(act: UserAct, competition: Competition, report_id: int) -> None:
     """Dismiss a report, and others of the same text. Raises RightMissing, NotFound."""
-    dismiss(session, competition, _report_for(session, competition, user, report_id), actor=user, now=now)
+    dismiss(act, competition, _report_for(act, competition, report_id))
 
 
-def show_as(session: Session, competition: Competition, user: User, hidden_id: int, now: datetime) -> None:
+def show_as(act: UserAct, competition: Competition, hidden_id: int) -> None:
     """Show a hidden text again. Raises RightMissing, NotFound, Replaced."""
-    hidden = find_hidden(session, competition, hidden_id)
-    check_may_organise(session, user, competition, RIGHT_OF[TextKind(hidden.kind)])
-    show_again(session, competition, hidden, actor=user, now=now)
+    hidden = find_hidden(act.session, competition, hidden_id)
+    check_may_organise(act.session, act.user, competition, RIGHT_OF[TextKind(hidden.kind)])
+    show_again(act, competition, hidden)
 
 
-def _report_for(session: Session, competition: Competition, user: User, report_id: int) -> TextReport:
-    found = find_report(session, competition, report_id)
-    check_may_organise(session, user, competition, RIGHT_OF[TextKind(found.kind)])
+def _report_for(act: UserAct, competition: Competition, report_id: int) -> TextReport:
+    found = find_report(act.session, competition, report_id)
+    check_may_organise(act.session, act.user, competition, RIGHT_OF[TextKind(found.kind)])
     return found

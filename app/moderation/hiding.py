@@ -7,7 +7,6 @@ its author wrote there meanwhile stays.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -17,7 +16,6 @@ from sqlalchemy.orm import Session, joinedload
 
 from app.base import links
 from app.base.addresses import public_address
-from app.base.config import Settings
 from app.base.errors import EvergoldError, NotFound
 from app.base.text import many_lines, refuse, wrong_text
 from app.competitions.changed import boards_changed
@@ -34,7 +32,8 @@ from app.models import (
     User,
 )
 from app.moderation.texts import TABLES, FoundText, places_of
-from app.people.audit import actor_name, record
+from app.people.act import Act
+from app.people.audit import actor_name
 from app.people.mail import DROPPED, GIVEN_UP, WAITING, send_mail
 from app.standings.renew import renew_team
 from app.teams.find import is_name_taken
@@ -71,20 +70,12 @@ class Replaced(EvergoldError):
     code = "replaced"
 
 
-def hide(
-    session: Session,
-    competition: Competition,
-    found: FoundText,
-    reason: str,
-    *,
-    actor: User | None,
-    settings: Settings,
-    now: datetime,
-) -> HiddenText:
-    """Hide a text from everybody, and close its reports. actor: None for the command line.
+def hide(act: Act, competition: Competition, found: FoundText, reason: str) -> HiddenText:
+    """Hide a text from everybody, and close its reports.
 
     Raises InvalidForm, AlreadyHidden.
     """
+    session = act.session
     reason = many_lines(reason)
     refuse({"reason": wrong_text(reason, REASON_CHARACTERS)})
     places = places_of(session, found)
@@ -100,8 +91,8 @@ def hide(
         author_id=found.author_id,
         places=kept,
         reason=reason,
-        hidden_at=now,
-        hidden_by=actor_name(actor),
+        hidden_at=act.now,
+        hidden_by=actor_name(act.user),
     )
     try:
         with session.begin_nested():
@@ -111,25 +102,21 @@ def hide(
     for place in places:
         setattr(place.row, place.column, place.instead)
     session.flush()
-    _drop_mails(session, competition, found, now)
+    _drop_mails(act, competition, found)
     _shown_otherwise(session, competition, found.kind, found.subject_id)
-    _close_reports(session, found, actor, now)
-    _notify(session, competition, found, reason, settings, now)
-    record(
-        session,
-        actor,
+    _close_reports(act, found)
+    _notify(act, competition, found, reason)
+    act.record(
         "moderation.hide",
         f"competition {competition.name}",
         {"text": found.subject, "reason": reason, "hidden": hidden.id},
-        now=now,
     )
     return hidden
 
 
-def show_again(
-    session: Session, competition: Competition, hidden: HiddenText, *, actor: User | None, now: datetime
-) -> None:
-    """Put the text back. actor: None for the command line. Raises Replaced if it has been replaced meanwhile."""
+def show_again(act: Act, competition: Competition, hidden: HiddenText) -> None:
+    """Put the text back. Raises Replaced if it has been replaced meanwhile."""
+    session = act.session
     rows = [(one, session.get(TABLES[one[0]], _key(*one[:2]))) for one in hidden.places]
     first, row = rows[0]
     if row is None or getattr(row, first[2]) != first[4]:
@@ -139,7 +126,7 @@ def show_again(
     for (_, _, column, original, instead), one in rows:
         if one is not None and getattr(one, column) == instead:
             setattr(one, column, original)
-    hidden.shown_at, hidden.shown_by = now, actor_name(actor)
+    hidden.shown_at, hidden.shown_by = act.now, actor_name(act.user)
     try:
         with session.begin_nested():
             session.flush()
@@ -147,7 +134,7 @@ def show_again(
         raise Replaced("Another system of the team has this name since.") from None
     _shown_otherwise(session, competition, TextKind(hidden.kind), hidden.subject_id)
     details = {"text": f"{hidden.kind} {hidden.subject_id}", "hidden": hidden.id}
-    record(session, actor, "moderation.show", f"competition {competition.name}", details, now=now)
+    act.record("moderation.show", f"competition {competition.name}", details)
 
 
 def list_hidden(session: Session, competition: Competition, kinds: Sequence[TextKind]) -> list[HiddenText]:
@@ -195,40 +182,38 @@ def _shown_otherwise(session: Session, competition: Competition, kind: TextKind,
             renew_team(session, phase_task_id, team_id, copies_anew=True)
 
 
-def _drop_mails(session: Session, competition: Competition, found: FoundText, now: datetime) -> None:
+def _drop_mails(act: Act, competition: Competition, found: FoundText) -> None:
     """Do not send what has the text and is not sent yet."""
     subjects = [f"[{competition.title}] {start}{found.title}"[:200] for start in _SUBJECTS.get(found.kind, ())]
-    session.execute(
+    act.session.execute(
         update(OutgoingMail)
         .where(
             OutgoingMail.competition_id == competition.id,
             OutgoingMail.status.in_((WAITING, GIVEN_UP)),
             OutgoingMail.subject.in_(subjects),
         )
-        .values(status=DROPPED, ended_at=now, body="", unsubscribe=None)
+        .values(status=DROPPED, ended_at=act.now, body="", unsubscribe=None)
     )
 
 
-def _close_reports(session: Session, found: FoundText, actor: User | None, now: datetime) -> None:
-    session.execute(
+def _close_reports(act: Act, found: FoundText) -> None:
+    act.session.execute(
         update(TextReport)
         .where(TextReport.kind == found.kind, TextReport.subject_id == found.subject_id, TextReport.closed_at.is_(None))
-        .values(closed_at=now, closed_by=actor_name(actor), outcome=ReportOutcome.HIDDEN)
+        .values(closed_at=act.now, closed_by=actor_name(act.user), outcome=ReportOutcome.HIDDEN)
     )
 
 
-def _notify(
-    session: Session, competition: Competition, found: FoundText, reason: str, settings: Settings, now: datetime
-) -> None:
-    author = session.get(User, found.author_id) if found.author_id else None
+def _notify(act: Act, competition: Competition, found: FoundText, reason: str) -> None:
+    author = act.session.get(User, found.author_id) if found.author_id else None
     if author is None:
         return
     body = _MAIL.format(
         username=author.username,
         competition=competition.title,
         kind=found.kind,
-        page=public_address(settings, links.competition(competition.name)),
+        page=public_address(act.settings, links.competition(competition.name)),
         reason=reason,
     )
     subject = f"[{competition.title}] A text of yours was hidden"
-    send_mail(session, author, subject, body, now=now, competition_id=competition.id)
+    send_mail(act.session, author, subject, body, now=act.now, competition_id=competition.id)

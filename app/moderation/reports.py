@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
 
 from sqlalchemy import Select, select, update
 from sqlalchemy.exc import IntegrityError
@@ -11,12 +10,12 @@ from sqlalchemy.orm import Session, joinedload
 
 from app.base import links
 from app.base.addresses import public_address
-from app.base.config import Settings
 from app.base.errors import NotFound
 from app.base.text import many_lines, refuse, wrong_text
 from app.models import Competition, ReportOutcome, ReportReason, TextKind, TextReport, User
 from app.moderation.texts import RIGHT_OF, FoundText, stored_text
-from app.people.audit import actor_name, record
+from app.people.act import Act, UserAct
+from app.people.audit import actor_name
 from app.people.mail import send_mail
 from app.people.rights import organisers_of
 
@@ -38,25 +37,23 @@ REASON_WORDS = {
 
 
 def report(
-    session: Session,
+    act: UserAct,
     competition: Competition,
     found: FoundText,
     reason: ReportReason,
     words: str,
     *,
-    reporter: User,
-    settings: Settings,
-    now: datetime,
     before_new: Callable[[], None] = lambda: None,
 ) -> TextReport:
     """Store a report and notify the organisers of the first open one; the earlier one if this person made one before.
 
     before_new: called unless there is one; its errors are passed on. Raises InvalidForm.
     """
+    session = act.session
     words = many_lines(words)
     needs_words = bool(words) or reason is ReportReason.OTHER
     refuse({"words": wrong_text(words, WORDS_CHARACTERS) if needs_words else ""})
-    earlier = earlier_report(session, found, reporter)
+    earlier = earlier_report(session, found, act.user)
     if earlier is not None:
         return earlier
     before_new()
@@ -68,22 +65,22 @@ def report(
         shown=found.shown,
         reason=reason,
         words=words,
-        reporter_id=reporter.id,
-        reported_at=now,
+        reporter_id=act.user.id,
+        reported_at=act.now,
     )
     try:
         with session.begin_nested():
             session.add(made)
     except IntegrityError:  # the same form twice at once
-        return session.scalars(_of_person(found, reporter)).one()
+        return session.scalars(_of_person(found, act.user)).one()
     details = {"text": found.subject, "report": made.id, "reason": reason}
-    record(session, reporter, "moderation.report", f"competition {competition.name}", details, now=now)
+    act.record("moderation.report", f"competition {competition.name}", details)
     if is_first:
-        page = public_address(settings, links.moderation(competition.name))
+        page = public_address(act.settings, links.moderation(competition.name))
         body = _MAIL.format(competition=competition.title, kind=found.kind, reason=REASON_WORDS[reason], page=page)
         for organiser in organisers_of(session, competition.name, RIGHT_OF[found.kind]):
             subject = f"[{competition.title}] A text was reported"
-            send_mail(session, organiser, subject, body, now=now, competition_id=competition.id)
+            send_mail(session, organiser, subject, body, now=act.now, competition_id=competition.id)
     return made
 
 
@@ -122,17 +119,17 @@ def find_report(session: Session, competition: Competition, report_id: int) -> T
     return found
 
 
-def dismiss(session: Session, competition: Competition, one: TextReport, *, actor: User | None, now: datetime) -> None:
-    """Close all open reports of the same text; the text stays. actor: None for the command line."""
-    closed = session.scalars(
+def dismiss(act: Act, competition: Competition, one: TextReport) -> None:
+    """Close all open reports of the same text; the text stays."""
+    closed = act.session.scalars(
         update(TextReport)
         .where(TextReport.kind == one.kind, TextReport.subject_id == one.subject_id, TextReport.closed_at.is_(None))
-        .values(closed_at=now, closed_by=actor_name(actor), outcome=ReportOutcome.DISMISSED)
+        .values(closed_at=act.now, closed_by=actor_name(act.user), outcome=ReportOutcome.DISMISSED)
         .returning(TextReport.id)
     ).all()
     if closed:
         details = {"text": f"{one.kind} {one.subject_id}", "reports": list(closed)}
-        record(session, actor, "moderation.dismiss", f"competition {competition.name}", details, now=now)
+        act.record("moderation.dismiss", f"competition {competition.name}", details)
 
 
 def text_of(session: Session, competition: Competition, one: TextReport) -> FoundText:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from sqlalchemy import delete, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, joinedload
@@ -11,7 +9,8 @@ from sqlalchemy.orm import Session, joinedload
 from app.base.errors import Forbidden, InvalidForm, NotFound
 from app.base.text import many_lines, refuse, wrong_text
 from app.models import Competition, CompetitionBlock, User
-from app.people.audit import actor_name, record
+from app.people.act import Act
+from app.people.audit import actor_name
 from app.people.mail import send_mail
 from app.people.rights import rights_of
 
@@ -61,13 +60,12 @@ def list_blocks(session: Session, competition: Competition) -> list[CompetitionB
     return list(session.scalars(query.order_by(User.username)))
 
 
-def block(
-    session: Session, competition: Competition, user: User, reason: str, *, actor: User | None, now: datetime
-) -> CompetitionBlock:
+def block(act: Act, competition: Competition, user: User, reason: str) -> CompetitionBlock:
     """Block a person in this competition, or change the reason; the person is notified by mail the first time.
 
-    actor: None for the command line. Raises InvalidForm, also for organisers: their role is revoked first.
+    Raises InvalidForm, also for organisers: their role is revoked first.
     """
+    session = act.session
     reason = many_lines(reason)
     refuse({"reason": wrong_text(reason, REASON_CHARACTERS)})
     if rights_of(session, user, competition):
@@ -79,25 +77,25 @@ def block(
         found = CompetitionBlock(competition_id=competition.id, user_id=user.id)
         try:
             with session.begin_nested():
-                found.reason, found.blocked_at, found.blocked_by = reason, now, actor_name(actor)
+                found.reason, found.blocked_at, found.blocked_by = reason, act.now, actor_name(act.user)
                 session.add(found)
         except IntegrityError:  # by somebody else at the same time
             found, is_new = session.get_one(CompetitionBlock, (competition.id, user.id)), False
-    found.reason, found.blocked_by = reason, actor_name(actor)
+    found.reason, found.blocked_by = reason, actor_name(act.user)
     session.flush()
     details = {"user": user.username, "reason": reason}
-    record(session, actor, "moderation.block", f"competition {competition.name}", details, now=now)
+    act.record("moderation.block", f"competition {competition.name}", details)
     if is_new:
         body = _MAIL.format(username=user.username, competition=competition.title, reason=reason)
         subject = f"[{competition.title}] You were blocked"
-        send_mail(session, user, subject, body, now=now, competition_id=competition.id)
+        send_mail(session, user, subject, body, now=act.now, competition_id=competition.id)
     return found
 
 
-def unblock(session: Session, competition: Competition, user: User, *, actor: User | None, now: datetime) -> None:
+def unblock(act: Act, competition: Competition, user: User) -> None:
     """Let the person write again. Raises NotFound for somebody who is not blocked."""
     here = (CompetitionBlock.competition_id == competition.id, CompetitionBlock.user_id == user.id)
-    ended = session.execute(delete(CompetitionBlock).where(*here).returning(CompetitionBlock.user_id))
+    ended = act.session.execute(delete(CompetitionBlock).where(*here).returning(CompetitionBlock.user_id))
     if ended.first() is None:
         raise NotFound(f"'{user.username}' is not blocked in this competition.")
-    record(session, actor, "moderation.unblock", f"competition {competition.name}", {"user": user.username}, now=now)
+    act.record("moderation.unblock", f"competition {competition.name}", {"user": user.username})

@@ -21,7 +21,7 @@ from app.base.errors import LimitReached, NotFound
 from app.base.text import hash_of_secret, is_address, refuse
 from app.models import ALL_RIGHTS, Competition, Right, Role, RoleInvitation, User, rights_in, rights_text
 from app.people import mail
-from app.people.audit import record
+from app.people.act import Act, UserAct
 from app.people.rights import find_user, grant_role, has_role, rights_to_give
 from app.people.views import RoleInvitationOut
 
@@ -62,21 +62,14 @@ email.
 
 
 def invite(
-    session: Session,
-    competition: Competition,
-    whom: str,
-    role: Role,
-    *,
-    rights: Collection[Right] | None = None,
-    by: User | None,
-    settings: Settings,
-    now: datetime,
+    act: Act, competition: Competition, whom: str, role: Role, *, rights: Collection[Right] | None = None
 ) -> RoleInvitationOut:
     """Invite somebody to a role; inviting again restarts the 30 days.
 
-    whom: an address or user name; rights: of an organiser, None for all of the inviter's; by: None for the server's
-    command line. Raises InvalidForm, LimitReached.
+    whom: an address or user name; rights: of an organiser, None for all of the inviter's. Raises
+    InvalidForm, LimitReached.
     """
+    session = act.session
     whom = whom.strip().lower()
     refuse({"whom": "" if whom else "An e-mail address, or a user name."})
     known = _account(session, whom)
@@ -87,27 +80,27 @@ def invite(
             {"whom": f"{known.username} is {'an' if role in (Role.ORGANISER, Role.ANNOTATOR) else 'a'} {role} already."}
         )
     address = known.email if known else whom
-    given = rights_text(rights_to_give(session, by, competition, rights)) if role is Role.ORGANISER else ""
+    given = rights_text(rights_to_give(session, act.user, competition, rights)) if role is Role.ORGANISER else ""
     if known is None:
-        _check_strangers(session, by, now)
+        _check_strangers(act)
     session.execute(
-        _end(_open(competition, now), RoleInvitation.address == address, RoleInvitation.role == role, now=now)
+        _end(_open(competition, act.now), RoleInvitation.address == address, RoleInvitation.role == role, now=act.now)
     )
     invitation = RoleInvitation(
         competition_id=competition.id,
         role=role,
         rights=given,
         address=address,
-        invited_by_id=by.id if by else None,
-        invited_at=now,
-        expires_at=now + LASTS,
+        invited_by_id=act.user.id if act.user else None,
+        invited_at=act.now,
+        expires_at=act.now + LASTS,
     )
     session.add(invitation)
     session.flush()
     details = {"address": address, "role": role} | ({"rights": given} if given else {})
-    record(session, by, "role.invite", f"competition {competition.name}", details, now=now)
-    _write(session, known, competition, invitation, by, settings, now)
-    return RoleInvitationOut.of(invitation, by)
+    act.record("role.invite", f"competition {competition.name}", details)
+    _write(act, known, competition, invitation)
+    return RoleInvitationOut.of(invitation, act.user)
 
 
 def what_for(invitation: RoleInvitation) -> str:
@@ -129,45 +122,37 @@ def _account(session: Session, whom: str) -> User | None:
         return None
 
 
-def _check_strangers(session: Session, by: User | None, now: datetime) -> None:
+def _check_strangers(act: Act) -> None:
     """Raise LimitReached. Addresses that got an account since count as well, as the limit is on mails."""
-    if by is None or by.is_administrator:
+    if act.user is None or act.user.is_administrator:
         return
-    sent = RoleInvitation.invited_by_id == by.id, RoleInvitation.address.is_not(None)
-    today = select(func.count()).where(*sent, RoleInvitation.invited_at > now - timedelta(days=1))
-    if (session.scalar(today) or 0) >= STRANGERS_A_DAY:
+    sent = RoleInvitation.invited_by_id == act.user.id, RoleInvitation.address.is_not(None)
+    today = select(func.count()).where(*sent, RoleInvitation.invited_at > act.now - timedelta(days=1))
+    if (act.session.scalar(today) or 0) >= STRANGERS_A_DAY:
         raise LimitReached(
             f"You have sent {STRANGERS_A_DAY} invitations within a day. Please go on tomorrow.", limit=STRANGERS_A_DAY
         )
 
 
-def _write(
-    session: Session,
-    to: User | None,
-    competition: Competition,
-    invitation: RoleInvitation,
-    by: User | None,
-    settings: Settings,
-    now: datetime,
-) -> None:
+def _write(act: Act, to: User | None, competition: Competition, invitation: RoleInvitation) -> None:
     """Mail the invitation. to: None for an unconfirmed address, whose mail leads through registration."""
-    inviter = by.display_name if by else "The administrator of this server"
+    inviter = act.user.display_name if act.user else "The administrator of this server"
     subject, what = f"Invitation: {competition.title}", what_for(invitation)
     if to is not None:
-        link = public_address(settings, links.invitations())
+        link = public_address(act.settings, links.invitations())
         greeting = f"Hello {to.display_name}"
         text = _MAIL.format(greeting=greeting, inviter=inviter, title=competition.title, what=what, link=link)
-        mail.send_mail(session, to, subject, text, now=now, competition_id=competition.id)
+        mail.send_mail(act.session, to, subject, text, now=act.now, competition_id=competition.id)
         return
-    link = public_address(settings, links.register(links.invitations()))
-    if _is_vouched_for(by, settings):
+    link = public_address(act.settings, links.register(links.invitations()))
+    if _is_vouched_for(act.user, act.settings):
         text = (
             _MAIL.format(greeting="Hello", inviter=inviter, title=competition.title, what=what, link=link) + _REGISTER
         )
     else:
-        subject, server = "An invitation", public_address(settings, "/")
+        subject, server = "An invitation", public_address(act.settings, "/")
         text = _PLAIN_MAIL.format(server=server, what=what, link=link)
-    mail.send_invitation(session, invitation.address or "", subject, text, competition.id, now)
+    mail.send_invitation(act.session, invitation.address or "", subject, text, competition.id, act.now)
 
 
 def _is_vouched_for(by: User | None, settings: Settings) -> bool:
@@ -175,31 +160,32 @@ def _is_vouched_for(by: User | None, settings: Settings) -> bool:
     return by is None or by.is_administrator or by.is_approved_organiser or settings.organise != "anybody"
 
 
-def make_link(session: Session, competition: Competition, *, by: User, now: datetime) -> str:
+def make_link(act: UserAct, competition: Competition) -> str:
     """Create a link and return its secret, which is shown once; earlier links end."""
-    end_links(session, competition, by=by, now=now)
+    session = act.session
+    end_links(act, competition)
     secret = secrets.token_urlsafe(24)
     session.add(
         RoleInvitation(
             competition_id=competition.id,
             role=Role.GUEST,
             secret_hash=hash_of_secret(secret),
-            invited_by_id=by.id,
-            invited_at=now,
-            expires_at=now + LASTS,
+            invited_by_id=act.user.id,
+            invited_at=act.now,
+            expires_at=act.now + LASTS,
         )
     )
     session.flush()
-    record(session, by, "role.link", f"competition {competition.name}", now=now)
+    act.record("role.link", f"competition {competition.name}")
     return secret
 
 
-def end_links(session: Session, competition: Competition, *, by: User, now: datetime) -> bool:
+def end_links(act: UserAct, competition: Competition) -> bool:
     """End the link; return False if there was none. Those who joined by it stay guests."""
-    ended = session.execute(_end(_open(competition, now), RoleInvitation.address.is_(None), now=now))
+    ended = act.session.execute(_end(_open(competition, act.now), RoleInvitation.address.is_(None), now=act.now))
     if ended.first() is None:
         return False
-    record(session, by, "role.end_link", f"competition {competition.name}", now=now)
+    act.record("role.end_link", f"competition {competition.name}")
     return True
 
 
@@ -210,15 +196,13 @@ def open_invitations(session: Session, competition: Competition, now: datetime) 
     return [RoleInvitationOut.of(one, one.invited_by) for one in found]
 
 
-def take_back(
-    session: Session, competition: Competition, invitation_id: int, *, by: User | None, now: datetime
-) -> None:
+def take_back(act: Act, competition: Competition, invitation_id: int) -> None:
     """Cancel an invitation. Raises NotFound."""
-    ended = session.execute(_end(_open(competition, now), RoleInvitation.id == invitation_id, now=now))
+    ended = act.session.execute(_end(_open(competition, act.now), RoleInvitation.id == invitation_id, now=act.now))
     if ended.first() is None:
         raise NotFound("There is no such invitation (any more).")
     details = {"invitation": invitation_id}
-    record(session, by, "role.take_back", f"competition {competition.name}", details, now=now)
+    act.record("role.take_back", f"competition {competition.name}", details)
 
 
 def end_those_beyond(

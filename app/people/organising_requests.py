@@ -6,18 +6,18 @@ What pages and commands of administrators need is `list_requests` and `answer_re
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, joinedload
 
 from app.base import links
 from app.base.addresses import public_address
-from app.base.config import Settings
 from app.base.errors import EvergoldError, Forbidden, LimitReached, NotFound
 from app.base.text import refuse
 from app.models import OrganisingRequest, User
-from app.people.audit import actor_name, record
+from app.people.act import Act, UserAct
+from app.people.audit import actor_name
 from app.people.auth import approve_organiser
 from app.people.email_confirmations import is_confirmed
 from app.people.mail import send_mail
@@ -72,27 +72,30 @@ the administrators of {server} did not accept your request to organise a competi
 {answer}"""
 
 
-def ask_to_organise(session: Session, user: User, text: str, settings: Settings, now: datetime) -> OrganisingRequest:
+def ask_to_organise(act: UserAct, text: str) -> OrganisingRequest:
     """Send a request to the administrators, by mail. text: what the person wants to organise.
 
     Raises InvalidForm, Forbidden for an unconfirmed address, AlreadyAsked, LimitReached.
     """
-    session.execute(select(User.id).where(User.id == user.id).with_for_update())
-    if not is_confirmed(session, user):
+    session = act.session
+    session.execute(select(User.id).where(User.id == act.user.id).with_for_update())
+    if not is_confirmed(session, act.user):
         raise Forbidden("Confirm your e-mail address first: the answer goes there. Your account page sends the link.")
     text = text.strip()
     refuse({"text": _wrong_text(text) if text else "Say in a sentence what you want to organise."})
-    latest = latest_request(session, user)
+    latest = latest_request(session, act.user)
     if latest is not None and latest.answered_at is None:
         raise AlreadyAsked("You have asked already; the administrators have not answered yet.")
-    recent = select(func.count()).where(OrganisingRequest.user_id == user.id, OrganisingRequest.asked_at > now - MONTH)
+    recent = select(func.count()).where(
+        OrganisingRequest.user_id == act.user.id, OrganisingRequest.asked_at > act.now - MONTH
+    )
     if session.scalars(recent).one() >= A_MONTH:
         raise LimitReached(f"You have asked {A_MONTH} times within a month. Please wait a while.", limit=A_MONTH)
-    asked = OrganisingRequest(user_id=user.id, text=text, asked_at=now, answer="")
+    asked = OrganisingRequest(user_id=act.user.id, text=text, asked_at=act.now, answer="")
     session.add(asked)
     session.flush()
-    record(session, user, "organiser.ask", f"user {user.username}", {"request": asked.id}, now=now)
-    _mail_administrators(session, user, asked, settings, now)
+    act.record("organiser.ask", f"user {act.user.username}", {"request": asked.id})
+    _mail_administrators(act, asked)
     return asked
 
 
@@ -108,21 +111,13 @@ def list_requests(session: Session, *, only_open: bool = True) -> list[Organisin
     return list(session.scalars(query.where(OrganisingRequest.answered_at.is_(None)) if only_open else query))
 
 
-def answer_request(
-    session: Session,
-    number: int,
-    *,
-    is_approved: bool,
-    text: str = "",
-    by: User | None,
-    settings: Settings,
-    now: datetime,
-) -> OrganisingRequest:
-    """Approve or refuse a request, and mail the answer. by: None for the command line.
+def answer_request(act: Act, number: int, *, is_approved: bool, text: str = "") -> OrganisingRequest:
+    """Approve or refuse a request, and mail the answer.
 
     Raises NotFound, AlreadyAnswered, Forbidden unless an administrator answers, InvalidForm.
     """
-    if by is not None and not by.is_administrator:
+    session = act.session
+    if act.user is not None and not act.user.is_administrator:
         raise Forbidden("Administrators answer who asks to organise.")
     query = select(OrganisingRequest).where(OrganisingRequest.id == number)
     found = session.scalar(query.options(joinedload(OrganisingRequest.user)).with_for_update(of=OrganisingRequest))
@@ -132,14 +127,14 @@ def answer_request(
         raise AlreadyAnswered(f"{found.answered_by} has answered this request already.")
     text = text.strip()
     refuse({"text": _wrong_text(text)})
-    found.answered_at, found.answered_by = now, actor_name(by)
+    found.answered_at, found.answered_by = act.now, actor_name(act.user)
     found.is_approved, found.answer = is_approved, text
     session.flush()
     deed = "organiser.accept" if is_approved else "organiser.refuse"
-    record(session, by, deed, f"user {found.user.username}", {"request": number}, now=now)
+    act.record(deed, f"user {found.user.username}", {"request": number})
     if is_approved:
-        approve_organiser(session, found.user, True, now, actor=by)
-    _mail_answer(session, found, settings, now)
+        approve_organiser(session, found.user, True, act.now, actor=act.user)
+    _mail_answer(act, found)
     return found
 
 
@@ -150,28 +145,26 @@ def _wrong_text(text: str) -> str:
     return "It has characters that cannot be stored." if "\0" in text else ""
 
 
-def _mail_administrators(
-    session: Session, user: User, asked: OrganisingRequest, settings: Settings, now: datetime
-) -> None:
+def _mail_administrators(act: UserAct, asked: OrganisingRequest) -> None:
     body = _ASKED.format(
-        display_name=user.display_name,
-        username=user.username,
-        email=user.email,
-        server=public_address(settings, "/"),
+        display_name=act.user.display_name,
+        username=act.user.username,
+        email=act.user.email,
+        server=public_address(act.settings, "/"),
         text=asked.text,
         number=asked.id,
-        page=public_address(settings, links.organising_requests()),
+        page=public_address(act.settings, links.organising_requests()),
     )
-    for administrator in session.scalars(select(User).where(User.is_administrator).order_by(User.id)):
-        send_mail(session, administrator, f"{user.username} asks to organise", body, now=now)
+    for administrator in act.session.scalars(select(User).where(User.is_administrator).order_by(User.id)):
+        send_mail(act.session, administrator, f"{act.user.username} asks to organise", body, now=act.now)
 
 
-def _mail_answer(session: Session, found: OrganisingRequest, settings: Settings, now: datetime) -> None:
-    approved = _PROMISED if settings.organise == "admins" else _APPROVED
+def _mail_answer(act: Act, found: OrganisingRequest) -> None:
+    approved = _PROMISED if act.settings.organise == "admins" else _APPROVED
     body = (approved if found.is_approved else _REFUSED).format(
         display_name=found.user.display_name,
-        server=public_address(settings, "/"),
-        page=public_address(settings, links.organise()),
+        server=public_address(act.settings, "/"),
+        page=public_address(act.settings, links.organise()),
         answer=f"\n{found.answer}\n" if found.answer else "",
     )
-    send_mail(session, found.user, "Your request to organise", body, now=now)
+    send_mail(act.session, found.user, "Your request to organise", body, now=act.now)

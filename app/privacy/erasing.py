@@ -73,6 +73,7 @@ from app.models import (
 )
 from app.models.accounts import NO_ADDRESS
 from app.people import audit
+from app.people.act import UserAct
 from app.people.mail import send_farewell
 from app.privacy.audit_names import Erased, erase_names
 from app.rescoring.publishing import rename_in_differences
@@ -163,7 +164,7 @@ def erase(session: Session, user: User, settings: Settings, now: datetime) -> No
     deletion.is_erasing = True  # until the end of this function; the audit log's triggers ask for it
     session.flush()
     person = _Person(user.id, user.username, user.email)
-    teams = _leave_teams(session, user, now)
+    teams = _leave_teams(session, user, settings, now)
     _erase_texts(session, user)
     questions = _erase_questions(session, user)
     was_reachable = user.email_confirmed_at is not None
@@ -210,7 +211,7 @@ def _write_farewell(session: Session, address: str, settings: Settings, now: dat
 # --------------------------------------------------------------------------------------------------------------- teams
 
 
-def _leave_teams(session: Session, user: User, now: datetime) -> dict[int, str]:
+def _leave_teams(session: Session, user: User, settings: Settings, now: datetime) -> dict[int, str]:
     """Leave every team, whose others go on; return id and name of those that nobody else was ever part of."""
     theirs = or_(
         Team.id.in_(select(TeamMember.team_id).where(TeamMember.user_id == user.id)),
@@ -226,7 +227,7 @@ def _leave_teams(session: Session, user: User, now: datetime) -> dict[int, str]:
     joined = select(Competition).join(TeamMember, TeamMember.competition_id == Competition.id)
     for competition in session.scalars(joined.where(TeamMember.user_id == user.id).order_by(Competition.id)).all():
         try:
-            leave_team(session, competition, user, now)
+            leave_team(UserAct(session, user, now, settings), competition)
         except NotFound:  # removed by the captain meanwhile
             continue
     return {team_id: name for team_id, name in sorted(known.items()) if not _has_others(session, team_id, user)}

@@ -39,7 +39,7 @@ from app.models import (
     TeamMember,
     User,
 )
-from app.people import audit
+from app.people.act import Act
 from app.people.mail import send_mail
 from app.rescoring.difference import BoardMoves, Difference, Move, boards_of_set, difference_of
 from app.rescoring.sets import UNFINISHED, USABLE, check_open, find_rescoring, progress_of
@@ -123,43 +123,35 @@ class RescoringStale(EvergoldError):
     code = "rescoring_stale"
 
 
-def publish_rescoring(
-    session: Session,
-    competition: Competition,
-    rescoring_id: int,
-    *,
-    tell_teams: bool = False,
-    settings: Settings,
-    user: User | None,
-    now: datetime,
-) -> Rescoring:
+def publish_rescoring(act: Act, competition: Competition, rescoring_id: int, *, tell_teams: bool = False) -> Rescoring:
     """Make every run of a set the current one, and put its gold in use; old runs are kept.
 
     tell_teams: write to those whose rank changes on boards that they can see.
     user: None for the command line.
     Raises NotFound, RescoringEnded, RescoringNotReady, RescoringStale, NewerGoldPublished.
     """
+    session = act.session
     rescoring = find_rescoring(session, competition, rescoring_id, lock=True)
     check_open(rescoring)
     _lock(session, rescoring)
     rescoring = find_rescoring(session, competition, rescoring_id, lock=True)  # re-read under the locks
     _check_current(session, rescoring)
-    _check_ready(session, rescoring, now)
+    _check_ready(session, rescoring, act.now)
     difference = difference_of(session, rescoring)
     for rescored in rescoring.tasks:
-        _use_gold(session, rescored, user, now)
+        _use_gold(act, rescored)
     _swap(session, rescoring)
     for rescored in rescoring.tasks:
         _score_anew(session, rescored)
     rescored_ids = [rescored.phase_task_id for rescored in rescoring.tasks]
     boards_changed(session, rescored_ids)
     renew_all(session, rescored_ids)
-    rescoring.state, rescoring.ended_at = RescoringState.PUBLISHED, now
+    rescoring.state, rescoring.ended_at = RescoringState.PUBLISHED, act.now
     rescoring.difference = difference.as_dict()
     session.flush()
-    frozen = _freeze_again(session, rescoring, difference, now)
-    notified = mail_teams_of_moves(session, rescoring, difference, settings, now) if tell_teams else 0
-    _audit(session, rescoring, competition, difference, (frozen, notified), user, now)
+    frozen = _freeze_again(session, rescoring, difference, act.now)
+    notified = mail_teams_of_moves(session, rescoring, difference, act.settings, act.now) if tell_teams else 0
+    _audit(act, rescoring, competition, difference, (frozen, notified))
     return rescoring
 
 
@@ -250,10 +242,10 @@ def _scored_for_the_first_time(session: Session, rescoring: Rescoring, now: date
 # ----------------------------------------------------------------------------------------------------------- changing
 
 
-def _use_gold(session: Session, rescored: RescoredTask, user: User | None, now: datetime) -> None:
+def _use_gold(act: Act, rescored: RescoredTask) -> None:
     version = rescored.gold_version
     if version is not None and version.published_at is None:
-        publish_gold(session, rescored.phase_task, version.number, user=user, now=now)
+        publish_gold(act.session, rescored.phase_task, version.number, user=act.user, now=act.now)
 
 
 def _swap(session: Session, rescoring: Rescoring) -> None:
@@ -306,13 +298,7 @@ def _freeze_again(session: Session, rescoring: Rescoring, difference: Difference
 
 
 def _audit(
-    session: Session,
-    rescoring: Rescoring,
-    competition: Competition,
-    difference: Difference,
-    done: tuple[int, int],
-    user: User | None,
-    now: datetime,
+    act: Act, rescoring: Rescoring, competition: Competition, difference: Difference, done: tuple[int, int]
 ) -> None:
     details = {
         "competition": competition.name,
@@ -322,7 +308,7 @@ def _audit(
         "official_boards": done[0],
         "mails": done[1],
     }
-    audit.record(session, user, "rescoring.publish", f"rescoring {rescoring.id}", details, now=now)
+    act.record("rescoring.publish", f"rescoring {rescoring.id}", details)
 
 
 def rename_in_differences(session: Session, team: Team) -> None:

@@ -25,9 +25,8 @@ from app.models import (
     RunStatus,
     ScoringRun,
     Submission,
-    User,
 )
-from app.people import audit
+from app.people.act import Act
 from app.runs.failures import queue_again
 from app.submissions.organisers_list import ListedSubmission
 
@@ -89,15 +88,13 @@ class Progress:
 
 
 def start_rescoring(
-    session: Session,
+    act: Act,
     competition: Competition,
     places: Sequence[str],
     *,
     note: str,
     gold_version: int | None = None,
     with_rejected: bool = False,
-    user: User | None,
-    now: datetime,
 ) -> Rescoring:
     """Make a set, with a run for every submission that counts.
 
@@ -106,6 +103,7 @@ def start_rescoring(
     user: None for the command line.
     Raises InvalidForm, RescoringOpen, NothingToRescore, OlderGold.
     """
+    session = act.session
     phase_tasks = _check_wanted(session, competition, places, note)
     ids = [one.id for one in phase_tasks]
     # A concurrent start waits here, and then sees the set made by this one.
@@ -117,15 +115,15 @@ def start_rescoring(
         competition_id=competition.id,
         note=note.strip(),
         with_rejected=with_rejected,
-        created_by_id=user.id if user else None,
-        created_at=now,
+        created_by_id=act.user.id if act.user else None,
+        created_at=act.now,
     )
     session.add(rescoring)
     session.flush()
     concerned = [one for one in phase_tasks if one.id in used or _has_waiting_gold(session, one, gold_version)]
     session.add_all([_rescored(session, rescoring, one, gold_version) for one in concerned])
     session.flush()
-    made = add_missing_runs(session, rescoring, now)
+    made = add_missing_runs(session, rescoring, act.now)
     if not made:
         raise NothingToRescore("No submission of these tasks has scores yet, so there is nothing to rescore.")
     details = {
@@ -134,7 +132,7 @@ def start_rescoring(
         "runs": made,
         "note": rescoring.note,
     }
-    audit.record(session, user, "rescoring.start", _subject(rescoring), details, now=now)
+    act.record("rescoring.start", _subject(rescoring), details)
     return rescoring
 
 
@@ -330,13 +328,12 @@ def check_open(rescoring: Rescoring) -> None:
         raise RescoringEnded(f"This set was {rescoring.state} already.", state=rescoring.state)
 
 
-def drop_rescoring(
-    session: Session, competition: Competition, rescoring_id: int, *, user: User | None, now: datetime
-) -> Rescoring:
+def drop_rescoring(act: Act, competition: Competition, rescoring_id: int) -> Rescoring:
     """End a set without a change to any board. Its scored runs stay on record; its unfinished ones are deleted.
 
     Raises NotFound, RescoringEnded.
     """
+    session = act.session
     rescoring = find_rescoring(session, competition, rescoring_id, lock=True)
     check_open(rescoring)
     session.execute(
@@ -344,9 +341,9 @@ def drop_rescoring(
         .where(ScoringRun.rescoring_id == rescoring.id, ScoringRun.status.in_(UNFINISHED))
         .execution_options(synchronize_session=False)
     )
-    rescoring.state, rescoring.ended_at = RescoringState.DROPPED, now
+    rescoring.state, rescoring.ended_at = RescoringState.DROPPED, act.now
     session.flush()
-    audit.record(session, user, "rescoring.drop", _subject(rescoring), {"competition": competition.name}, now=now)
+    act.record("rescoring.drop", _subject(rescoring), {"competition": competition.name})
     return rescoring
 
 
@@ -388,20 +385,14 @@ class ScoredAnew:
     tasks: tuple[str, ...]
 
 
-def score_anew(
-    session: Session,
-    competition: Competition,
-    chosen: Sequence[ListedSubmission],
-    *,
-    note: str,
-    user: User | None,
-    now: datetime,
-) -> ScoredAnew:
+def score_anew(act: Act, competition: Competition, chosen: Sequence[ListedSubmission], *, note: str) -> ScoredAnew:
     """Rescore these submissions. note: the reason, which a set requires. Raises what start_rescoring raises."""
     failed = [one.run_id for one in chosen if one.status == RunStatus.FAILED]
-    queued = sum(queue_again(session, run, competition_id=competition.id, actor=user, now=now) for run in failed)
+    queued = sum(
+        queue_again(act.session, run, competition_id=competition.id, actor=act.user, now=act.now) for run in failed
+    )
     tasks = tuple(sorted({f"{one.phase}/{one.task}" for one in chosen if one.status == RunStatus.SCORED}))
     if not tasks:
         return ScoredAnew(queued, None, ())
-    started = start_rescoring(session, competition, tasks, note=note, user=user, now=now)
+    started = start_rescoring(act, competition, tasks, note=note)
     return ScoredAnew(queued, started.id, tasks)

@@ -14,7 +14,6 @@ from typing import Any
 from sqlalchemy import and_, delete, exists, func, select, update
 from sqlalchemy.orm import Session, aliased, contains_eager, joinedload
 
-from app.base.config import Settings
 from app.base.errors import Forbidden, NotFound
 from app.cards.systems import find_system
 from app.competitions.allowances import allowance_of, closes_at
@@ -34,9 +33,8 @@ from app.models import (
     System,
     Team,
     TeamMember,
-    User,
 )
-from app.people.audit import record
+from app.people.act import UserAct
 from app.standings.renew import renew_team
 from app.teams.find import captain_of, members_max, members_of
 from app.teams.membership import TeamFull, end_invitations, forget_team, last_sent, lock_both, note_past
@@ -45,23 +43,22 @@ from app.teams.merge_offers import NoMerging, check_merging, end_offers, mail_me
 _NAME_CHARACTERS = System.name.type.length
 
 
-def accept_merge(
-    session: Session, competition: Competition, user: User, offer_id: int, settings: Settings, now: datetime
-) -> Team:
+def accept_merge(act: UserAct, competition: Competition, offer_id: int) -> Team:
     """Accept an offer as captain of the team that received it; return the offering team, of which all are members now.
 
     competition: from `find_competition`. Raises NotFound, Forbidden, TeamFull, and NoMerging if the two have submitted
     more than one team could have.
     """
-    check_merging(session, competition, user, now)
+    session = act.session
+    check_merging(session, competition, act.user, act.now)
     asking_id = session.scalar(select(MergeOffer.asking_id).where(MergeOffer.id == offer_id))
-    source = lock_both(session, competition, user, asking_id) if asking_id is not None else None
+    source = lock_both(session, competition, act.user, asking_id) if asking_id is not None else None
     if source is None:
         raise NotFound("There is no such offer that waits for an answer (any more).")
     offer = open_offer(session, offer_id, MergeOffer.asked_id == source.id)
     session.refresh(source)
     joining, staying = members_of(session, source), members_of(session, offer.asking)
-    if captain_of(source, joining) != user.id:
+    if captain_of(source, joining) != act.user.id:
         raise Forbidden("This is for the captain of the team.")
     team = session.get_one(Team, offer.asking_id, populate_existing=True)
     if not staying:
@@ -72,23 +69,23 @@ def accept_merge(
             f"Together you are {len(joining) + len(staying)}, and a team has at most {limit} members.",
             members_max=limit,
         )
-    before = _used_by_both(session, competition, team, source, now)
-    offer.status, offer.answered_at = OfferStatus.ACCEPTED, now
-    end_offers(session, (team, source), now)
-    _move_people(session, source, team, joining, now)
+    before = _used_by_both(session, competition, team, source, act.now)
+    offer.status, offer.answered_at = OfferStatus.ACCEPTED, act.now
+    end_offers(session, (team, source), act.now)
+    _move_people(session, source, team, joining, act.now)
     moved = _move_submissions(session, source, team)
-    _check_quotas(session, team, before, now)
+    _check_quotas(session, team, before, act.now)
     details = {"team_id": team.id, "into": team.name, "merged": source.name, "submissions": moved}
     members = [one.user.username for one in joining]
     subject = f"competition {competition.name}"
-    record(session, user, "merge.accept", subject, {**details, "members": members}, now=now)
+    act.record("merge.accept", subject, {**details, "members": members})
     words = {
         "asked": source.name,
         "asking": team.name,
         "title": competition.title,
-        "page": page_of_team(competition, settings),
+        "page": page_of_team(competition, act.settings),
     }
-    mail_members(session, competition, [*staying, *joining], _MERGED, words, now)
+    mail_members(act, competition, [*staying, *joining], _MERGED, words)
     if not moved:
         forget_team(session, source)
     return team

@@ -24,7 +24,7 @@ from app.models import (
     TeamMember,
     User,
 )
-from app.people.audit import record
+from app.people.act import UserAct
 from app.people.competition_blocks import check_not_blocked
 from app.teams.find import captain_of, find_team, is_name_taken, lock_team, members_max, members_of, names_fixed_at
 from app.teams.registration import check_registered
@@ -57,39 +57,43 @@ class NamesFixed(EvergoldError):
 # ------------------------------------------------------------------------------------------------- founding, renaming
 
 
-def create_team(session: Session, competition: Competition, user: User, name: str, now: datetime) -> Team:
+def create_team(act: UserAct, competition: Competition, name: str) -> Team:
     """Create a team with this user as its captain.
 
     Raises BlockedHere, RegistrationNeeded, AlreadyInTeam, InvalidForm, NameTaken.
     """
-    check_not_blocked(session, competition, user)
-    check_registered(session, competition, user)
-    if find_team(session, user, competition.id) is not None:
+    session = act.session
+    check_not_blocked(session, competition, act.user)
+    check_registered(session, competition, act.user)
+    if find_team(session, act.user, competition.id) is not None:
         raise AlreadyInTeam("You have a team in this competition already: rename it, or leave it first.")
     name = _check_name(session, competition, name)
-    team = Team(competition_id=competition.id, name=name, kind=TeamKind.TEAM, captain_id=user.id, created_at=now)
+    team = Team(
+        competition_id=competition.id, name=name, kind=TeamKind.TEAM, captain_id=act.user.id, created_at=act.now
+    )
     try:
         with session.begin_nested():
             session.add(team)
             session.flush()
-            session.add(TeamMember(team_id=team.id, user_id=user.id, competition_id=competition.id))
+            session.add(TeamMember(team_id=team.id, user_id=act.user.id, competition_id=competition.id))
     except IntegrityError:
         raise NameTaken(
             "Another team has just taken this name, or you have just joined a team. Please reload the page."
         ) from None
-    _record(session, user, "create", competition, team, now, name=name)
+    _record(act, "create", competition, team, name=name)
     return team
 
 
-def rename_team(session: Session, competition: Competition, user: User, name: str, now: datetime) -> Team:
+def rename_team(act: UserAct, competition: Competition, name: str) -> Team:
     """Rename the team: only by the captain, and until names are fixed; frozen results have the old name.
 
     Raises NotFound, Forbidden, BlockedHere, NamesFixed, InvalidForm, NameTaken.
     """
-    check_not_blocked(session, competition, user)
-    team = team_of_captain(session, competition, user)
+    session = act.session
+    check_not_blocked(session, competition, act.user)
+    team = team_of_captain(session, competition, act.user)
     fixed = names_fixed_at(session, competition, team)
-    if fixed is not None and now >= fixed:
+    if fixed is not None and act.now >= fixed:
         raise NamesFixed(f"The names of teams stay as they are since {deadline_words(fixed)}.", since=fixed.isoformat())
     before, name = team.name, _check_name(session, competition, name, team)
     if name == before:
@@ -100,22 +104,21 @@ def rename_team(session: Session, competition: Competition, user: User, name: st
     except IntegrityError:
         raise NameTaken("Another team has just taken this name; please choose another.") from None
     boards_changed(session, select(Submission.phase_task_id).where(Submission.team_id == team.id))
-    _record(session, user, "rename", competition, team, now, before=before, after=name)
+    _record(act, "rename", competition, team, before=before, after=name)
     return team
 
 
 # -------------------------------------------------------------------------------------------------- joining, leaving
 
 
-def join_team(
-    session: Session, competition: Competition, user: User, invitation: TeamInvitation, now: datetime
-) -> Team:
+def join_team(act: UserAct, competition: Competition, invitation: TeamInvitation) -> Team:
     """Join a team, leaving a team of one if necessary. invitation: from `find_invitation`.
 
     Raises RegistrationNeeded, AlreadyInTeam, TeamFull, and NotFound for an invitation that has just ended.
     """
-    check_registered(session, competition, user)
-    present = lock_both(session, competition, user, invitation.team_id)
+    session = act.session
+    check_registered(session, competition, act.user)
+    present = lock_both(session, competition, act.user, invitation.team_id)
     still_open = select(TeamInvitation.id).where(TeamInvitation.id == invitation.id, TeamInvitation.ended_at.is_(None))
     if session.scalar(still_open) is None:
         raise NotFound("This invitation has expired. Please request another.")
@@ -128,41 +131,43 @@ def join_team(
     if limit is not None and len(members_of(session, team)) >= limit:
         raise TeamFull(f"This team has {limit} members, and cannot have more.", members_max=limit)
     if present is not None:
-        _leave(session, competition, present, user, now)
+        _leave(act, competition, present, act.user)
     try:
         with session.begin_nested():
-            member = TeamMember(team_id=team.id, user_id=user.id, competition_id=competition.id, joined_at=now)
+            member = TeamMember(team_id=team.id, user_id=act.user.id, competition_id=competition.id, joined_at=act.now)
             session.add(member)
     except IntegrityError:  # concurrently, by another request of the same user
         raise AlreadyInTeam("You have just joined another team. Please reload the page.") from None
-    _record(session, user, "join", competition, team, now, name=team.name)
+    _record(act, "join", competition, team, name=team.name)
     return team
 
 
-def leave_team(session: Session, competition: Competition, user: User, now: datetime) -> None:
+def leave_team(act: UserAct, competition: Competition) -> None:
     """Leave the team, which keeps its submissions; the member of longest standing becomes captain."""
-    team = locked_team(session, competition, user)
-    _leave(session, competition, team, user, now)
+    team = locked_team(act.session, competition, act.user)
+    _leave(act, competition, team, act.user)
 
 
-def remove_member(session: Session, competition: Competition, user: User, username: str, now: datetime) -> None:
+def remove_member(act: UserAct, competition: Competition, username: str) -> None:
     """Remove a member, by the captain, who has to leave instead. The open invitation ends: the member may know it."""
-    team = team_of_captain(session, competition, user)
+    session = act.session
+    team = team_of_captain(session, competition, act.user)
     member = _member(session, team, username)
-    if member.user_id == user.id:
+    if member.user_id == act.user.id:
         raise InvalidForm("Please correct what is marked.", fields={"username": "That is you: leave the team instead."})
-    _leave(session, competition, team, member.user, now, actor=user)
-    end_invitations(session, team, now)
+    _leave(act, competition, team, member.user)
+    end_invitations(session, team, act.now)
 
 
-def transfer_team(session: Session, competition: Competition, user: User, username: str, now: datetime) -> None:
+def transfer_team(act: UserAct, competition: Competition, username: str) -> None:
     """Make another member the captain."""
-    team = team_of_captain(session, competition, user)
+    session = act.session
+    team = team_of_captain(session, competition, act.user)
     member = _member(session, team, username)
-    if member.user_id != user.id:
+    if member.user_id != act.user.id:
         team.captain_id = member.user_id
         session.flush()
-        _record(session, user, "transfer", competition, team, now, to=member.user.username)
+        _record(act, "transfer", competition, team, to=member.user.username)
 
 
 def end_invitations(session: Session, team: Team, now: datetime) -> bool:
@@ -213,22 +218,22 @@ def _is_still(session: Session, competition: Competition, user: User, team: Team
     return session.scalar(now_in) == (team.id if team else None)
 
 
-def _leave(
-    session: Session, competition: Competition, team: Team, user: User, now: datetime, *, actor: User | None = None
-) -> None:
+def _leave(act: UserAct, competition: Competition, team: Team, user: User) -> None:
+    """Take the user out of the team: themselves, or by the captain."""
+    session = act.session
     member = session.get_one(TeamMember, (team.id, user.id))
     last = last_sent(session, team)
-    note_past(session, team, member, last, now)
+    note_past(session, team, member, last, act.now)
     session.delete(member)
     session.flush()
     captain_id = captain_of(team, members_of(session, team))
     if team.captain_id != captain_id:
         team.captain_id = captain_id
         session.flush()
-    deed = "leave" if actor is None else "remove"
-    _record(session, actor or user, deed, competition, team, now, name=team.name, user=user.username)
+    deed = "leave" if user.id == act.user.id else "remove"
+    _record(act, deed, competition, team, name=team.name, user=user.username)
     if captain_id is None:
-        end_invitations(session, team, now)
+        end_invitations(session, team, act.now)
         if last is None:
             forget_team(session, team)
 
@@ -291,48 +296,47 @@ def _check_name(session: Session, competition: Competition, name: str, own: Team
     return name
 
 
-def _record(
-    session: Session, actor: User, deed: str, competition: Competition, team: Team, now: datetime, **details: str
-) -> None:
+def _record(act: UserAct, deed: str, competition: Competition, team: Team, **details: str) -> None:
     subject = f"competition {competition.name}"
-    record(session, actor, f"team.{deed}", subject, {"team_id": team.id, **details}, now=now)
+    act.record(f"team.{deed}", subject, {"team_id": team.id, **details})
 
 
 LINK_DAYS = 7
 _SECRET_CHARACTERS = 200
 
 
-def invite(session: Session, competition: Competition, user: User, now: datetime) -> tuple[TeamInvitation, str]:
+def invite(act: UserAct, competition: Competition) -> tuple[TeamInvitation, str]:
     """Create a link by the captain, ending the previous one; return row and secret.
 
     Raises NotFound, Forbidden, TeamFull.
     """
-    team = team_of_captain(session, competition, user)
+    session = act.session
+    team = team_of_captain(session, competition, act.user)
     limit = members_max(competition)
     if limit is not None and len(members_of(session, team)) >= limit:
         raise TeamFull(f"Your team has {limit} of at most {limit} members.", members_max=limit)
-    end_invitations(session, team, now)
+    end_invitations(session, team, act.now)
     secret = secrets.token_urlsafe(32)
     invitation = TeamInvitation(
         team_id=team.id,
-        created_by_id=user.id,
+        created_by_id=act.user.id,
         secret_hash=hash_of_secret(secret),
-        created_at=now,
-        expires_at=now + timedelta(days=LINK_DAYS),
+        created_at=act.now,
+        expires_at=act.now + timedelta(days=LINK_DAYS),
         ended_at=None,
     )
     session.add(invitation)
     session.flush()
-    record(session, user, "team.invite", f"competition {competition.name}", {"team_id": team.id}, now=now)
+    act.record("team.invite", f"competition {competition.name}", {"team_id": team.id})
     return invitation, secret
 
 
-def revoke_invitation(session: Session, competition: Competition, user: User, now: datetime) -> None:
+def revoke_invitation(act: UserAct, competition: Competition) -> None:
     """End the open link. Raises NotFound if there is none."""
-    team = team_of_captain(session, competition, user)
-    if not end_invitations(session, team, now):
+    team = team_of_captain(act.session, competition, act.user)
+    if not end_invitations(act.session, team, act.now):
         raise NotFound("There is no open invitation to your team.")
-    record(session, user, "team.revoke_invitation", f"competition {competition.name}", {"team_id": team.id}, now=now)
+    act.record("team.revoke_invitation", f"competition {competition.name}", {"team_id": team.id})
 
 
 def find_invitation(session: Session, competition: Competition, secret: str, now: datetime) -> TeamInvitation:

@@ -17,7 +17,7 @@ from app.base.config import Settings
 from app.base.errors import EvergoldError, InvalidForm, NotFound
 from app.competitions.access import check_not_archived
 from app.models import Competition, MergeOffer, OfferStatus, Team, TeamKind, TeamMember, User
-from app.people.audit import record
+from app.people.act import UserAct
 from app.people.mail import send_mail
 from app.teams.find import find_team, members_of
 from app.teams.membership import team_of_captain
@@ -77,15 +77,14 @@ def check_merging(session: Session, competition: Competition, user: User, now: d
         )
 
 
-def ask_to_merge(
-    session: Session, competition: Competition, user: User, name: str, settings: Settings, now: datetime
-) -> MergeOffer:
+def ask_to_merge(act: UserAct, competition: Competition, name: str) -> MergeOffer:
     """Offer to merge, by the captain of the team that will remain; return a pending offer to the same team as it is.
 
     Raises NotFound, Forbidden, InvalidForm, and the errors of `check_merging`.
     """
-    check_merging(session, competition, user, now)
-    team = team_of_captain(session, competition, user)
+    session = act.session
+    check_merging(session, competition, act.user, act.now)
+    team = team_of_captain(session, competition, act.user)
     asked = _team_named(session, competition, name)
     if asked is None or asked.id == team.id:
         wrong = "That is your own team." if asked else "There is no team of this name that could answer."
@@ -100,26 +99,25 @@ def ask_to_merge(
     if offer is None:
         offer = MergeOffer(asking_id=team.id, asked_id=asked.id)
         session.add(offer)
-    offer.user_id, offer.status, offer.asked_at, offer.answered_at = user.id, OfferStatus.OPEN, now, None
+    offer.user_id, offer.status, offer.asked_at, offer.answered_at = act.user.id, OfferStatus.OPEN, act.now, None
     session.flush()
-    _record(session, user, "ask", competition, team, asked, now)
+    _record(act, "ask", competition, team, asked)
     if is_first:  # an offer that is withdrawn and repeated sends only one mail
-        _mail_question(session, competition, user, team, asked, settings, now)
+        _mail_question(act, competition, team, asked)
     return offer
 
 
-def end_offer(
-    session: Session, competition: Competition, user: User, offer_id: int, settings: Settings, now: datetime
-) -> None:
+def end_offer(act: UserAct, competition: Competition, offer_id: int) -> None:
     """Decline or withdraw an offer, by the captain of either team. Raises NotFound, Forbidden."""
-    team = team_of_captain(session, competition, user)
+    session = act.session
+    team = team_of_captain(session, competition, act.user)
     offer = open_offer(session, offer_id, or_(MergeOffer.asking_id == team.id, MergeOffer.asked_id == team.id))
     is_ours = offer.asking_id == team.id
-    offer.status, offer.answered_at = OfferStatus.TAKEN_BACK if is_ours else OfferStatus.DECLINED, now
-    _record(session, user, "take_back" if is_ours else "decline", competition, offer.asking, offer.asked, now)
+    offer.status, offer.answered_at = OfferStatus.TAKEN_BACK if is_ours else OfferStatus.DECLINED, act.now
+    _record(act, "take_back" if is_ours else "decline", competition, offer.asking, offer.asked)
     if not is_ours:
-        details = {"asked": team.name, "title": competition.title, "page": page_of_team(competition, settings)}
-        mail_members(session, competition, members_of(session, offer.asking), _DECLINED, details, now)
+        details = {"asked": team.name, "title": competition.title, "page": page_of_team(competition, act.settings)}
+        mail_members(act, competition, members_of(session, offer.asking), _DECLINED, details)
 
 
 def open_offer(session: Session, offer_id: int, *mine: ColumnElement[bool]) -> MergeOffer:
@@ -184,11 +182,9 @@ def _check_not_too_many(session: Session, team: Team) -> None:
         raise NoMerging(f"{waiting} offers of your team wait for an answer; take one back first.", merge_until=None)
 
 
-def _record(
-    session: Session, user: User, deed: str, competition: Competition, asking: Team, asked: Team, now: datetime
-) -> None:
+def _record(act: UserAct, deed: str, competition: Competition, asking: Team, asked: Team) -> None:
     details = {"team_id": asking.id, "asking": asking.name, "asked": asked.name}
-    record(session, user, f"merge.{deed}", f"competition {competition.name}", details, now=now)
+    act.record(f"merge.{deed}", f"competition {competition.name}", details)
 
 
 # --------------------------------------------------------------------------------------------------------------- mails
@@ -212,34 +208,27 @@ The team "{asked}" does not want to merge with yours, in "{title}".
 """
 
 
-def _mail_question(
-    session: Session, competition: Competition, user: User, team: Team, asked: Team, settings: Settings, now: datetime
-) -> None:
+def _mail_question(act: UserAct, competition: Competition, team: Team, asked: Team) -> None:
     until = merge_until(competition)
     details = {
-        "who": user.display_name,
+        "who": act.user.display_name,
         "asking": team.name,
         "asked": asked.name,
         "title": competition.title,
         "until": deadline_words(until) if until else "",
-        "page": page_of_team(competition, settings),
+        "page": page_of_team(competition, act.settings),
     }
-    mail_members(session, competition, members_of(session, asked), _ASKED, details, now)
+    mail_members(act, competition, members_of(act.session, asked), _ASKED, details)
 
 
 def mail_members(
-    session: Session,
-    competition: Competition,
-    members: Iterable[TeamMember],
-    body: str,
-    said: dict[str, str],
-    now: datetime,
+    act: UserAct, competition: Competition, members: Iterable[TeamMember], body: str, said: dict[str, str]
 ) -> None:
     """Mail each member with a confirmed address."""
     for member in members:
         text = body.format(username=member.user.username, **said)
         subject = f"{competition.title}: merging teams"
-        send_mail(session, member.user, subject, text, now=now, competition_id=competition.id)
+        send_mail(act.session, member.user, subject, text, now=act.now, competition_id=competition.id)
 
 
 def page_of_team(competition: Competition, settings: Settings) -> str:

@@ -16,7 +16,6 @@ from sqlalchemy.orm import Session, contains_eager
 
 from app.base import links
 from app.base.addresses import public_address
-from app.base.config import Settings
 from app.base.db import insert_now
 from app.base.errors import Forbidden
 from app.base.text import refuse
@@ -33,7 +32,7 @@ from app.models import (
     TeamMember,
     User,
 )
-from app.people.audit import record
+from app.people.act import Act, UserAct
 from app.people.email_confirmations import is_confirmed, send_link
 from app.people.mail import send_mail
 from app.people.rights import ANY_RIGHT, may_organise, organisers_of
@@ -135,42 +134,27 @@ Approve or refuse it here:
 """
 
 
-def mail_decision(
-    session: Session,
-    competition: Competition,
-    user: User,
-    status: RegistrationStatus,
-    settings: Settings,
-    now: datetime,
-) -> None:
+def mail_decision(act: Act, competition: Competition, user: User, status: RegistrationStatus) -> None:
     """Notify the person of the organisers' decision."""
-    page = public_address(settings, links.registration(competition.name))
+    page = public_address(act.settings, links.registration(competition.name))
     body = _DECIDED[status].format(username=user.username, title=competition.title, page=page)
     subject = f"{competition.title}: your registration"
-    send_mail(session, user, subject, body, now=now, competition_id=competition.id)
+    send_mail(act.session, user, subject, body, now=act.now, competition_id=competition.id)
 
 
-def mail_organisers(
-    session: Session,
-    competition: Competition,
-    user: User,
-    row: Registration,
-    email: str,
-    settings: Settings,
-    now: datetime,
-) -> None:
+def mail_organisers(act: UserAct, competition: Competition, row: Registration, email: str) -> None:
     """Notify every organiser of a pending registration with its answers. email: the user's current address."""
     body = _WAITS.format(
-        display_name=user.display_name,
-        username=user.username,
+        display_name=act.user.display_name,
+        username=act.user.username,
         email=email,
         title=competition.title,
         answers=_answers(competition, row),
-        page=public_address(settings, links.registrations(competition.name)),
+        page=public_address(act.settings, links.registrations(competition.name)),
     )
     subject = f"{competition.title}: a registration is waiting"
-    for organiser in organisers_of(session, competition.name, Right.EDIT):
-        send_mail(session, organiser, subject, body, now=now, competition_id=competition.id)
+    for organiser in organisers_of(act.session, competition.name, Right.EDIT):
+        send_mail(act.session, organiser, subject, body, now=act.now, competition_id=competition.id)
 
 
 def _answers(competition: Competition, row: Registration) -> str:
@@ -325,11 +309,8 @@ def list_registrations(
 
 
 def register(
-    session: Session,
+    act: UserAct,
     competition: Competition,
-    user: User,
-    settings: Settings,
-    now: datetime,
     *,
     accepted: str | None = None,
     answers: Mapping[str, Any] | None = None,
@@ -345,8 +326,9 @@ def register(
 
     Raises InvalidForm, RegistrationNeeded (refused).
     """
+    session = act.session
     rules = rules_of(competition)
-    row = _row(session, competition, user, now)
+    row = _row(session, competition, act.user, act.now)
     kept, wrong = read_answers(
         answers_to(rules.questions, row.answers) if answers is None else answers, rules.questions
     )
@@ -356,11 +338,11 @@ def register(
     if row.status == RegistrationStatus.REFUSED and row.decided_by is not None:
         raise registration_needed(competition, Missing.REFUSED)
     if rules.terms_sha256 != row.terms_sha256 and rules.terms_sha256 is not None:
-        row.terms_sha256, row.terms_accepted_at = rules.terms_sha256, now
+        row.terms_sha256, row.terms_accepted_at = rules.terms_sha256, act.now
         _keep_terms(session, rules)
     row.answers = kept
     if row.status != RegistrationStatus.APPROVED:
-        _ask(session, competition, user, row, rules, settings, now, before_mail)
+        _ask(act, competition, row, rules, before_mail)
     session.flush()
     return row
 
@@ -436,40 +418,23 @@ def settle_confirmed(session: Session, user: User, now: datetime) -> list[Compet
     return entered
 
 
-def decide_all(
-    session: Session,
-    competition: Competition,
-    users: Sequence[User],
-    status: RegistrationStatus,
-    settings: Settings,
-    now: datetime,
-    *,
-    actor: User | str | None = None,
-) -> int:
+def decide_all(act: Act, competition: Competition, users: Sequence[User], status: RegistrationStatus) -> int:
     """Approve or refuse all users, ordered by id to avoid deadlocks; return the number of changes."""
     several = sorted({user.id: user for user in users}.values(), key=lambda user: user.id)
-    return sum(decide(session, competition, user, status, settings, now, actor=actor) for user in several)
+    return sum(decide(act, competition, user, status) for user in several)
 
 
-def decide(
-    session: Session,
-    competition: Competition,
-    user: User,
-    status: RegistrationStatus,
-    settings: Settings,
-    now: datetime,
-    *,
-    actor: User | str | None = None,
-) -> bool:
+def decide(act: Act, competition: Competition, user: User, status: RegistrationStatus) -> bool:
     """Approve or refuse somebody, even without a request, and notify them; return False if unchanged."""
-    row = _row(session, competition, user, now)
+    session = act.session
+    row = _row(session, competition, user, act.now)
     if row.status == status and (status == RegistrationStatus.APPROVED or row.decided_by is not None):
         return False
     deed = f"registration.{_DEEDS[status]}"
-    entry = record(session, actor, deed, f"competition {competition.name}", {"user": user.username}, now=now)
-    row.status, row.decided_at, row.decided_by = status, now, entry.actor
+    entry = act.record(deed, f"competition {competition.name}", {"user": user.username})
+    row.status, row.decided_at, row.decided_by = status, act.now, entry.actor
     session.flush()
-    mail_decision(session, competition, user, status, settings, now)
+    mail_decision(act, competition, user, status)
     return True
 
 
@@ -501,30 +466,24 @@ def _row(session: Session, competition: Competition, user: User, now: datetime) 
 
 
 def _ask(
-    session: Session,
-    competition: Competition,
-    user: User,
-    row: Registration,
-    rules: Rules,
-    settings: Settings,
-    now: datetime,
-    before_mail: Callable[[], None],
+    act: UserAct, competition: Competition, row: Registration, rules: Rules, before_mail: Callable[[], None]
 ) -> None:
     """Apply the rules to somebody who is not approved yet."""
-    if rules.mode in (RegistrationMode.OPEN, RegistrationMode.CODE) or rules.names(user):  # the code was checked
-        _decide_by_rule(row, True, now)
-    elif rules.mode is RegistrationMode.APPROVAL and not rules.fits(_email(session, user)):
+    session = act.session
+    if rules.mode in (RegistrationMode.OPEN, RegistrationMode.CODE) or rules.names(act.user):  # the code was checked
+        _decide_by_rule(row, True, act.now)
+    elif rules.mode is RegistrationMode.APPROVAL and not rules.fits(_email(session, act.user)):
         if row.status != RegistrationStatus.PENDING:
-            row.status, row.registered_at = RegistrationStatus.PENDING, now
-            mail_organisers(session, competition, user, row, _email(session, user), settings, now)
-    elif is_confirmed(session, user):
-        _decide_by_rule(row, rules.fits(_email(session, user)), now)
-    elif rules.mode is RegistrationMode.DOMAIN and not rules.fits(_email(session, user)):
-        _decide_by_rule(row, False, now)  # domains are public, but nobody should learn by guessing who is on a list
+            row.status, row.registered_at = RegistrationStatus.PENDING, act.now
+            mail_organisers(act, competition, row, _email(session, act.user))
+    elif is_confirmed(session, act.user):
+        _decide_by_rule(row, rules.fits(_email(session, act.user)), act.now)
+    elif rules.mode is RegistrationMode.DOMAIN and not rules.fits(_email(session, act.user)):
+        _decide_by_rule(row, False, act.now)  # domains are public, but nobody should learn by guessing who is on a list
     else:
-        row.status, row.registered_at = RegistrationStatus.UNCONFIRMED, now
+        row.status, row.registered_at = RegistrationStatus.UNCONFIRMED, act.now
         before_mail()
-        send_link(session, user, settings, now)
+        send_link(session, act.user, act.settings, act.now)
 
 
 def _decide_by_rule(row: Registration, fits: bool, now: datetime) -> None:

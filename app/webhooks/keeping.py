@@ -29,7 +29,7 @@ from app.models import (
     WebhookForm,
 )
 from app.models.columns import NAME_CHARACTERS
-from app.people.audit import record
+from app.people.act import UserAct
 from app.people.competition_blocks import check_not_blocked
 from app.people.rights import may_organise, rights_of
 from app.webhooks.addresses import AddressRefused, check_form, rules_of
@@ -196,17 +196,16 @@ def _held_by(holder: Holder) -> tuple[Any, ...]:
 # ------------------------------------------------------------------------------------------------------------ keeping
 
 
-def add_webhook(
-    session: Session, holder: Holder, entry: WebhookEntry, *, owner: User, settings: Settings, now: datetime
-) -> Webhook:
+def add_webhook(act: UserAct, holder: Holder, entry: WebhookEntry) -> Webhook:
     """Set up a webhook. Raises InvalidForm, LimitReached, BlockedHere."""
-    name = _checked(session, holder, entry, owner, settings)
+    session = act.session
+    name = _checked(act, holder, entry)
     if session.scalars(select(func.count()).select_from(Webhook).where(*_held_by(holder))).one() >= MOST:
         raise TooManyWebhooks(f"There are {MOST} webhooks here already; remove one first.")
     webhook = Webhook(
         competition_id=holder.competition.id if holder.competition else None,
         team_id=holder.team.id if holder.team else None,
-        owner_id=owner.id,
+        owner_id=act.user.id,
         name=name,
         form=entry.form,
         audience=holder.audience_of(entry),
@@ -214,31 +213,23 @@ def add_webhook(
         address=entry.address.strip(),
         bearer=entry.bearer.strip() or None,
         secret=new_secret(),
-        created_at=now,
-        looked_at=now,
-        disabled_at=now if entry.is_disabled else None,
+        created_at=act.now,
+        looked_at=act.now,
+        disabled_at=act.now if entry.is_disabled else None,
     )
     session.add(webhook)
     session.flush()
-    _record(session, owner, "add", holder, webhook, now)
+    _record(act, "add", holder, webhook)
     return webhook
 
 
-def change_webhook(
-    session: Session,
-    webhook: Webhook,
-    holder: Holder,
-    entry: WebhookEntry,
-    *,
-    by: User,
-    settings: Settings,
-    now: datetime,
-) -> None:
+def change_webhook(act: UserAct, webhook: Webhook, holder: Holder, entry: WebhookEntry) -> None:
     """Change a webhook, which then is that person's: what is sent is what they see.
 
     A webhook that was disabled starts afresh: what happened meanwhile is not sent. Raises InvalidForm, BlockedHere.
     """
-    webhook.name = _checked(session, holder, entry, by, settings, webhook)
+    session = act.session
+    webhook.name = _checked(act, holder, entry, webhook)
     webhook.form, webhook.audience = entry.form, holder.audience_of(entry)
     webhook.kinds = _kinds_text(entry.kinds)
     is_elsewhere = bool(entry.address.strip())
@@ -246,28 +237,28 @@ def change_webhook(
     if is_elsewhere or entry.bearer.strip() or entry.form is not WebhookForm.MATRIX:
         webhook.bearer = entry.bearer.strip() or None
     if entry.is_disabled != (webhook.disabled_at is not None):
-        webhook.disabled_at = now if entry.is_disabled else None
-        webhook.looked_at = now
+        webhook.disabled_at = act.now if entry.is_disabled else None
+        webhook.looked_at = act.now
         session.execute(delete(WebhookBoard).where(WebhookBoard.webhook_id == webhook.id))
     webhook.disabled_why = ""
     webhook.failing_since = None
-    webhook.owner_id = by.id
+    webhook.owner_id = act.user.id
     session.flush()
-    _record(session, by, "edit", holder, webhook, now)
+    _record(act, "edit", holder, webhook)
 
 
-def renew_secret(session: Session, webhook: Webhook, holder: Holder, *, by: User, now: datetime) -> None:
+def renew_secret(act: UserAct, webhook: Webhook, holder: Holder) -> None:
     """Give it a new secret; the former one signs as well for a day."""
-    webhook.former_secret, webhook.former_until = webhook.secret, now + OVERLAP
+    webhook.former_secret, webhook.former_until = webhook.secret, act.now + OVERLAP
     webhook.secret = new_secret()
-    session.flush()
-    _record(session, by, "renew_secret", holder, webhook, now)
+    act.session.flush()
+    _record(act, "renew_secret", holder, webhook)
 
 
-def remove_webhook(session: Session, webhook: Webhook, holder: Holder, *, by: User, now: datetime) -> None:
+def remove_webhook(act: UserAct, webhook: Webhook, holder: Holder) -> None:
     """Remove it with its deliveries."""
-    _record(session, by, "remove", holder, webhook, now)
-    _delete(session, [webhook.id])
+    _record(act, "remove", holder, webhook)
+    _delete(act.session, [webhook.id])
 
 
 def forget_webhooks_of_team(session: Session, team: Team) -> None:
@@ -281,29 +272,22 @@ def _delete(session: Session, webhook_ids: Collection[int]) -> None:
     session.execute(delete(Webhook).where(Webhook.id.in_(webhook_ids)))
 
 
-def _checked(
-    session: Session,
-    holder: Holder,
-    entry: WebhookEntry,
-    user: User,
-    settings: Settings,
-    webhook: Webhook | None = None,
-) -> str:
+def _checked(act: UserAct, holder: Holder, entry: WebhookEntry, webhook: Webhook | None = None) -> str:
     """Return its tidy name. Raises BlockedHere, and InvalidForm with a sentence for each field.
 
     webhook: as it was; None: a new one.
     """
     if holder.competition is not None:
-        check_not_blocked(session, holder.competition, user)
+        check_not_blocked(act.session, holder.competition, act.user)
     name, address = one_line(entry.name), entry.address.strip()
     is_matrix = entry.form is WebhookForm.MATRIX
     has_bearer = webhook is not None and webhook.bearer is not None and not address
     refuse(
         {
             "name": wrong_text(name, NAME_CHARACTERS),
-            "address": _address_fault(address or (webhook.address if webhook else ""), entry.form, settings),
+            "address": _address_fault(address or (webhook.address if webhook else ""), entry.form, act.settings),
             "audience": "" if holder.audience_of(entry) in holder.audiences else "Choose one of those offered.",
-            "kinds": _kinds_fault(session, holder, entry, user),
+            "kinds": _kinds_fault(act.session, holder, entry, act.user),
             "bearer": _bearer_fault(entry.bearer.strip(), is_needed=is_matrix and not has_bearer, is_matrix=is_matrix),
         }
     )
@@ -350,13 +334,13 @@ def _kinds_text(kinds: Collection[NewsKind]) -> str:
     return " ".join(kind for kind in NewsKind if kind in kinds)
 
 
-def _record(session: Session, actor: User, deed: str, holder: Holder, webhook: Webhook, now: datetime) -> None:
+def _record(act: UserAct, deed: str, holder: Holder, webhook: Webhook) -> None:
     """Record the deed, without anything secret."""
     details = {"webhook": webhook.id, "name": webhook.name, "form": webhook.form, "audience": webhook.audience}
     details["kinds"] = webhook.kinds
     if webhook.team_id is not None:
         details["team_id"] = webhook.team_id
-    record(session, actor, f"webhook.{deed}", holder.subject, details, now=now)
+    act.record(f"webhook.{deed}", holder.subject, details)
 
 
 # ---------------------------------------------------------------------------------------------------------- deliveries

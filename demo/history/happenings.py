@@ -11,13 +11,14 @@ from pathlib import Path
 from sqlalchemy import Engine, select, update
 from sqlalchemy.orm import Session
 
-from app.base.config import Settings
+from app.base.config import Settings, get_settings
 from app.base.db import reading, writing
 from app.boards.marks import list_marks, mark_row
 from app.competitions.find import find_competition, find_phase_task
 from app.messages.announcements import AnnouncementForm, announcements_of, publish
 from app.messages.questions import QuestionForm, answer, ask, find_question_by_key
 from app.models import Announcement, Competition, PhaseTask, Rescoring, RowStatus, Team, User
+from app.people.act import Act, UserAct
 from app.rescoring.publishing import publish_rescoring
 from app.rescoring.sets import list_rescorings, progress_of, start_rescoring
 from app.server.prepare import COMPETITION, ORGANISER
@@ -85,19 +86,16 @@ def _correct(engine: Engine, settings: Settings, at: datetime) -> None:
     _wait_for(engine, rescoring_id)
     with writing(engine) as session:
         publish_rescoring(
-            session,
+            Act(session, _organiser(session), at + timedelta(hours=1), settings),
             find_competition(session, COMPETITION),
             rescoring_id,
-            settings=settings,
-            user=_organiser(session),
-            now=at + timedelta(hours=1),
         )
 
 
 def _start(session: Session, competition: Competition, at: datetime) -> int:
     place = f"{PHASE}/{TASK}"
     made: Rescoring = start_rescoring(
-        session, competition, [place], note=texts.CORRECTION, user=_organiser(session), now=at
+        Act(session, _organiser(session), at, get_settings()), competition, [place], note=texts.CORRECTION
     )
     return made.id
 
@@ -116,7 +114,7 @@ def _rename(engine: Engine, at: datetime) -> None:
     with writing(engine) as session:
         user = _user(session, RENAMED[0])
         if session.scalar(select(Team.id).where(Team.name == RENAMED[1])) is None:
-            rename_team(session, find_competition(session, COMPETITION), user, RENAMED[1], at)
+            rename_team(UserAct(session, user, at, get_settings()), find_competition(session, COMPETITION), RENAMED[1])
 
 
 def _mark(engine: Engine, at: datetime) -> None:
@@ -128,7 +126,7 @@ def _mark(engine: Engine, at: datetime) -> None:
         for (username, note), status in wanted:
             name = _user(session, username).display_name
             organiser = _organiser(session)
-            mark_row(session, phase_task, team=name, status=status, note=note, actor=organiser, now=at)
+            mark_row(Act(session, organiser, at, get_settings()), phase_task, team=name, status=status, note=note)
 
 
 def _announce(engine: Engine, settings: Settings, form: AnnouncementForm, at: datetime) -> None:
@@ -137,7 +135,7 @@ def _announce(engine: Engine, settings: Settings, form: AnnouncementForm, at: da
         there: list[Announcement] = announcements_of(session, competition)
         if all(one.title != form.title for one in there):
             author = _organiser(session)
-            publish(session, competition, form, author=author, group=None, key=None, settings=settings, now=at)
+            publish(UserAct(session, author, at, settings), competition, form, group=None, key=None)
 
 
 def _ask(engine: Engine, settings: Settings, question: texts.Asked, at: datetime) -> None:
@@ -147,17 +145,14 @@ def _ask(engine: Engine, settings: Settings, question: texts.Asked, at: datetime
         if find_question_by_key(session, asker, key) is not None:
             return
         form = QuestionForm(question.title, question.text)
-        made = ask(session, competition, form, asker=asker, key=key, settings=settings, now=at)
+        made = ask(UserAct(session, asker, at, settings), competition, form, key=key)
         if question.answer:
             answer(
-                session,
+                UserAct(session, _organiser(session), at + timedelta(hours=5), settings),
                 competition,
                 made.id,
                 question.answer,
                 is_public=question.is_public,
-                organiser=_organiser(session),
-                settings=settings,
-                now=at + timedelta(hours=5),
             )
 
 

@@ -32,6 +32,7 @@ from app.models import (
     TextReport,
     User,
 )
+from app.people.act import Act
 from app.people.rights import rights_of
 from tests.beside import add_other_task, submit_other
 from tests.rich_rows import add_gold
@@ -190,7 +191,9 @@ def test_whoever_gets_a_competition_is_its_organiser_with_every_right(engine: En
     limits = limits_of(get_settings())
     for user in (ada, bob):
         with writing(engine) as session:
-            transfer(session, find_competition(session, COMPETITION), user.username, limits, by=None, now=NOW)
+            transfer(
+                Act(session, None, NOW, get_settings()), find_competition(session, COMPETITION), user.username, limits
+            )
     assert sizes(engine)[COMPETITION].owner == "bob"
     with reading(engine) as session:
         here = find_competition(session, COMPETITION)

@@ -6,10 +6,12 @@ from uuid import UUID
 
 from sqlalchemy import Engine
 
+from app.base.config import get_settings
 from app.base.db import writing
 from app.boards.marks import clear_mark, mark_row
 from app.competitions.find import find_phase_task
 from app.models import RowStatus, User
+from app.people.act import Act
 from tests.world import COMPETITION, NOW, PHASE, TASK
 
 UNRANKED, DISQUALIFIED, HIDDEN = RowStatus.UNRANKED, RowStatus.DISQUALIFIED, RowStatus.HIDDEN
@@ -27,17 +29,15 @@ def mark(
     """Of a team by name, or of a submission."""
     with writing(engine) as session:
         return mark_row(
-            session,
+            Act(session, actor, NOW, get_settings()),
             find_phase_task(session, COMPETITION, phase, TASK),
             team=whose if isinstance(whose, str) else "",
             submission_id=whose if isinstance(whose, UUID) else None,
             status=status,
             note=note,
-            actor=actor,
-            now=NOW,
         ).id
 
 
 def clear(engine: Engine, mark_id: int) -> None:
     with writing(engine) as session:
-        clear_mark(session, find_phase_task(session, COMPETITION, PHASE, TASK), mark_id, actor=None, now=NOW)
+        clear_mark(Act(session, None, NOW, get_settings()), find_phase_task(session, COMPETITION, PHASE, TASK), mark_id)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select
 
+from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.errors import NotFound
 from app.boards.documents import board_csv
@@ -21,6 +22,7 @@ from app.competitions.visibility import SeenAs, View, Viewer
 from app.judging.rounds import find_round, publish_round
 from app.judging.summary import results_for
 from app.models import RowStatus, Snapshot, Team, TeamKind, User
+from app.people.act import Act
 from tests.boards.marks import DISQUALIFIED, HIDDEN, UNRANKED, clear, mark
 from tests.competitions.embargo import add_phase, declare, enter, freeze, hide, look, rows
 from tests.judging import judged as judging
@@ -375,7 +377,7 @@ def test_a_round_of_judging_leaves_out_what_boards_do_not_show(engine: Engine, p
         names = [team.name for team in session.scalars(select(Team).order_by(Team.id))][-3:]
         marks = zip(names[:2], (HIDDEN, DISQUALIFIED), strict=True)
         for name, status in marks:
-            mark_row(session, phase_task, team=name, status=status, note="why", actor=root, now=NOW)
+            mark_row(Act(session, root, NOW, get_settings()), phase_task, team=name, status=status, note="why")
 
     def judged(viewer: User | None) -> set[str]:
         with reading(engine) as session:

@@ -8,6 +8,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import Engine, select
 
+from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.errors import InvalidForm, NotFound
 from app.boards.leaderboard import board_version
@@ -16,6 +17,7 @@ from app.boards.views import RowMarkOut
 from app.competitions.find import find_board, find_competition, find_phase_task
 from app.competitions.visibility import Viewer
 from app.models import AuditEntry, BoardShown, RowStatus, User
+from app.people.act import Act
 from app.submissions.find import get_submission
 from tests.boards.marks import DISQUALIFIED, HIDDEN, UNRANKED, clear, mark
 from tests.competitions.embargo import MINUTE, add_phase, enter, hide, look
@@ -65,7 +67,11 @@ def test_marks_are_listed_by_team_that_of_the_whole_team_first_and_by_their_orde
     first, second = (enter(engine, people[0], 0.9, minute=minute) for minute in (1, 2))
     with writing(engine) as session:
         said = mark_row(
-            session, the_phase_task(session), submission_id=bobs, status=UNRANKED, note=" late ", actor=root, now=NOW
+            Act(session, root, NOW, get_settings()),
+            the_phase_task(session),
+            submission_id=bobs,
+            status=UNRANKED,
+            note=" late ",
         )
     assert (said.team, said.submission, said.status, said.note) == ("Bob", bobs, UNRANKED, "late")
     assert (said.marked_by, said.set_at) == ("root", NOW)
@@ -112,7 +118,7 @@ def test_everything_wrong_is_told_and_nothing_is_changed(
     enter(engine, people[0], 0.9)
     add_team(engine, people[1], name="Bob")
     with writing(engine) as session, pytest.raises(InvalidForm) as refused:
-        mark_row(session, find_phase_task(session, COMPETITION, PHASE, TASK), actor=None, now=NOW, **said)
+        mark_row(Act(session, None, NOW, get_settings()), find_phase_task(session, COMPETITION, PHASE, TASK), **said)
     assert set(refused.value.details["fields"]) == fields
     with reading(engine) as session:
         assert list_marks(session, the_phase_task(session)) == []

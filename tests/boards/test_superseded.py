@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select
 
+from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.errors import NotFound
 from app.boards.freezing import AFTER_CLOSE
@@ -18,6 +19,7 @@ from app.competitions.allowances import LateEntries, list_allowances, take_back
 from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import Viewer
 from app.models import OutgoingMail, PhaseTask, User
+from app.people.act import Act
 from tests.competitions.allowing import allow
 from tests.competitions.embargo import INSTANT, add_phase, declare, enter, freeze, hide, look, rows
 from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE, add_team, add_user
@@ -232,7 +234,7 @@ def test_an_extension_that_outlasts_the_freeze_warns_where_it_is_made(closing: E
 def test_an_allowance_that_is_taken_back_is_not_waited_for(closing: Engine, late_team: User) -> None:
     allowance_id = allow(closing, "Cats", until=LATER, is_ranked=True)
     with writing(closing) as session:
-        take_back(session, find_competition(session, COMPETITION), allowance_id, actor=None, now=CLOSE)
+        take_back(Act(session, None, CLOSE, get_settings()), find_competition(session, COMPETITION), allowance_id)
     assert freeze(closing, DUE) == 2
 
 

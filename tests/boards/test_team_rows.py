@@ -7,12 +7,14 @@ from datetime import datetime
 import pytest
 from sqlalchemy import Engine
 
+from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.errors import NotFound
 from app.boards.team_rows import team_rows
 from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import SeenAs, Viewer
 from app.models import Role, RowStatus, TeamKind, User
+from app.people.act import UserAct
 from app.people.rights import grant_role
 from app.teams.membership import rename_team
 from tests import world
@@ -107,7 +109,11 @@ def test_a_name_that_official_results_alone_have_leads_to_them(engine: Engine, e
     assert freeze(engine, NOW + DAY + HOUR)
     later = NOW + DAY + 2 * HOUR
     with writing(engine) as session:
-        rename_team(session, find_competition(session, COMPETITION), session.get_one(User, bob.id), "Robert", later)
+        rename_team(
+            UserAct(session, session.get_one(User, bob.id), later, get_settings()),
+            find_competition(session, COMPETITION),
+            "Robert",
+        )
     with reading(engine) as session:
         competition = find_competition(session, COMPETITION)
         old, new = (team_rows(session, competition, name, Viewer(None, later)) for name in ("Bob", "Robert"))

@@ -15,6 +15,7 @@ from app.base.config import get_settings
 from app.base.db import get_engine, reading, writing
 from app.models import Authenticator, LoginSession, OutgoingMail, User
 from app.people import audit
+from app.people.act import UserAct
 from app.people.auth import authenticate, start_session
 from app.people.organising_requests import ask_to_organise
 from app.people.password_resets import use
@@ -177,7 +178,7 @@ def test_requests_to_organise_are_shown_and_answered_once(
     monkeypatch.setattr("sys.stdin", io.StringIO(PASSWORD))
     run(["account", "create", "eve", "--email", "eve@example.org", "--password-stdin", *here])
     with writing(get_engine(get_settings().database_address)) as session:
-        ask_to_organise(session, find_user(session, "eve"), "Riddles.", get_settings(), datetime.now(UTC))
+        ask_to_organise(UserAct(session, find_user(session, "eve"), datetime.now(UTC), get_settings()), "Riddles.")
     capsys.readouterr()
     run(["account", "requests", *here])
     row = capsys.readouterr().out.splitlines()[1].split("\t")

@@ -11,6 +11,7 @@ from app.base.config import Settings
 from app.base.db import writing
 from app.competitions.allowances import NewExtension, grant
 from app.competitions.find import find_competition
+from app.people.act import Act
 from tests.world import COMPETITION, NOW, PHASE
 
 WHY = "their cluster was down"
@@ -20,6 +21,4 @@ def allow(engine: Engine, team: str = "Ada", *, now: datetime = NOW, **more: Any
     """Its id."""
     with writing(engine) as session:
         wanted = NewExtension(**{"phase": PHASE, "team": team, "reason": WHY, **more})
-        return grant(
-            session, find_competition(session, COMPETITION), wanted, Settings(), actor=None, now=now
-        ).allowance.id
+        return grant(Act(session, None, now, Settings()), find_competition(session, COMPETITION), wanted).allowance.id

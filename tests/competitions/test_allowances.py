@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select
 
-from app.base.config import Settings
+from app.base.config import Settings, get_settings
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError, InvalidForm, LimitReached, NotFound, PhaseNotOpen
 from app.competitions.allowances import (
@@ -26,6 +26,7 @@ from app.competitions.allowances import (
 from app.competitions.find import find_board, find_competition
 from app.competitions.limits import is_open_for, quota
 from app.models import Allowance, AuditEntry, EntryRule, OutgoingMail, Snapshot, Team, TeamKind, User
+from app.people.act import Act
 from app.standings.check import check_task
 from app.submissions.choices import withdraw_submission
 from app.submissions.validations import check_may_validate
@@ -40,7 +41,7 @@ CLOSE, LATER = NOW + DAY, NOW + 2 * DAY
 
 def end(engine: Engine, allowance_id: int, now: datetime = NOW) -> None:
     with writing(engine) as session:
-        take_back(session, find_competition(session, COMPETITION), allowance_id, actor=None, now=now)
+        take_back(Act(session, None, now, get_settings()), find_competition(session, COMPETITION), allowance_id)
 
 
 def faults(engine: Engine, **wanted: Any) -> dict[str, str]:
@@ -201,7 +202,7 @@ def test_another_competitions_allowance_is_not_there(engine: Engine, ada: User) 
     add_competition(engine, name="other")
     allowed = allow(engine, extra_total=1)
     with writing(engine) as session, pytest.raises(EvergoldError, match="no such allowance"):
-        take_back(session, find_competition(session, "other"), allowed, actor=None, now=NOW)
+        take_back(Act(session, None, NOW, get_settings()), find_competition(session, "other"), allowed)
 
 
 def test_every_member_reads_of_it_in_a_mail(engine: Engine, people: list[User], ada: User) -> None:
@@ -250,7 +251,7 @@ def test_what_is_allowed_is_listed_by_phase_and_team(engine: Engine, people: lis
         with writing(engine) as session:
             wanted = NewExtension(phase, team, extra_total=1, reason=WHY)
             actor = olga if team == "Ada" else None
-            grant(session, find_competition(session, COMPETITION), wanted, Settings(), actor=actor, now=NOW)
+            grant(Act(session, actor, NOW, Settings()), find_competition(session, COMPETITION), wanted)
     with reading(engine) as session:
         listed = list_allowances(session, find_competition(session, COMPETITION))
         assert [(one.phase.name, one.team, one.granted_by) for one in listed] == [

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, delete, select
 
+from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.errors import InvalidForm
 from app.competitions.confirmation import (
@@ -34,7 +35,9 @@ from app.models import (
     Team,
     TeamKind,
 )
+from app.people.act import Act
 from app.people.audit import record
+from app.people.rights import find_user
 from tests.beside import add_other_task
 from tests.competitions.embargo import add_phase
 from tests.rich_world import NEIGHBOURS, OTHER_TASK, fresh, leave_alone_what_is_prepared
@@ -52,6 +55,7 @@ def draft(sqlite_engine: Engine) -> Engine:
     """A draft with a baseline that is scored, and whose first revision asks for a confirmation."""
     leave_alone_what_is_prepared(sqlite_engine)
     add_competition(sqlite_engine)
+    add_user(sqlite_engine, "ada")
     with writing(sqlite_engine) as session:
         find_competition(session, COMPETITION).stage = Stage.DRAFT
     declare(sqlite_engine, 1, {CONFIRM_SCORES: [WHY]})
@@ -112,12 +116,16 @@ def publish(engine: Engine, stage: Stage = Stage.PUBLISHED) -> None:
 
 def confirm(engine: Engine) -> None:
     with writing(engine) as session:
-        confirm_scores(session, find_competition(session, COMPETITION), actor="ada", now=NOW)
+        confirm_scores(
+            Act(session, find_user(session, "ada"), NOW, get_settings()), find_competition(session, COMPETITION)
+        )
 
 
 def decline(engine: Engine, why: str) -> None:
     with writing(engine) as session:
-        decline_scores(session, find_competition(session, COMPETITION), why, actor="ada", now=NOW)
+        decline_scores(
+            Act(session, find_user(session, "ada"), NOW, get_settings()), find_competition(session, COMPETITION), why
+        )
 
 
 @pytest.mark.parametrize("stage", [Stage.PRIVATE, Stage.PUBLISHED])
@@ -304,6 +312,7 @@ def test_a_verdict_on_a_deleted_competition_of_the_name_does_not_hold(draft: Eng
 def test_nothing_is_to_be_confirmed_where_nothing_declares_it(sqlite_engine: Engine) -> None:
     leave_alone_what_is_prepared(sqlite_engine)
     add_competition(sqlite_engine)
+    add_user(sqlite_engine, "ada")
     with reading(sqlite_engine) as session:
         assert confirmation_of(session, find_competition(session, COMPETITION)) is None
     with pytest.raises(NotConfirmed, match="Nothing of this competition is to be confirmed"):

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select
 
+from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.errors import Forbidden, InvalidForm
 from app.base.storage import UNLIMITED_BYTES
@@ -41,6 +42,7 @@ from app.models import (
     Role,
     User,
 )
+from app.people.act import Act
 from app.people.rights import ANY_RIGHT, grant_role
 from tests import rich_rows
 from tests.world import COMPETITION, NOW, PHASE, TASK, add_competition, add_user
@@ -74,7 +76,7 @@ def owner(engine: Engine, name: str = COMPETITION) -> int | None:
 
 def give(engine: Engine, to: str, by: User | None, limits: OrganiserLimits = LIMITS) -> User:
     with writing(engine) as session:
-        return hand_over(session, find_competition(session, COMPETITION), to, limits, by=by, now=NOW)
+        return hand_over(Act(session, by, NOW, get_settings()), find_competition(session, COMPETITION), to, limits)
 
 
 # ------------------------------------------------------------------------------------------------------- handing over
@@ -124,7 +126,7 @@ def test_nobody_is_handed_more_competitions_than_they_may_own(sqlite_engine: Eng
 
 def leave(engine: Engine, user: User, by: User | None, role: Role = Role.ORGANISER, place: str = COMPETITION) -> bool:
     with writing(engine) as session:
-        return take_role(session, find_competition(session, place), user, role, by=by, now=NOW)
+        return take_role(Act(session, by, NOW, get_settings()), find_competition(session, place), user, role)
 
 
 def test_the_last_organiser_stays_and_testers_and_organisers_elsewhere_are_none(

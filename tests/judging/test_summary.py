@@ -9,6 +9,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import Engine
 
+from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.errors import NotFound
 from app.boards.marks import mark_row
@@ -19,6 +20,7 @@ from app.judging.selection import choose_submissions
 from app.judging.summary import ALL_EQUAL, results_for
 from app.judging.views import CorrelationOut, JudgedOut, RoundResults
 from app.models import RowMark, RowStatus, Submission, TeamKind, User
+from app.people.act import Act
 from evergold.scoring.task import NOT_ENTERED, Score
 from tests import world
 from tests.competitions.embargo import add_phase, hide
@@ -146,7 +148,7 @@ def test_who_is_disqualified_or_hidden_stands_in_no_summary_but_an_organisers(
     def put(status: RowStatus, **whose: Any) -> None:
         with writing(engine) as session:
             asked = find_phase_task(session, COMPETITION, PHASE, TASK)
-            mark_row(session, asked, status=status, note="why", actor=olga, now=NOW, **whose)
+            mark_row(Act(session, olga, NOW, get_settings()), asked, status=status, note="why", **whose)
 
     add_phase(engine, "post", starts_at=NOW)
     with writing(engine) as session:

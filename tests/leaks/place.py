@@ -54,6 +54,7 @@ from app.models import (
 from app.moderation.hiding import hide as hide_text
 from app.moderation.reports import report
 from app.moderation.texts import stored_text
+from app.people.act import Act, UserAct
 from app.people.rights import grant_role, set_rights
 from app.rescoring.sets import start_rescoring
 from app.runs.outcomes import RunResult, record_scores
@@ -389,16 +390,16 @@ def _say_something(engine: Engine, settings: Settings) -> None:
     with writing(engine) as session:
         here, olga = find_competition(session, COMPETITION), _user(session, "olga")
         said = AnnouncementForm("Welcome", "Have a good time.")
-        publish(session, here, said, author=olga, group=None, key=None, settings=settings, now=NOW)
+        publish(UserAct(session, olga, NOW, settings), here, said, group=None, key=None)
         bad = AnnouncementForm("Welcome again", "An advertisement.")
-        bad_id = publish(session, here, bad, author=olga, group=None, key=None, settings=settings, now=NOW).id
+        bad_id = publish(UserAct(session, olga, NOW, settings), here, bad, group=None, key=None).id
         found = (stored_text(session, here, TextKind.ANNOUNCEMENT, number) for number in (1, bad_id))
         about = [one for one in found if one is not None]
         beta = _user(session, "beta")
-        report(session, here, about[0], ReportReason.SPAM, "", reporter=beta, settings=settings, now=NOW)
-        hide_text(session, here, about[1], "Not here.", actor=olga, settings=settings, now=NOW)
+        report(UserAct(session, beta, NOW, settings), here, about[0], ReportReason.SPAM, "")
+        hide_text(Act(session, olga, NOW, settings), here, about[1], "Not here.")
         asked = QuestionForm("A question", "Why?")
-        ask(session, here, asked, asker=_user(session, "alpha"), key=None, settings=settings, now=NOW)
+        ask(UserAct(session, _user(session, "alpha"), NOW, settings), here, asked, key=None)
 
 
 def _add_webhook(engine: Engine, settings: Settings) -> None:
@@ -406,7 +407,7 @@ def _add_webhook(engine: Engine, settings: Settings) -> None:
     with writing(engine) as session:
         here, olga = find_competition(session, COMPETITION), _user(session, "olga")
         entry = WebhookEntry(name="Ours", address="https://chat.example.org/hook", kinds=[NewsKind.QUESTION_ASKED])
-        added = add_webhook(session, Holder(here), entry, owner=olga, settings=settings, now=NOW)
+        added = add_webhook(UserAct(session, olga, NOW, settings), Holder(here), entry)
         send_test(session, added, NOW)
         replayed = WebhookDelivery(
             webhook_id=added.id,
@@ -557,7 +558,9 @@ def rescore(engine: Engine, phase: str) -> None:
     """An open set of a phase, ready to be published: everything scores otherwise."""
     with writing(engine) as session:
         competition, olga = find_competition(session, COMPETITION), _user(session, "olga")
-        made = start_rescoring(session, competition, [phase], note="Wrong labels.", user=olga, now=NOW - 40 * MINUTE)
+        made = start_rescoring(
+            Act(session, olga, NOW - 40 * MINUTE, get_settings()), competition, [phase], note="Wrong labels."
+        )
         runs = session.scalars(select(ScoringRun.id).where(ScoringRun.rescoring_id == made.id)).all()
     for number, run_id in enumerate(runs):
         score(engine, run_id, (0.07 + number / 100, 0.013))

@@ -11,11 +11,13 @@ from itertools import count
 import pytest
 from sqlalchemy import Engine, func, select
 
+from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.competitions import limits
 from app.competitions.find import find_competition, find_phase_task
 from app.models import Team
 from app.operations import metrics
+from app.people.act import Act
 from app.rescoring.sets import drop_rescoring
 from app.submissions.accept import Sender, accept_submission
 from tests import world
@@ -98,7 +100,7 @@ class OwnWork:
         self._settings, self._engine, self._newcomers = guarded.site.settings, guarded.site.engine, count()
         monkeypatch.setattr(sweep, "_forgotten_task_types", list)
         with writing(self._engine) as session:  # an open set is compared with all that was sent, each time
-            drop_rescoring(session, find_competition(session, COMPETITION), 1, user=None, now=NOW)
+            drop_rescoring(Act(session, None, NOW, get_settings()), find_competition(session, COMPETITION), 1)
 
     def costs(self) -> Counter[str]:
         """Of doing it a second time: the first one does what was due."""

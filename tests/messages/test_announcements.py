@@ -26,6 +26,7 @@ from app.messages.announcements import (
 )
 from app.models import Announcement, AuditEntry, MailChoice, OutgoingMail, Right, Role, TeamKind, User
 from app.people import audit
+from app.people.act import UserAct
 from app.people.mail import MailKind, choose, find_link
 from app.people.mail_delivery import Letter, _message
 from app.people.rights import RightMissing, grant_role
@@ -54,16 +55,7 @@ def announce(
 ) -> Announcement:
     with writing(engine) as session:
         found = find_competition(session, COMPETITION)
-        return publish(
-            session,
-            found,
-            form,
-            author=author,
-            group=group_of(found, mail),
-            key=key,
-            settings=SETTINGS,
-            now=NOW,
-        )
+        return publish(UserAct(session, author, NOW, SETTINGS), found, form, group=group_of(found, mail), key=key)
 
 
 def titles(engine: Engine, *, with_withdrawn: bool = False) -> list[str]:
@@ -95,7 +87,7 @@ def test_an_edit_is_marked_and_a_pin_alone_is_none(engine: Engine, olga: User) -
     for at, form in ((HOUR, replace(FORM, is_pinned=True)), (2 * HOUR, replace(FORM, text="Until Monday."))):
         with writing(engine) as session:
             found = find_competition(session, COMPETITION)
-            changed = edit(session, found, made.id, form, editor=olga, now=NOW + at)
+            changed = edit(UserAct(session, olga, NOW + at, SETTINGS), found, made.id, form)
         assert changed.edited_at == (None if at == HOUR else NOW + 2 * HOUR)
     with reading(engine) as session:
         actions = session.scalars(select(AuditEntry.action).where(AuditEntry.action.startswith("announcement"))).all()
@@ -106,20 +98,20 @@ def test_an_edit_is_marked_and_a_pin_alone_is_none(engine: Engine, olga: User) -
 def test_a_withdrawn_one_is_gone_for_all_but_organisers(engine: Engine, olga: User) -> None:
     made = announce(engine, olga)
     with writing(engine) as session:
-        withdraw(session, find_competition(session, COMPETITION), made.id, actor=olga, now=NOW)
+        withdraw(UserAct(session, olga, NOW, SETTINGS), find_competition(session, COMPETITION), made.id)
     assert titles(engine) == []
     assert titles(engine, with_withdrawn=True) == [FORM.title]
     with pytest.raises(NotFound), writing(engine) as session:
-        withdraw(session, find_competition(session, COMPETITION), made.id, actor=olga, now=NOW)
+        withdraw(UserAct(session, olga, NOW, SETTINGS), find_competition(session, COMPETITION), made.id)
     with pytest.raises(NotFound), writing(engine) as session:
-        edit(session, find_competition(session, COMPETITION), made.id, FORM, editor=olga, now=NOW)
+        edit(UserAct(session, olga, NOW, SETTINGS), find_competition(session, COMPETITION), made.id, FORM)
 
 
 def test_one_of_another_competition_is_not_there(engine: Engine, olga: User) -> None:
     made = announce(engine, olga)
     add_competition(engine, name="proverbs")
     with pytest.raises(NotFound), writing(engine) as session:
-        edit(session, find_competition(session, "proverbs"), made.id, FORM, editor=olga, now=NOW)
+        edit(UserAct(session, olga, NOW, SETTINGS), find_competition(session, "proverbs"), made.id, FORM)
 
 
 def test_kept_pages_notice_every_change(engine: Engine, olga: User) -> None:
@@ -127,10 +119,15 @@ def test_kept_pages_notice_every_change(engine: Engine, olga: User) -> None:
     made = announce(engine, olga)
     seen.append(freshness_of(engine))
     with writing(engine) as session:
-        edit(session, find_competition(session, COMPETITION), made.id, replace(FORM, text="x"), editor=olga, now=NOW)
+        edit(
+            UserAct(session, olga, NOW, SETTINGS),
+            find_competition(session, COMPETITION),
+            made.id,
+            replace(FORM, text="x"),
+        )
     seen.append(freshness_of(engine))
     with writing(engine) as session:
-        withdraw(session, find_competition(session, COMPETITION), made.id, actor=olga, now=NOW)
+        withdraw(UserAct(session, olga, NOW, SETTINGS), find_competition(session, COMPETITION), made.id)
     seen.append(freshness_of(engine))
     assert len(set(seen)) == 4
 

@@ -13,6 +13,7 @@ from app.competitions.find import find_competition
 from app.messages.announcements import group_of, people_in
 from app.messages.questions import QuestionForm, ask, questions_for
 from app.models import OutgoingMail, Right, ScoringRun, User
+from app.people.act import UserAct
 from app.people.rights import organisers_of
 from tests.beside import add_other_task, enter_other, one_right_each
 from tests.competitions.embargo import enter
@@ -88,15 +89,7 @@ def test_a_question_is_mailed_to_those_who_answer_questions(sqlite_engine: Engin
     one_right_each(sqlite_engine)
     with writing(sqlite_engine) as session:
         found = find_competition(session, COMPETITION)
-        ask(
-            session,
-            found,
-            QuestionForm("Is it blind?", "May we?"),
-            asker=people[0],
-            key=None,
-            settings=get_settings(),
-            now=NOW,
-        )
+        ask(UserAct(session, people[0], NOW, get_settings()), found, QuestionForm("Is it blind?", "May we?"), key=None)
     with reading(sqlite_engine) as session:
         assert session.scalars(select(OutgoingMail.recipient)).all() == ["has-messages@example.org"]
 

@@ -21,6 +21,7 @@ from app.messages.questions import (
     set_closed,
 )
 from app.models import OutgoingMail, Question, Role, User
+from app.people.act import UserAct
 from app.people.rights import grant_role
 from tests.rich_world import NEIGHBOURS
 from tests.world import COMPETITION, HOUR, NOW, add_user
@@ -47,7 +48,7 @@ def asked(
 ) -> Question:
     with writing(engine) as session:
         found = find_competition(session, competition)
-        return ask(session, found, form, asker=asker, key=key, settings=SETTINGS, now=now)
+        return ask(UserAct(session, asker, now, SETTINGS), found, form, key=key)
 
 
 def mail_to(engine: Engine, username: str) -> OutgoingMail:
@@ -86,16 +87,7 @@ def test_every_word_of_an_answer_is_in_its_place(sqlite_engine: Engine, people: 
 def answered(engine: Engine, question_id: int, organiser: User, text: str, *, is_public: bool = False) -> None:
     with writing(engine) as session:
         found = find_competition(session, COMPETITION)
-        answer(
-            session,
-            found,
-            question_id,
-            text=text,
-            is_public=is_public,
-            organiser=organiser,
-            settings=SETTINGS,
-            now=NOW + HOUR,
-        )
+        answer(UserAct(session, organiser, NOW + HOUR, SETTINGS), found, question_id, text=text, is_public=is_public)
 
 
 def test_the_same_key_of_another_asker_is_another_question(sqlite_engine: Engine, people: list[User]) -> None:
@@ -149,5 +141,5 @@ def test_a_question_is_of_its_competition(sqlite_engine: Engine, people: list[Us
         here = find_competition(session, COMPETITION)
         with pytest.raises(NotFound):
             find_question(session, here, 1)
-        assert set_closed(session, here, question.id, is_closed=True, organiser=olga, now=NOW).closed_at == NOW
-        assert set_closed(session, here, question.id, is_closed=False, organiser=olga, now=NOW).closed_at is None
+        assert set_closed(UserAct(session, olga, NOW, SETTINGS), here, question.id, is_closed=True).closed_at == NOW
+        assert set_closed(UserAct(session, olga, NOW, SETTINGS), here, question.id, is_closed=False).closed_at is None

@@ -37,6 +37,7 @@ from app.moderation.desk import desk_for, dismiss_as, hide_as, hide_reported, ki
 from app.moderation.hiding import Replaced, find_hidden, list_hidden
 from app.moderation.reports import find_report, list_reports, report
 from app.moderation.texts import HIDDEN, find_text, stored_text
+from app.people.act import UserAct
 from app.people.rights import RightMissing
 from app.submissions.find import get_submission
 from tests.beside import one_right_each
@@ -78,9 +79,8 @@ def here(sqlite_engine: Engine, people: list[User]) -> World:
     with writing(engine) as session:
         found = find_competition(session, COMPETITION)
         form = QuestionForm("Why us?", "We ask.")
-        question = ask(session, found, form, asker=ada, key=None, settings=SETTINGS, now=NOW).id
-        more: dict[str, Any] = {"is_public": True, "organiser": root, "settings": SETTINGS, "now": NOW}
-        answer(session, found, question, "Because.", **more)
+        question = ask(UserAct(session, ada, NOW, SETTINGS), found, form, key=None).id
+        answer(UserAct(session, root, NOW, SETTINGS), found, question, "Because.", is_public=True)
         announcement = Announcement(id=question, competition_id=found.id, title="Why us?", text="We say.")
         announcement.author_id, announcement.published_at = root.id, NOW
         session.add(announcement)
@@ -92,8 +92,7 @@ def tell(here: World, reporter: User, kind: TextKind, which: str, words: str = "
     with writing(here.engine) as session:
         competition = find_competition(session, COMPETITION)
         found = find_text(session, competition, kind, which, Viewer(reporter, NOW))
-        more: dict[str, Any] = {"reporter": reporter, "settings": SETTINGS, "now": NOW}
-        return report(session, competition, found, ReportReason.SPAM, words, **more).id
+        return report(UserAct(session, reporter, NOW, SETTINGS), competition, found, ReportReason.SPAM, words).id
 
 
 def open_reports(engine: Engine, kinds: Sequence[TextKind] = tuple(TextKind)) -> list[int]:
@@ -105,7 +104,7 @@ def open_reports(engine: Engine, kinds: Sequence[TextKind] = tuple(TextKind)) ->
 def hide(here: World, kind: TextKind, which: str, by: User | None = None) -> int:
     with writing(here.engine) as session:
         found = find_competition(session, COMPETITION)
-        return hide_as(session, found, by or here.root, kind, which, "No.", settings=SETTINGS, now=NOW + HOUR).id
+        return hide_as(UserAct(session, by or here.root, NOW + HOUR, SETTINGS), found, kind, which, "No.").id
 
 
 def shown(here: World) -> dict[TextKind, str | None]:
@@ -215,8 +214,8 @@ def test_reports_of_one_text_are_closed_together_and_no_others(here: World) -> N
     assert open_reports(here.engine, (ANSWER, TEAM)) == [made[ANSWER], made[TEAM]]
     with writing(here.engine) as session:
         found = find_competition(session, COMPETITION)
-        dismiss_as(session, found, here.root, made[QUESTION], NOW + HOUR)
-        dismiss_as(session, found, here.root, made[QUESTION], NOW + 2 * HOUR)
+        dismiss_as(UserAct(session, here.root, NOW + HOUR, SETTINGS), found, made[QUESTION])
+        dismiss_as(UserAct(session, here.root, NOW + 2 * HOUR, SETTINGS), found, made[QUESTION])
     assert open_reports(here.engine) == [made[kind] for kind in (ANSWER, ANNOUNCEMENT, TEAM, SYSTEM)]
     with reading(here.engine) as session:
         found = find_competition(session, COMPETITION)
@@ -270,7 +269,7 @@ def test_one_text_is_hidden_and_comes_back_and_its_neighbours_stay(here: World, 
         with pytest.raises(NotFound):
             find_hidden(session, find_competition(session, NEIGHBOURS), number)
     with writing(here.engine) as session:
-        show_as(session, find_competition(session, COMPETITION), here.root, number, NOW + DAY)
+        show_as(UserAct(session, here.root, NOW + DAY, SETTINGS), find_competition(session, COMPETITION), number)
     assert shown(here) == BEFORE
     with reading(here.engine) as session, pytest.raises(NotFound):
         find_hidden(session, find_competition(session, COMPETITION), number)
@@ -299,7 +298,7 @@ def test_a_system_is_hidden_with_all_versions_of_its_card_wherever_it_was_entere
         assert told.get("Bob", ("Crow", "SVM")) == ("Crow", "SVM")
         assert told["Ada"] == (f"{HIDDEN} ({crow})", "")
     with writing(engine) as session:
-        show_as(session, find_competition(session, COMPETITION), here.root, number, NOW + DAY)
+        show_as(UserAct(session, here.root, NOW + DAY, SETTINGS), find_competition(session, COMPETITION), number)
     assert look(engine, phase="post").rows[0].system == "Crow"
 
 
@@ -430,7 +429,7 @@ def test_a_name_that_another_system_of_the_team_has_since_does_not_come_back(her
     number = hide(here, SYSTEM, str(here.of_ada))
     enter(here.engine, here.ada, 0.6, minute=1, system="Crow")
     with pytest.raises(Replaced, match="Another system"), writing(here.engine) as session:
-        show_as(session, find_competition(session, COMPETITION), here.root, number, NOW)
+        show_as(UserAct(session, here.root, NOW, SETTINGS), find_competition(session, COMPETITION), number)
 
 
 # ------------------------------------------------------------------------------------------------------------ the desk
@@ -470,7 +469,7 @@ def test_each_organiser_decides_about_the_texts_of_their_right(here: World) -> N
                     hide(here, kind, dict(here.texts)[kind], user)
         if right is not Right.SUBMISSIONS:
             with pytest.raises(RightMissing), writing(here.engine) as session:
-                show_as(session, find_competition(session, COMPETITION), user, hidden, NOW)
+                show_as(UserAct(session, user, NOW, SETTINGS), find_competition(session, COMPETITION), hidden)
     _hide_reported(here, people[Right.MESSAGES], made[ANSWER])
     assert shown(here)[ANSWER] != BEFORE[ANSWER]
     _dismiss(here, people[Right.SUBMISSIONS], made[SYSTEM])
@@ -480,12 +479,12 @@ def test_each_organiser_decides_about_the_texts_of_their_right(here: World) -> N
 def _hide_reported(here: World, user: User, number: int) -> None:
     with writing(here.engine) as session:
         found = find_competition(session, COMPETITION)
-        hide_reported(session, found, user, number, "No.", SETTINGS, NOW)
+        hide_reported(UserAct(session, user, NOW, SETTINGS), found, number, "No.")
 
 
 def _dismiss(here: World, user: User, number: int) -> None:
     with writing(here.engine) as session:
-        dismiss_as(session, find_competition(session, COMPETITION), user, number, NOW)
+        dismiss_as(UserAct(session, user, NOW, SETTINGS), find_competition(session, COMPETITION), number)
 
 
 def _block(here: World) -> None:

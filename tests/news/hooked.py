@@ -24,6 +24,7 @@ from app.models import (
     WebhookForm,
 )
 from app.news.sending import send_due
+from app.people.act import UserAct
 from app.people.rights import grant_role
 from app.webhooks.keeping import KINDS_FOR, WebhookEntry, add_webhook, holder_for
 from tests.receiver import Receiver
@@ -67,7 +68,7 @@ def hook(
             kinds=kinds or KINDS_FOR[audience],
             bearer=bearer,
         )
-        return add_webhook(session, holder, entry, owner=owner, settings=LOOPBACK, now=NOW).id
+        return add_webhook(UserAct(session, owner, NOW, LOOPBACK), holder, entry).id
 
 
 def to_loopback(host: str, port: int) -> list[str]:

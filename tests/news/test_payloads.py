@@ -13,6 +13,7 @@ from app.competitions.find import find_competition
 from app.messages.questions import QuestionForm, ask
 from app.models import Board, Competition, NewsKind, Right, Stage, User, WebhookAudience
 from app.news.watching import note_watched
+from app.people.act import UserAct
 from app.people.rights import set_rights
 from app.webhooks.keeping import KINDS_FOR
 from tests import world
@@ -168,7 +169,7 @@ def test_each_organiser_is_told_what_their_rights_show(engine: Engine, people: l
         found = find_competition(session, COMPETITION)
         set_rights(session, found, olga, frozenset({Right.SUBMISSIONS}), NOW, actor=None)
         form = QuestionForm("Is it blind?", "May we look?")
-        ask(session, found, form, asker=people[0], key=None, settings=LOOPBACK, now=NOW)
+        ask(UserAct(session, people[0], NOW, LOOPBACK), found, form, key=None)
     score(engine, submit(engine, people[1]).run_id, 0.5)
     assert kinds(told(engine, there)) == ["submission.scored"]
     assert sorted(statuses(engine, webhook_id)) == ["delivered", "dropped"]

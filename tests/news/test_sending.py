@@ -18,6 +18,7 @@ from app.messages.questions import QuestionForm, ask
 from app.models import AuditEntry, NewsKind, OutgoingMail, Role, User, Webhook, WebhookAudience, WebhookDelivery
 from app.news import sending
 from app.news.sending import DISABLE_AFTER, GIVE_UP_AFTER, LEASE, PAUSES, send_due
+from app.people.act import Act, UserAct
 from app.people.competition_blocks import BlockedHere, block
 from app.people.rights import revoke_role
 from app.webhooks.due import forget_deliveries
@@ -51,7 +52,7 @@ def asked(engine: Engine, asker: User, title: str = "Is it blind?") -> None:
     with writing(engine) as session:
         found = find_competition(session, COMPETITION)
         form = QuestionForm(title, "May we look at it?")
-        ask(session, found, form, asker=asker, key=None, settings=LOOPBACK, now=NOW)
+        ask(UserAct(session, asker, NOW, LOOPBACK), found, form, key=None)
 
 
 @pytest.mark.both
@@ -81,7 +82,7 @@ def test_nothing_is_noted_unless_its_reason_is_committed(
 def _ask_and_fail(engine: Engine, asker: User) -> None:
     with writing(engine) as session:
         found = find_competition(session, COMPETITION)
-        ask(session, found, QuestionForm("A", "B"), asker=asker, key=None, settings=LOOPBACK, now=NOW)
+        ask(UserAct(session, asker, NOW, LOOPBACK), found, QuestionForm("A", "B"), key=None)
         raise ZeroDivisionError
 
 
@@ -90,7 +91,9 @@ def test_two_secrets_sign_for_a_day(engine: Engine, people: list[User], olga: Us
     former = the_webhook(engine, webhook_id).secret
     with writing(engine) as session:
         renew_secret(
-            session, session.get_one(type(the_webhook(engine, webhook_id)), webhook_id), Holder(), by=olga, now=NOW
+            UserAct(session, olga, NOW, LOOPBACK),
+            session.get_one(type(the_webhook(engine, webhook_id)), webhook_id),
+            Holder(),
         )
     newer = the_webhook(engine, webhook_id).secret
     assert newer != former
@@ -248,7 +251,7 @@ def test_a_webhook_that_is_removed_after_its_claim_ends_no_round_for_others(
             claimed = WebhookDelivery.webhook_id == gone_id, WebhookDelivery.attempts > 0
             if gone is not None and session.scalar(select(WebhookDelivery.id).where(*claimed)) is not None:
                 holder = Holder(competition=find_competition(session, COMPETITION))
-                remove_webhook(session, gone, holder, by=olga, now=NOW)
+                remove_webhook(UserAct(session, olga, NOW, LOOPBACK), gone, holder)
         return NOW
 
     assert send_due(engine, LOOPBACK, remove_once_claimed, to_loopback) == 2
@@ -305,7 +308,7 @@ def test_who_is_blocked_in_the_competition_lends_nothing_there_and_saves_nothing
     for one in (of_ada, of_bob):
         in_writing(engine, send_test, one, NOW)
     with writing(engine) as session:
-        block(session, find_competition(session, COMPETITION), ada, "Rude.", actor=None, now=NOW)
+        block(Act(session, None, NOW, LOOPBACK), find_competition(session, COMPETITION), ada, "Rude.")
     assert deliver(engine) == 1
     assert (statuses(engine, of_ada), statuses(engine, of_bob)) == (["dropped"], ["delivered"])
     assert the_webhook(engine, of_ada).disabled_why == "whoever saved it last is blocked in this competition."
@@ -332,7 +335,7 @@ def test_webhooks_of_blocked_people_end_without_any_news(
 
     assert ended() == (0, [])
     with writing(engine) as session:
-        block(session, find_competition(session, COMPETITION), ada, "Rude.", actor=None, now=NOW)
+        block(Act(session, None, NOW, LOOPBACK), find_competition(session, COMPETITION), ada, "Rude.")
     assert ended() == (1, [of_team])
     asked(engine, people[1])
     with writing(engine) as session:

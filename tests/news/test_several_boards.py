@@ -26,6 +26,7 @@ from app.models import (
 )
 from app.news.payloads import NotSeen, board_at, looking, news_for, viewer_of, why_not_lent
 from app.news.watching import note_watched
+from app.people.act import UserAct
 from app.people.rights import revoke_role, set_rights
 from tests.beside import add_other_task, enter_other, one_right_each
 from tests.competitions.embargo import add_phase, declare, enter
@@ -238,7 +239,7 @@ def test_a_question_is_told_in_its_own_competition_to_those_who_answer(
     with writing(engine) as session:
         here, door = (find_competition(session, place) for place in (COMPETITION, NEIGHBOURS))
         form = QuestionForm("Is it blind?", "May we?")
-        asked = ask(session, here, form, asker=people[0], key=None, settings=LOOPBACK, now=NOW).id
+        asked = ask(UserAct(session, people[0], NOW, LOOPBACK), here, form, key=None).id
         theirs = session.scalars(select(Question.id).where(Question.competition_id == door.id).limit(1)).one()
         for right, number in hooks.items():
             webhook = session.get_one(Webhook, number)

@@ -30,6 +30,7 @@ from app.operations.backup import make_backup
 from app.operations.backup_format import MANIFEST, BackupColumn, BackupError, Manifest, kind_of, written
 from app.operations.database_revision import is_current
 from app.operations.restore import restore_backup
+from app.people.act import UserAct
 from app.privacy.archives import ready_archive, request_archive
 from app.privacy.deletions import carry_out, plan_account_deletion
 from app.teams.registration import register, rules_of
@@ -67,7 +68,7 @@ def serve(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Settings:
     with writing(engine) as session:
         place = find_competition(session, COMPETITION)
         place.registration = {"terms": "Be kind."}
-        register(session, place, ada, get_settings(), NOW, accepted=rules_of(place).terms_sha256)
+        register(UserAct(session, ada, NOW, get_settings()), place, accepted=rules_of(place).terms_sha256)
         place.registration = {}  # others of these tests come without having read them
     score_submission(upload(engine, ada))
     score_submission(upload(engine, ada, PREDICTION.replace("zero_shot,0", "zero_shot,9")))

@@ -16,6 +16,7 @@ from app.models import CompetitionTask, Heartbeat, ScoreRow, ScoringRun, Standin
 from app.operations import metrics
 from app.operations.health import PartOut, beat, broker_answers, last_beat, parts
 from app.operations.metrics import TOTALS, keep_totals
+from app.people.act import Act
 from app.people.mail import send_mail
 from app.rescoring.sets import start_rescoring
 from tests.rich_rows import add_gold
@@ -128,7 +129,9 @@ def test_what_is_rescored_may_wait_for_days(engine: Engine) -> None:
     add_gold(engine, COMPETITION, PHASE, TASK, NOW - HOUR)
     with writing(engine) as session:
         here = find_competition(session, COMPETITION)
-        start_rescoring(session, here, [f"{PHASE}/{TASK}"], note="Labels were wrong.", user=root, now=NOW - HOUR)
+        start_rescoring(
+            Act(session, root, NOW - HOUR, get_settings()), here, [f"{PHASE}/{TASK}"], note="Labels were wrong."
+        )
     assert unwell(asked(engine)) == set()
     assert numbers(engine)["evergold_queue_oldest_seconds"] == 0
 
@@ -318,7 +321,7 @@ def test_what_is_usual_is_of_the_latest_uploads_that_were_scored(
     add_gold(engine, COMPETITION, PHASE, TASK, NOW)
     with writing(engine) as session:
         here = find_competition(session, COMPETITION)
-        made = start_rescoring(session, here, [f"{PHASE}/{TASK}"], note="Labels.", user=None, now=NOW).id
+        made = start_rescoring(Act(session, None, NOW, get_settings()), here, [f"{PHASE}/{TASK}"], note="Labels.").id
         of_set = session.scalars(select(ScoringRun.id).where(ScoringRun.rescoring_id == made)).all()
     for run_id in of_set:
         finish(engine, sure(claim(engine, run_id)), scores_of(ZERO_SHOT, 0.5), NOW + MINUTE)

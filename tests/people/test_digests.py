@@ -15,6 +15,7 @@ from app.messages.announcements import AnnouncementForm, announcements_of, edit,
 from app.models import DigestItem, OutgoingMail, Pace, TextKind, User
 from app.moderation.hiding import hide, show_again
 from app.moderation.texts import stored_text
+from app.people.act import Act, UserAct
 from app.people.digests import due_at, send_due_digests, settle_held_back
 from app.people.mail import MailKind, choice_of, choose, find_link, wants
 from app.privacy import contents
@@ -50,7 +51,7 @@ def announce(engine: Engine, author: User, title: str, now: datetime = NOW) -> N
         found = find_competition(session, COMPETITION)
         form = AnnouncementForm(title, f"Text of {title}.")
         group = group_of(found, "all")
-        publish(session, found, form, author=author, group=group, key=None, settings=SETTINGS, now=now)
+        publish(UserAct(session, author, now, SETTINGS), found, form, group=group, key=None)
 
 
 def mails_to(engine: Engine, user: User) -> list[OutgoingMail]:
@@ -115,15 +116,15 @@ def test_a_digest_has_what_its_announcements_say_by_then(engine: Engine, people:
     with writing(engine) as session:
         found = find_competition(session, COMPETITION)
         ids = {one.title: one.id for one in announcements_of(session, found)}
-        edit(session, found, ids["Wrong"], AnnouncementForm("Right", "Mended."), editor=people[3], now=NOW)
-        withdraw(session, found, ids["Withdrawn"], actor=people[3], now=NOW)
+        edit(UserAct(session, people[3], NOW, SETTINGS), found, ids["Wrong"], AnnouncementForm("Right", "Mended."))
+        withdraw(UserAct(session, people[3], NOW, SETTINGS), found, ids["Withdrawn"])
         for title in ("Rude", "Hidden in error", "Rewritten"):
             text = stored_text(session, found, TextKind.ANNOUNCEMENT, ids[title])
             assert text is not None
-            hidden = hide(session, found, text, "Rude.", actor=None, settings=SETTINGS, now=NOW)
+            hidden = hide(Act(session, None, NOW, SETTINGS), found, text, "Rude.")
             if title == "Hidden in error":
-                show_again(session, found, hidden, actor=None, now=NOW)
-        edit(session, found, ids["Rewritten"], AnnouncementForm("Polite", "Please."), editor=people[3], now=NOW)
+                show_again(Act(session, None, NOW, SETTINGS), found, hidden)
+        edit(UserAct(session, people[3], NOW, SETTINGS), found, ids["Rewritten"], AnnouncementForm("Polite", "Please."))
     with reading(engine) as session:
         waiting = repr(contents._messages(session, ada, NOW)["next_digest"])
     assert [one in waiting for one in ("Mended.", "Text of Withdrawn.", "Text of Rude.")] == [True, False, False]
@@ -141,7 +142,7 @@ def test_no_digest_is_written_of_what_was_withdrawn(engine: Engine, people: list
     with writing(engine) as session:
         found = find_competition(session, COMPETITION)
         [one] = announcements_of(session, found)
-        withdraw(session, found, one.id, actor=people[3], now=NOW)
+        withdraw(UserAct(session, people[3], NOW, SETTINGS), found, one.id)
     assert digest(engine, NEXT_DAY) == 0
     assert mails_to(engine, ada) == []
     with reading(engine) as session:

@@ -14,6 +14,7 @@ from app.base.errors import InvalidForm, LimitReached, NotFound
 from app.competitions.find import find_competition
 from app.models import Competition, OutgoingMail, Right, Role, RoleInvitation, User
 from app.people import invitations
+from app.people.act import Act, UserAct
 from app.people.invitations import (
     LASTS,
     answer,
@@ -55,7 +56,7 @@ def asked(
     """The id of an invitation."""
     with writing(engine) as session:
         here = find_competition(session, competition)
-        return invite(session, here, whom, role, rights=rights, by=by, settings=get_settings(), now=now).id
+        return invite(Act(session, by, now, get_settings()), here, whom, role, rights=rights).id
 
 
 def still_open(engine: Engine, competition: str = COMPETITION, now: datetime = NOW) -> list[int]:
@@ -93,12 +94,12 @@ def test_one_is_taken_back_by_its_own_competition_alone(sqlite_engine: Engine, o
     ours, other = asked(sqlite_engine, olga, "grace"), asked(sqlite_engine, olga, "grace", Role.GUEST)
     theirs = asked(sqlite_engine, root, "grace", competition=NEIGHBOURS)
     with writing(sqlite_engine) as session, pytest.raises(NotFound):
-        take_back(session, here_in(session), theirs, by=olga, now=NOW)
+        take_back(Act(session, olga, NOW, get_settings()), here_in(session), theirs)
     with writing(sqlite_engine) as session:
-        take_back(session, here_in(session), ours, by=olga, now=NOW)
+        take_back(Act(session, olga, NOW, get_settings()), here_in(session), ours)
     assert (still_open(sqlite_engine), still_open(sqlite_engine, NEIGHBOURS)) == ([other], [theirs])
     with writing(sqlite_engine) as session, pytest.raises(NotFound, match="any more"):
-        take_back(session, here_in(session), ours, by=olga, now=NOW)
+        take_back(Act(session, olga, NOW, get_settings()), here_in(session), ours)
 
 
 def test_a_new_link_ends_the_one_before_and_leaves_letters_and_neighbours_alone(
@@ -107,8 +108,8 @@ def test_a_new_link_ends_the_one_before_and_leaves_letters_and_neighbours_alone(
     grace = add_user(sqlite_engine, "grace")
     letter = asked(sqlite_engine, olga, "grace")
     with writing(sqlite_engine) as session:
-        next_door = make_link(session, find_competition(session, NEIGHBOURS), by=olga, now=NOW)
-        old, new = (make_link(session, here_in(session), by=olga, now=NOW) for _ in range(2))
+        next_door = make_link(UserAct(session, olga, NOW, get_settings()), find_competition(session, NEIGHBOURS))
+        old, new = (make_link(UserAct(session, olga, NOW, get_settings()), here_in(session)) for _ in range(2))
     assert letter in still_open(sqlite_engine)
     assert len(still_open(sqlite_engine)) == 2
     with writing(sqlite_engine) as session:
@@ -116,7 +117,10 @@ def test_a_new_link_ends_the_one_before_and_leaves_letters_and_neighbours_alone(
             join_as_guest(session, grace, old, NOW)
         assert join_as_guest(session, grace, new, NOW).name == COMPETITION
         assert has_role(session, grace, here_in(session), Role.GUEST)
-        assert [end_links(session, here_in(session), by=olga, now=NOW) for _ in range(2)] == [True, False]
+        assert [end_links(UserAct(session, olga, NOW, get_settings()), here_in(session)) for _ in range(2)] == [
+            True,
+            False,
+        ]
         with pytest.raises(NotFound):
             join_as_guest(session, olga, new, NOW)
         assert join_as_guest(session, grace, next_door, NOW + LASTS - HOUR).name == NEIGHBOURS
@@ -208,7 +212,7 @@ def test_strangers_are_written_to_by_one_person_so_often_a_day(
     otto = add_user(sqlite_engine, "otto")
     with writing(sqlite_engine) as session:
         grant_role(session, here_in(session), otto, Role.ORGANISER, NOW)
-        make_link(session, here_in(session), by=olga, now=NOW)
+        make_link(UserAct(session, olga, NOW, get_settings()), here_in(session))
     asked(sqlite_engine, otto, "zero@example.org")
     for number in range(2):
         asked(sqlite_engine, olga, f"new{number}@example.org")

@@ -12,6 +12,7 @@ from app.base.db import reading, writing
 from app.base.errors import Forbidden, InvalidForm, LimitReached, NotFound
 from app.competitions.organisers import may_create
 from app.models import AuditEntry, OutgoingMail, User
+from app.people.act import Act, UserAct
 from app.people.organising_requests import (
     A_MONTH,
     MONTH,
@@ -48,12 +49,12 @@ def root(engine: Engine) -> User:
 
 def ask(engine: Engine, user: User, text: str = WHAT, now: datetime = NOW) -> int:
     with writing(engine) as session:
-        return ask_to_organise(session, user, text, APPROVED, now).id
+        return ask_to_organise(UserAct(session, user, now, APPROVED), text).id
 
 
 def answer(engine: Engine, number: int, is_approved: bool, *, by: User | None = None, text: str = "") -> None:
     with writing(engine) as session:
-        answer_request(session, number, is_approved=is_approved, text=text, by=by, settings=APPROVED, now=NOW)
+        answer_request(Act(session, by, NOW, APPROVED), number, is_approved=is_approved, text=text)
 
 
 def mails(engine: Engine, to: str) -> list[OutgoingMail]:
@@ -103,7 +104,7 @@ def test_a_refusal_approves_nobody_and_may_be_followed_by_another_request(engine
 def test_where_administrators_alone_create_the_answer_promises_no_more(engine: Engine, ada: User) -> None:
     number = ask(engine, ada)
     with writing(engine) as session:
-        answer_request(session, number, is_approved=True, by=None, settings=ADMINS, now=NOW)
+        answer_request(Act(session, None, NOW, ADMINS), number, is_approved=True)
     (mail,) = mails(engine, ada.email)
     assert "will make yours" in mail.body
     assert "you may create" not in mail.body

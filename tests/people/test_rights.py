@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import Engine, select
 
+from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.errors import Forbidden, InvalidForm
 from app.competitions.find import find_competition, organised_by
 from app.competitions.organisers import OwnersRole, change_rights, give_role, take_role
 from app.models import ALL_RIGHTS, AuditEntry, Competition, Right, Role, User
+from app.people.act import Act
 from app.people.rights import (
     ANY_RIGHT,
     RightMissing,
@@ -105,9 +107,9 @@ def test_nobody_gives_a_right_that_they_lack(sqlite_engine: Engine, people: dict
         assert rights_to_give(session, None, here, None) == ALL_RIGHTS, "the server's command line"
         for wanted in ((), (Right.EDIT, Right.GOLD)):
             with pytest.raises(InvalidForm):
-                give_role(session, here, paul, Role.ORGANISER, wanted, by=people["edda"], now=NOW)
+                give_role(Act(session, people["edda"], NOW, get_settings()), here, paul, Role.ORGANISER, wanted)
         assert not has_role(session, paul, here, Role.ORGANISER)
-        assert give_role(session, here, paul, Role.ORGANISER, None, by=people["edda"], now=NOW)
+        assert give_role(Act(session, people["edda"], NOW, get_settings()), here, paul, Role.ORGANISER, None)
         assert rights_of(session, paul, here) == {Right.EDIT}
 
 
@@ -115,11 +117,11 @@ def test_only_who_could_give_rights_takes_them_back(sqlite_engine: Engine, peopl
     with writing(sqlite_engine) as session:
         here = find_competition(session, COMPETITION)
         with pytest.raises(Forbidden, match="mel holds rights that you do not"):
-            take_role(session, here, people["mel"], Role.ORGANISER, by=people["edda"], now=NOW)
+            take_role(Act(session, people["edda"], NOW, get_settings()), here, people["mel"], Role.ORGANISER)
         with pytest.raises(OwnersRole):
-            take_role(session, here, people["olga"], Role.ORGANISER, by=people["root"], now=NOW)
-        assert take_role(session, here, people["mel"], Role.ORGANISER, by=people["olga"], now=NOW)
-        assert not take_role(session, here, people["mel"], Role.ORGANISER, by=people["olga"], now=NOW)
+            take_role(Act(session, people["root"], NOW, get_settings()), here, people["olga"], Role.ORGANISER)
+        assert take_role(Act(session, people["olga"], NOW, get_settings()), here, people["mel"], Role.ORGANISER)
+        assert not take_role(Act(session, people["olga"], NOW, get_settings()), here, people["mel"], Role.ORGANISER)
 
 
 def test_rights_are_changed_by_the_owner_and_the_change_is_recorded(
@@ -130,13 +132,13 @@ def test_rights_are_changed_by_the_owner_and_the_change_is_recorded(
         here = find_competition(session, COMPETITION)
         edda, olga = people["edda"], people["olga"]
         with pytest.raises(Forbidden, match="Only its owner, and administrators"):
-            change_rights(session, here, edda, wanted, by=edda, now=NOW)
+            change_rights(Act(session, edda, NOW, get_settings()), here, edda, wanted)
         with pytest.raises(OwnersRole, match="holds every right"):
-            change_rights(session, here, olga, wanted, by=olga, now=NOW)
+            change_rights(Act(session, olga, NOW, get_settings()), here, olga, wanted)
         with pytest.raises(InvalidForm):
-            change_rights(session, here, people["paul"], wanted, by=olga, now=NOW)
-        assert change_rights(session, here, edda, wanted, by=olga, now=NOW)
-        assert not change_rights(session, here, edda, wanted, by=olga, now=NOW)
+            change_rights(Act(session, olga, NOW, get_settings()), here, people["paul"], wanted)
+        assert change_rights(Act(session, olga, NOW, get_settings()), here, edda, wanted)
+        assert not change_rights(Act(session, olga, NOW, get_settings()), here, edda, wanted)
         assert rights_of(session, edda, here) == set(wanted)
     with reading(sqlite_engine) as session:
         entry = session.scalars(select(AuditEntry).where(AuditEntry.action == "role.rights")).one()

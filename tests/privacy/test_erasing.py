@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import Engine, String, Text, cast, func, or_, select, text
 from sqlalchemy.exc import DBAPIError
 
-from app.base.config import Settings
+from app.base.config import Settings, get_settings
 from app.base.db import Base, reading, writing
 from app.boards.freezing import AFTER_CLOSE, freeze_due
 from app.boards.leaderboard import Leaderboard
@@ -27,6 +27,7 @@ from app.models import (
     User,
 )
 from app.people import audit, auth
+from app.people.act import UserAct
 from app.people.mail import send_mail
 from app.privacy import erasing
 from app.privacy.deletions import carry_out, due_deletions, plan_account_deletion
@@ -110,7 +111,7 @@ def test_nothing_names_the_person_any_more(engine: Engine, zelda: User, settings
         sent = session.get_one(Submission, scored.submission.id)
         sent.description, sent.filename = "by Zelda Quux", "zelda.quux.csv"
         auth.create_token(session, zelda, "zelda.quux at home", NOW)
-        rename_team(session, competition, zelda, "Team of Zelda Quux", NOW)
+        rename_team(UserAct(session, zelda, NOW, get_settings()), competition, "Team of Zelda Quux")
         session.add(
             Question(
                 competition_id=competition.id,
@@ -236,9 +237,9 @@ def test_a_team_with_others_keeps_its_name_and_gets_another_captain(
     bob = add_user(engine, "bob")
     with writing(engine) as session:
         competition = find_competition(session, COMPETITION)
-        create_team(session, competition, zelda, "Both of us", NOW)
-        invitation, _ = invite(session, competition, zelda, NOW)
-        join_team(session, competition, bob, invitation, NOW)
+        create_team(UserAct(session, zelda, NOW, get_settings()), competition, "Both of us")
+        invitation, _ = invite(UserAct(session, zelda, NOW, get_settings()), competition)
+        join_team(UserAct(session, bob, NOW, get_settings()), competition, invitation)
     score(engine, submit(engine, zelda, NOW + HOUR).run_id, 0.5)
     delete(engine, zelda, settings)
     with reading(engine) as session:

@@ -12,6 +12,7 @@ from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.competitions.find import find_competition
 from app.models import PhaseTask, Rescoring, ScoringRun
+from app.people.act import Act
 from app.rescoring.difference import Difference, difference_of
 from app.rescoring.pace import advance_rescorings
 from app.rescoring.publishing import publish_rescoring
@@ -27,20 +28,18 @@ def start(engine: Engine, *places: str, note: str = NOTE, now: datetime = NOW, *
     with writing(engine) as session:
         competition = find_competition(session, COMPETITION)
         places = places or tuple(phase.name for phase in competition.phases if phase.name != EARLIER_PHASE)
-        return start_rescoring(session, competition, places, note=note, user=None, now=now, **more).id
+        return start_rescoring(Act(session, None, now, get_settings()), competition, places, note=note, **more).id
 
 
 def publish(engine: Engine, number: int, now: datetime = NOW, *, tell_teams: bool = False) -> None:
     with writing(engine) as session:
         competition = find_competition(session, COMPETITION)
-        publish_rescoring(
-            session, competition, number, tell_teams=tell_teams, settings=get_settings(), user=None, now=now
-        )
+        publish_rescoring(Act(session, None, now, get_settings()), competition, number, tell_teams=tell_teams)
 
 
 def drop(engine: Engine, number: int, now: datetime = NOW) -> None:
     with writing(engine) as session:
-        drop_rescoring(session, find_competition(session, COMPETITION), number, user=None, now=now)
+        drop_rescoring(Act(session, None, now, get_settings()), find_competition(session, COMPETITION), number)
 
 
 def the_set(engine: Engine, number: int) -> Rescoring:

@@ -15,6 +15,7 @@ from app.base.db import reading
 from app.base.errors import EvergoldError
 from app.competitions.find import find_competition
 from app.models import Rescoring, RescoringState, RunStatus, ScoringRun, User
+from app.people.act import Act
 from app.rescoring.publishing import publish_rescoring
 from app.rescoring.sets import list_rescorings
 from app.runs.claims import Claim
@@ -183,7 +184,7 @@ def test_a_process_that_is_killed_while_it_publishes_leaves_a_set_that_can_be_pu
     before = look(engine)
     with Session(engine, expire_on_commit=False) as session:  # never commits
         competition = find_competition(session, COMPETITION)
-        publish_rescoring(session, competition, number, settings=get_settings(), user=None, now=NOW)
+        publish_rescoring(Act(session, None, NOW, get_settings()), competition, number)
         assert session.get_one(Rescoring, number).state == RescoringState.PUBLISHED
     assert look(engine) == before
     assert the_set(engine, number).state == RescoringState.OPEN

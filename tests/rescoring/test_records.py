@@ -11,6 +11,7 @@ from app.base.errors import InvalidForm
 from app.boards.freezing import AFTER_CLOSE
 from app.competitions.find import find_competition
 from app.models import AuditEntry
+from app.people.act import Act
 from app.rescoring.publishing import publish_rescoring
 from app.rescoring.sets import drop_rescoring, start_rescoring
 from tests.competitions.embargo import add_phase, declare, enter, freeze
@@ -34,10 +35,10 @@ def test_who_published_what_stands_in_the_log(sqlite_engine: Engine, is_frozen: 
         assert freeze(sqlite_engine, DUE) == 2
     with writing(sqlite_engine) as session:
         here = find_competition(session, COMPETITION)
-        number = start_rescoring(session, here, [PHASE], note=NOTE, user=olga, now=DUE).id
+        number = start_rescoring(Act(session, olga, DUE, get_settings()), here, [PHASE], note=NOTE).id
     score_set(sqlite_engine, number, {sent: 0.5})
     with writing(sqlite_engine) as session:
-        publish_rescoring(session, here, number, tell_teams=False, settings=get_settings(), user=olga, now=DUE)
+        publish_rescoring(Act(session, olga, DUE, get_settings()), here, number, tell_teams=False)
     recorded = entries(sqlite_engine, "olga")
     assert [(one.action, one.at) for one in recorded] == [
         ("rescoring.start", DUE),
@@ -61,8 +62,8 @@ def test_who_dropped_a_set_stands_in_the_log(sqlite_engine: Engine) -> None:
     enter(sqlite_engine, ada, 0.9)
     with writing(sqlite_engine) as session:
         here = find_competition(session, COMPETITION)
-        number = start_rescoring(session, here, [PHASE], note=NOTE, user=olga, now=NOW).id
-        drop_rescoring(session, here, number, user=olga, now=NOW + HOUR)
+        number = start_rescoring(Act(session, olga, NOW, get_settings()), here, [PHASE], note=NOTE).id
+        drop_rescoring(Act(session, olga, NOW + HOUR, get_settings()), here, number)
     dropped = entries(sqlite_engine, "olga")[-1]
     assert (dropped.action, dropped.at, dropped.details) == (
         "rescoring.drop",
@@ -81,7 +82,9 @@ def test_tasks_that_there_are_are_told_in_the_order_of_their_phases(sqlite_engin
     add_phase(sqlite_engine, "rehearsal", starts_at=NOW, position=0)
     declare(sqlite_engine, position=1)
     with writing(sqlite_engine) as session, pytest.raises(InvalidForm) as refused:
-        start_rescoring(session, find_competition(session, COMPETITION), ["x"], note=NOTE, user=None, now=NOW)
+        start_rescoring(
+            Act(session, None, NOW, get_settings()), find_competition(session, COMPETITION), ["x"], note=NOTE
+        )
     assert refused.value.details["fields"] == {
         "tasks": "There is no 'x' here; there are rehearsal/detection, evaluation/detection, earlier/detection."
     }

@@ -22,6 +22,7 @@ from app.declarations.apply.apply import apply_phases
 from app.declarations.check import check_phases, load_competitions
 from app.models import RegistrationStatus, Role, ScoringRun, User
 from app.operations.migrate import upgrade
+from app.people.act import Act, UserAct
 from app.people.rights import grant_role
 from app.rescoring.difference import Difference, difference_of
 from app.rescoring.publishing import RescoringNotReady, publish_rescoring
@@ -205,11 +206,11 @@ def take_part(engine: Engine, name: str, *, is_approved: bool = True) -> User:
     with writing(engine) as session:
         competition = find_competition(session, "semeval")
         accepted = rules_of(competition).terms_sha256
-        register(session, competition, user, get_settings(), PRACTICE, accepted=accepted)
+        register(UserAct(session, user, PRACTICE, get_settings()), competition, accepted=accepted)
         if is_approved:
             olga = session.scalars(select(User).where(User.username == OLGA)).one()
             verdict = RegistrationStatus.APPROVED
-            decide(session, competition, user, verdict, get_settings(), PRACTICE, actor=olga)
+            decide(Act(session, olga, PRACTICE, get_settings()), competition, user, verdict)
     return user
 
 
@@ -218,16 +219,16 @@ def correct_gold(engine: Engine, task: Semeval, now: datetime) -> Difference:
     seal_gold(engine, (task.data / "dev_gold.csv").read_bytes(), places=SEALED)
     with writing(engine) as session:
         competition = find_competition(session, "semeval")
-        made = start_rescoring(session, competition, [], note=NOTE, user=None, now=now)
+        made = start_rescoring(Act(session, None, now, get_settings()), competition, [], note=NOTE)
         runs = list(session.scalars(select(ScoringRun.id).where(ScoringRun.rescoring_id == made.id)))
     with writing(engine) as session, pytest.raises(RescoringNotReady):
-        publish_rescoring(session, competition, made.id, settings=get_settings(), user=None, now=now)
+        publish_rescoring(Act(session, None, now, get_settings()), competition, made.id)
     for run_id in runs:
         score_submission_now(run_id)
     with writing(engine) as session:
         competition = find_competition(session, "semeval")
         found = difference_of(session, find_rescoring(session, competition, made.id))
-        publish_rescoring(session, competition, made.id, settings=get_settings(), user=None, now=now)
+        publish_rescoring(Act(session, None, now, get_settings()), competition, made.id)
     return found
 
 

@@ -9,10 +9,12 @@ import pytest
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
+from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.errors import IdempotencyConflict, InvalidForm, LimitReached, NameTaken, PhaseNotOpen
 from app.competitions.find import find_competition
 from app.models import Right, Role, RunStatus, ScoringRun, Submission, Team, TeamMember, User
+from app.people.act import UserAct
 from app.people.rights import grant_role, rights_of
 from app.submissions.accept import Sender, SubmissionForm, accept_submission, find_replay, look_up, precheck
 from app.teams.find import find_team
@@ -221,7 +223,7 @@ def test_precheck_counts_what_was_used_in_a_team_that_one_has_left(sqlite_engine
     add_team(sqlite_engine, ada, bob, name="Both")
     submit(sqlite_engine, bob)
     with writing(sqlite_engine) as session:
-        leave_team(session, find_competition(session, COMPETITION), ada, NOW)
+        leave_team(UserAct(session, ada, NOW, get_settings()), find_competition(session, COMPETITION))
     with reading(sqlite_engine) as session, pytest.raises(LimitReached):
         check_early(session, ada, NOW)
 

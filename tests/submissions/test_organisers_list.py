@@ -8,11 +8,13 @@ from uuid import UUID
 import pytest
 from sqlalchemy import Engine, select, update
 
+from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.errors import NotFound
 from app.boards.marks import mark_row, mark_submissions
 from app.competitions.find import find_competition
 from app.models import AuditEntry, RowStatus, RunStatus, ScoringRun, Submission
+from app.people.act import Act
 from app.rescoring.sets import score_anew
 from app.submissions.accept import Sender, SubmissionForm, accept_submission
 from app.submissions.organisers_list import (
@@ -108,7 +110,11 @@ def test_a_filter_by_state_asks_the_run_that_counts(engine: Engine, sent: list[U
 def test_each_filter_leaves_what_it_says(engine: Engine, sent: list[UUID]) -> None:
     with writing(engine) as session:
         mark_row(
-            session, the_phase_task(session), team="Bob", status=RowStatus.UNRANKED, note="why", actor=None, now=NOW
+            Act(session, None, NOW, get_settings()),
+            the_phase_task(session),
+            team="Bob",
+            status=RowStatus.UNRANKED,
+            note="why",
         )
     assert names(engine, sent, team="Ada") == {0, 3}
     assert names(engine, sent, phase=PHASE, task=TASK) == {0, 1, 2, 3}
@@ -127,8 +133,8 @@ def test_each_filter_leaves_what_it_says(engine: Engine, sent: list[UUID]) -> No
 def test_a_mark_of_one_submission_stands_before_that_of_its_team(engine: Engine, sent: list[UUID]) -> None:
     with writing(engine) as session:
         place = the_phase_task(session)
-        mark_row(session, place, team="Bob", status=RowStatus.UNRANKED, note="why", actor=None, now=NOW)
-        mark_row(session, place, submission_id=sent[1], status=RowStatus.HIDDEN, actor=None, now=NOW)
+        mark_row(Act(session, None, NOW, get_settings()), place, team="Bob", status=RowStatus.UNRANKED, note="why")
+        mark_row(Act(session, None, NOW, get_settings()), place, submission_id=sent[1], status=RowStatus.HIDDEN)
     marks = {sent.index(one.id): one.mark for one in listed(engine) if one.id in sent}
     assert marks == {0: None, 1: RowStatus.HIDDEN, 2: RowStatus.UNRANKED, 3: None}
 
@@ -149,7 +155,9 @@ def test_what_was_sent_elsewhere_is_neither_listed_nor_chosen_nor_a_place_to_go_
 def test_several_are_marked_at_once_each_alone_and_recorded(engine: Engine, sent: list[UUID]) -> None:
     with writing(engine) as session:
         chosen = chosen_submissions(session, find_competition(session, COMPETITION), [sent[0], sent[1]])
-        mark_submissions(session, chosen, status=RowStatus.UNRANKED, note="tuned on the test", actor=None, now=NOW)
+        mark_submissions(
+            Act(session, None, NOW, get_settings()), chosen, status=RowStatus.UNRANKED, note="tuned on the test"
+        )
     assert names(engine, sent, marked=True) == {0, 1}
     with reading(engine) as session:
         told = session.scalars(select(AuditEntry).where(AuditEntry.action == "row.mark")).all()
@@ -160,14 +168,14 @@ def test_scoring_anew_queues_what_failed_and_starts_a_set_for_what_was_scored(en
     with writing(engine) as session:
         competition = find_competition(session, COMPETITION)
         chosen = chosen_submissions(session, competition, [sent[0], sent[2]])
-        done = score_anew(session, competition, chosen, note="A label was wrong.", user=None, now=NOW)
+        done = score_anew(Act(session, None, NOW, get_settings()), competition, chosen, note="A label was wrong.")
     assert (done.queued_again, done.tasks) == (1, (f"{PHASE}/{TASK}",))
     assert done.rescoring is not None
     assert names(engine, sent, status=RunStatus.FAILED) == set()
     with writing(engine) as session:
         competition = find_competition(session, COMPETITION)
         waiting = chosen_submissions(session, competition, [sent[1]])
-        assert score_anew(session, competition, waiting, note="", user=None, now=NOW).rescoring is None
+        assert score_anew(Act(session, None, NOW, get_settings()), competition, waiting, note="").rescoring is None
 
 
 def test_filtering_by_a_name_finds_no_team_of_that_name_next_door(engine: Engine, sent: list[UUID]) -> None:

@@ -8,10 +8,12 @@ from uuid import UUID
 import pytest
 from sqlalchemy import Engine, update
 
+from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.errors import NotFound
 from app.competitions.find import find_competition
 from app.models import Board, Right, User
+from app.people.act import UserAct
 from app.submissions.accept import SubmissionForm, check_submission_form
 from app.submissions.choices import boards_entered
 from app.submissions.find import OwnFilter, check_visible, count_own, get_submission, newest_own, own_places
@@ -40,7 +42,7 @@ def test_of_a_team_that_one_left_only_what_one_sent_is_ones_own(engine: Engine, 
     of_bob = submit(engine, bob, content="other").submission.id
     assert own(engine, ada) == {sent, of_bob}
     with writing(engine) as session:
-        leave_team(session, find_competition(session, COMPETITION), ada, NOW + HOUR)
+        leave_team(UserAct(session, ada, NOW + HOUR, get_settings()), find_competition(session, COMPETITION))
     alone = submit(engine, ada, NOW + 2 * HOUR, content="alone").submission.id
     assert own(engine, ada) == {sent, alone}
     assert own(engine, bob) == {sent, of_bob}
@@ -113,7 +115,7 @@ def test_of_a_team_that_one_left_there_are_only_places_that_one_sent_to(engine: 
     enter(engine, ada, 0.5, phase="hers")
     enter(engine, bob, 0.5, phase="his")
     with writing(engine) as session:
-        leave_team(session, find_competition(session, COMPETITION), ada, NOW + HOUR)
+        leave_team(UserAct(session, ada, NOW + HOUR, get_settings()), find_competition(session, COMPETITION))
     with reading(engine) as session:
         assert [(one.names[1], one.is_member) for one in own_places(session, ada)] == [("hers", False)]
         assert [one.names[1] for one in own_places(session, bob)] == ["hers", "his"]

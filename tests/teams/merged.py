@@ -11,6 +11,7 @@ from app.base.config import Settings
 from app.base.db import reading, writing
 from app.competitions.find import find_competition
 from app.models import OutgoingMail, User
+from app.people.act import UserAct
 from app.submissions.merging import accept_merge
 from app.teams.merge_offers import ask_to_merge, end_offer, offers_of_user
 from tests.world import COMPETITION, DAY, NOW
@@ -27,18 +28,20 @@ def allow_merging(engine: Engine, until: datetime | None = UNTIL, **more: Any) -
 
 def ask(engine: Engine, captain: User, name: str, now: datetime = NOW) -> int:
     with writing(engine) as session:
-        return ask_to_merge(session, find_competition(session, COMPETITION), captain, name, SETTINGS, now).id
+        return ask_to_merge(UserAct(session, captain, now, SETTINGS), find_competition(session, COMPETITION), name).id
 
 
 def accept(engine: Engine, captain: User, offer: int, now: datetime = NOW) -> str:
     """The name of the team that they are in now."""
     with writing(engine) as session:
-        return accept_merge(session, find_competition(session, COMPETITION), captain, offer, SETTINGS, now).name
+        return accept_merge(
+            UserAct(session, captain, now, SETTINGS), find_competition(session, COMPETITION), offer
+        ).name
 
 
 def end(engine: Engine, captain: User, offer: int, now: datetime = NOW) -> None:
     with writing(engine) as session:
-        end_offer(session, find_competition(session, COMPETITION), captain, offer, SETTINGS, now)
+        end_offer(UserAct(session, captain, now, SETTINGS), find_competition(session, COMPETITION), offer)
 
 
 def waiting(engine: Engine, user: User, now: datetime = NOW) -> tuple[list[str], list[str]]:

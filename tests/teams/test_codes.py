@@ -12,6 +12,7 @@ from app.base.db import reading, writing
 from app.base.errors import InvalidForm, LimitReached
 from app.competitions.find import find_competition
 from app.models import AuditEntry, Competition, JoiningCode, OutgoingMail, User
+from app.people.act import UserAct
 from app.teams.codes import end_code, is_right_code, make_code
 from app.teams.registration import Missing, SentCode, register, standing
 from tests.rich_world import NEIGHBOURS, fresh
@@ -47,7 +48,7 @@ def join(
     with writing(engine) as session:
         competition = find_competition(session, COMPETITION)
         accepted = standing(session, competition, user).rules.terms_sha256 if accepts else None
-        register(session, competition, user, SETTINGS, NOW, accepted=accepted, code=SentCode(typed, count))
+        register(UserAct(session, user, NOW, SETTINGS), competition, accepted=accepted, code=SentCode(typed, count))
     return missing(engine, user)
 
 

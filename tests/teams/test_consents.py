@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import Engine, select
 
+from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.competitions.find import find_competition
 from app.models import AuditEntry, TeamKind, User
+from app.people.act import UserAct
 from app.teams.consents import describe_consent, publishable, set_consent
 from app.teams.membership import create_team, invite, join_team, leave_team
 from tests.world import COMPETITION, HOUR, NOW, add_competition, add_team, add_user, submit
@@ -63,9 +65,9 @@ def test_nothing_is_published_without_and_it_can_be_taken_back(engine: Engine, a
 def test_a_team_consents_when_all_of_its_members_do(engine: Engine, ada: User, bob: User) -> None:
     with writing(engine) as session:
         competition = find_competition(session, COMPETITION)
-        create_team(session, competition, ada, "Both", NOW)
-        invitation, _ = invite(session, competition, ada, NOW)
-        join_team(session, competition, bob, invitation, NOW)
+        create_team(UserAct(session, ada, NOW, get_settings()), competition, "Both")
+        invitation, _ = invite(UserAct(session, ada, NOW, get_settings()), competition)
+        join_team(UserAct(session, bob, NOW, get_settings()), competition, invitation)
     of_ada, of_bob = submit(engine, ada), submit(engine, bob, NOW + HOUR, content="another")
     consent(engine, ada)
     assert may_publish(engine, of_ada, of_bob) == [False, False]
@@ -75,21 +77,21 @@ def test_a_team_consents_when_all_of_its_members_do(engine: Engine, ada: User, b
     consent(engine, bob)
     assert may_publish(engine, of_ada, of_bob) == [True, True]
     with writing(engine) as session:
-        leave_team(session, find_competition(session, COMPETITION), bob, NOW + 2 * HOUR)
+        leave_team(UserAct(session, bob, NOW + 2 * HOUR, get_settings()), find_competition(session, COMPETITION))
     consent(engine, bob, False)
     assert may_publish(engine, of_ada, of_bob) == [True, False], "what somebody sent who has left needs their consent"
 
 
 def test_who_joins_later_is_asked_as_well(engine: Engine, ada: User, bob: User) -> None:
     with writing(engine) as session:
-        create_team(session, find_competition(session, COMPETITION), ada, "Both", NOW)
+        create_team(UserAct(session, ada, NOW, get_settings()), find_competition(session, COMPETITION), "Both")
     sent = submit(engine, ada)
     consent(engine, ada)
     assert may_publish(engine, sent) == [True]
     with writing(engine) as session:
         competition = find_competition(session, COMPETITION)
-        invitation, _ = invite(session, competition, ada, NOW)
-        join_team(session, competition, bob, invitation, NOW)
+        invitation, _ = invite(UserAct(session, ada, NOW, get_settings()), competition)
+        join_team(UserAct(session, bob, NOW, get_settings()), competition, invitation)
     assert may_publish(engine, sent) == [False]
 
 

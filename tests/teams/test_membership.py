@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select
 
+from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.errors import Forbidden, InvalidForm, NameTaken, NotFound
 from app.boards.leaderboard import build_leaderboard
@@ -16,6 +17,7 @@ from app.competitions.find import find_board, find_competition
 from app.competitions.limits import quota
 from app.competitions.visibility import Viewer
 from app.models import AuditEntry, FormerMember, Team, TeamMember, User
+from app.people.act import UserAct
 from app.submissions.find import get_submission, list_submissions
 from app.teams.find import captain_of, find_team, members_of, names_fixed_at, open_invitation, view_team
 from app.teams.membership import (
@@ -63,43 +65,45 @@ def declare(engine: Engine, **teams: Any) -> None:
 
 def found(engine: Engine, user: User, name: str, now: datetime = NOW) -> None:
     with writing(engine) as session:
-        create_team(session, find_competition(session, COMPETITION), user, name, now)
+        create_team(UserAct(session, user, now, get_settings()), find_competition(session, COMPETITION), name)
 
 
 def link_of(engine: Engine, captain: User, now: datetime = NOW) -> str:
     with writing(engine) as session:
-        return invite(session, find_competition(session, COMPETITION), captain, now)[1]
+        return invite(UserAct(session, captain, now, get_settings()), find_competition(session, COMPETITION))[1]
 
 
 def join(engine: Engine, user: User, link: str, now: datetime = NOW) -> None:
     with writing(engine) as session:
         competition = find_competition(session, COMPETITION)
-        join_team(session, competition, user, find_invitation(session, competition, link, now), now)
+        join_team(
+            UserAct(session, user, now, get_settings()), competition, find_invitation(session, competition, link, now)
+        )
 
 
 def leave(engine: Engine, user: User, now: datetime = NOW) -> None:
     with writing(engine) as session:
-        leave_team(session, find_competition(session, COMPETITION), user, now)
+        leave_team(UserAct(session, user, now, get_settings()), find_competition(session, COMPETITION))
 
 
 def rename(engine: Engine, user: User, name: str, now: datetime = NOW) -> None:
     with writing(engine) as session:
-        rename_team(session, find_competition(session, COMPETITION), user, name, now)
+        rename_team(UserAct(session, user, now, get_settings()), find_competition(session, COMPETITION), name)
 
 
 def remove(engine: Engine, captain: User, username: str) -> None:
     with writing(engine) as session:
-        remove_member(session, find_competition(session, COMPETITION), captain, username, NOW)
+        remove_member(UserAct(session, captain, NOW, get_settings()), find_competition(session, COMPETITION), username)
 
 
 def transfer(engine: Engine, captain: User, username: str) -> None:
     with writing(engine) as session:
-        transfer_team(session, find_competition(session, COMPETITION), captain, username, NOW)
+        transfer_team(UserAct(session, captain, NOW, get_settings()), find_competition(session, COMPETITION), username)
 
 
 def revoke(engine: Engine, captain: User) -> None:
     with writing(engine) as session:
-        revoke_invitation(session, find_competition(session, COMPETITION), captain, NOW)
+        revoke_invitation(UserAct(session, captain, NOW, get_settings()), find_competition(session, COMPETITION))
 
 
 def team_of(engine: Engine, user: User) -> tuple[str, list[str], str | None] | None:
@@ -223,7 +227,7 @@ def test_nobody_joins_by_an_invitation_that_ended_while_they_came(engine: Engine
         seen = find_invitation(session, find_competition(session, COMPETITION), link, NOW)
     revoke(engine, ada)
     with writing(engine) as session, pytest.raises(NotFound, match="has expired"):
-        join_team(session, find_competition(session, COMPETITION), bob, seen, NOW)
+        join_team(UserAct(session, bob, NOW, get_settings()), find_competition(session, COMPETITION), seen)
     assert team_of(engine, bob) is None
 
 

@@ -13,6 +13,7 @@ from app.base.errors import InvalidForm
 from app.competitions.find import find_competition
 from app.exports.participants import registrations_csv
 from app.models import OutgoingMail, Registration, RegistrationStatus, Role, User
+from app.people.act import Act, UserAct
 from app.people.rights import grant_role
 from app.teams.questions import Question, QuestionKind, question_of, read_answers, ready_questions
 from app.teams.registration import Missing, decide, list_registrations, register, standing
@@ -36,7 +37,7 @@ def declare(engine: Engine, *questions: dict[str, Any], **more: Any) -> None:
 
 def ask(engine: Engine, user: User, answers: dict[str, Any] | None) -> Missing | None:
     with writing(engine) as session:
-        register(session, find_competition(session, COMPETITION), user, SETTINGS, NOW, answers=answers)
+        register(UserAct(session, user, NOW, SETTINGS), find_competition(session, COMPETITION), answers=answers)
     return missing(engine, user)
 
 
@@ -135,7 +136,9 @@ def test_a_question_that_comes_later_is_asked_of_those_who_are_in_already(engine
 def test_who_was_let_in_unasked_answers_too(engine: Engine, ada: User) -> None:
     declare(engine, AFFILIATION, mode="approval")
     with writing(engine) as session:
-        decide(session, find_competition(session, COMPETITION), ada, RegistrationStatus.APPROVED, SETTINGS, NOW)
+        decide(
+            Act(session, None, NOW, SETTINGS), find_competition(session, COMPETITION), ada, RegistrationStatus.APPROVED
+        )
     assert missing(engine, ada) is Missing.ANSWERS
     assert ask(engine, ada, {"affiliation": "A"}) is None
 

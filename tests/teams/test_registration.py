@@ -25,6 +25,7 @@ from app.models import (
     User,
 )
 from app.people import email_confirmations
+from app.people.act import Act, UserAct
 from app.people.rights import grant_role
 from app.teams.find import find_team
 from app.teams.registration import (
@@ -70,7 +71,7 @@ def ask(engine: Engine, user: User, *, accepts: bool = True, **more: Any) -> Mis
     with writing(engine) as session:
         competition = find_competition(session, COMPETITION)
         accepted = rules_of(competition).terms_sha256 if accepts else None
-        register(session, competition, user, SETTINGS, NOW, accepted=accepted, **more)
+        register(UserAct(session, user, NOW, SETTINGS), competition, accepted=accepted, **more)
     return missing(engine, user)
 
 
@@ -81,7 +82,7 @@ def missing(engine: Engine, user: User) -> Missing | None:
 
 def answer(engine: Engine, user: User, status: RegistrationStatus, actor: User | None = None) -> bool:
     with writing(engine) as session:
-        return decide(session, find_competition(session, COMPETITION), user, status, SETTINGS, NOW, actor=actor)
+        return decide(Act(session, actor, NOW, SETTINGS), find_competition(session, COMPETITION), user, status)
 
 
 def confirm(engine: Engine, user: User, link: str) -> list[str]:
@@ -209,7 +210,9 @@ def test_registering_again_keeps_the_moment_when_terms_were_accepted(engine: Eng
     for now in (NOW, NOW + HOUR):
         with writing(engine) as session:
             competition = find_competition(session, COMPETITION)
-            row = register(session, competition, ada, SETTINGS, now, accepted=rules_of(competition).terms_sha256)
+            row = register(
+                UserAct(session, ada, now, SETTINGS), competition, accepted=rules_of(competition).terms_sha256
+            )
             assert row.terms_accepted_at == NOW
 
 
@@ -222,7 +225,7 @@ def test_newer_terms_are_accepted_anew(engine: Engine, ada: User) -> None:
     assert missing(engine, ada) is Missing.TERMS
     assert answer_to(lambda: submit(engine, ada)) == "registration_needed"
     with writing(engine) as session, pytest.raises(InvalidForm) as refused:
-        register(session, find_competition(session, COMPETITION), ada, SETTINGS, NOW, accepted=old)
+        register(UserAct(session, ada, NOW, SETTINGS), find_competition(session, COMPETITION), accepted=old)
     assert refused.value.details["fields"] == {"terms": "The terms have changed; please read them."}
     assert ask(engine, ada) is None
     declare(engine)
@@ -282,7 +285,7 @@ def test_the_list_is_of_this_competition_in_the_order_of_registering(engine: Eng
     zoe, bob = add_user(engine, "zoe"), add_user(engine, "bob")
     for user, now in ((zoe, NOW), (ada, NOW + SECOND), (bob, NOW + SECOND)):
         with writing(engine) as session:
-            register(session, find_competition(session, COMPETITION), user, SETTINGS, now)
+            register(UserAct(session, user, now, SETTINGS), find_competition(session, COMPETITION))
     answer(engine, ada, APPROVED)
 
     def listed(status: RegistrationStatus | None = None) -> list[str]:
@@ -301,7 +304,7 @@ def test_several_are_decided_at_once_and_nobody_else(engine: Engine, ada: User) 
     answer(engine, ada, APPROVED)
     with writing(engine) as session:
         here = find_competition(session, COMPETITION)
-        assert decide_all(session, here, [bob, ada, bob], APPROVED, SETTINGS, NOW) == 1
+        assert decide_all(Act(session, None, NOW, SETTINGS), here, [bob, ada, bob], APPROVED) == 1
     assert [missing(engine, user) for user in (ada, bob, cat)] == [None, None, Missing.APPROVAL]
 
 
@@ -435,7 +438,7 @@ def test_one_proof_opens_all_competitions_that_wait_for_it_in_the_order_of_the_f
             competition = find_competition(session, name)
             competition.position = position
             competition.registration = {"mode": "domain", "domains": ["example.org"]}
-            register(session, competition, ada, SETTINGS, NOW)
+            register(UserAct(session, ada, NOW, SETTINGS), competition)
     assert confirm(engine, ada, links(engine)[0]) == ["first", COMPETITION]
 
 

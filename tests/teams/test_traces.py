@@ -9,6 +9,7 @@ from app.base.db import reading, writing
 from app.base.errors import InvalidForm
 from app.competitions.find import find_competition
 from app.models import AuditEntry, FormerMember, OutgoingMail, RegistrationStatus, Role, Team, TeamInvitation, User
+from app.people.act import Act
 from app.people.rights import grant_role
 from app.teams.find import find_team
 from app.teams.registration import decide, list_registrations
@@ -103,7 +104,7 @@ def test_registrations_are_listed_as_they_came_and_by_status(sqlite_engine: Engi
     with writing(sqlite_engine) as session:
         here, elsewhere = find_competition(session, COMPETITION), find_competition(session, NEIGHBOURS)
         for place in (here, elsewhere):
-            decide(session, place, people[1], APPROVED, SETTINGS, NOW + DAY)
+            decide(Act(session, None, NOW + DAY, SETTINGS), place, people[1], APPROVED)
     with reading(sqlite_engine) as session:
         earlier, *others = list_registrations(session, here)
         assert earlier.user.username == EARLIER_USER
@@ -123,7 +124,7 @@ def test_letters_about_a_registration_belong_to_its_competition(sqlite_engine: E
         grant_role(session, here, people[2], Role.ORGANISER, NOW)
     ask(sqlite_engine, people[0])
     with writing(sqlite_engine) as session:
-        decide(session, here, people[0], APPROVED, SETTINGS, NOW)
+        decide(Act(session, None, NOW, SETTINGS), here, people[0], APPROVED)
     with reading(sqlite_engine) as session:
         sent = session.scalars(select(OutgoingMail).where(OutgoingMail.competition_id == here.id)).all()
         assert sorted(mail.recipient for mail in sent) == ["ada@example.org", "cat@example.org"]

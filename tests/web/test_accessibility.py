@@ -22,6 +22,7 @@ from sqlalchemy import select, update
 from app.administration.announcements import NewAnnouncement, announce
 from app.administration.people import block
 from app.administration.settings import change_setting
+from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.storage import storage_of
 from app.competitions.find import find_competition, find_phase_task
@@ -48,6 +49,7 @@ from app.models import (
     TeamKind,
     User,
 )
+from app.people.act import UserAct
 from app.people.email_confirmations import send_link
 from app.people.invitations import make_link
 from app.people.organising_requests import ask_to_organise
@@ -368,7 +370,7 @@ def an_administrator(site: Site) -> Iterator[httpx.Client]:
             root = session.merge(user(site, "root"))
             root.is_administrator = True
             block(session, session.merge(zed), "Spam.", by=root, now=NOW)
-            ask_to_organise(session, zoe, "A task on riddles.", site.settings, NOW)
+            ask_to_organise(UserAct(session, zoe, NOW, site.settings), "A task on riddles.")
             change_setting(session, "organise", "approved", by=root, environment=site.settings, now=NOW)
             for severity in Severity:
                 announce(session, NewAnnouncement(f"The server moves: {severity}.", severity), by=root, now=NOW)
@@ -434,7 +436,7 @@ def write_a_competition(site: Site) -> dict[str, str]:
     with writing(site.engine) as session:
         olga = session.scalars(select(User).where(User.username == "olga")).one()
         blueprint = begin_blueprint(session, olga, first_document("next", "הבא", "table", NOW), NOW)
-        secret = make_link(session, find_competition(session, COMPETITION), by=olga, now=site.now)
+        secret = make_link(UserAct(session, olga, site.now, get_settings()), find_competition(session, COMPETITION))
         document = begun_document("irony", "هل يمزحون؟", KINDS[0], site.now)
         limits = replace(limits_of(site.settings), rule="anybody")
         place = f"/organise/{blueprint.id}"
@@ -460,8 +462,8 @@ def take_part(site: Site) -> dict[str, str]:
         here.teams = {"members_max": 3, "merge_until": (NOW + 9 * DAY).isoformat()}
         accepted = rules_of(here).terms_sha256
         for who in (cat, user(site, "ada")):
-            register(session, here, who, site.settings, NOW, accepted=accepted)
-        _, secret = invite(session, here, user(site, "ada"), site.now)
+            register(UserAct(session, who, NOW, site.settings), here, accepted=accepted)
+        _, secret = invite(UserAct(session, user(site, "ada"), site.now, get_settings()), here)
         noas, adas = (find_team(session, user(site, name), here.id) for name in ("noa", "ada"))
         for asking, asked in ((noas, adas), (adas, noas)):
             assert asking
@@ -482,14 +484,14 @@ def say_something(site: Site) -> dict[str, str]:
         for number, is_pinned in ((1, True), (2, False)):
             said = AnnouncementForm(f"News, number {number}", "Until **Sunday**.\n\n- see [here](/)\n", is_pinned)
             group = group_of(here, "all" if is_pinned else "")
-            publish(session, here, said, author=olga, group=group, key=None, settings=settings, now=NOW)
+            publish(UserAct(session, olga, NOW, settings), here, said, group=group, key=None)
         for title in ("מה זה?", "And this?"):
             form = QuestionForm(title, "May we?\nReally?", shows_name=True)
-            question = ask_organisers(session, here, form, asker=ada, key=None, settings=settings, now=NOW)
+            question = ask_organisers(UserAct(session, ada, NOW, settings), here, form, key=None)
         words = "You **may**."
-        answer(session, here, question.id, words, is_public=True, organiser=olga, settings=settings, now=NOW)
+        answer(UserAct(session, olga, NOW, settings), here, question.id, words, is_public=True)
         entry = WebhookEntry(name="Ours", address="https://chat.example.org/hook", kinds=[NewsKind.QUESTION_ASKED])
-        webhook = add_webhook(session, Holder(here), entry, owner=olga, settings=settings, now=NOW)
+        webhook = add_webhook(UserAct(session, olga, NOW, settings), Holder(here), entry)
         send_test(session, webhook, NOW)
         mail = select(OutgoingMail.unsubscribe).where(OutgoingMail.recipient == ada.email)
         link = str(session.scalars(mail.where(OutgoingMail.unsubscribe.is_not(None))).one())

@@ -32,6 +32,7 @@ from app.models import (
     WebhookDelivery,
     WebhookForm,
 )
+from app.people.act import UserAct
 from app.people.rights import grant_role
 from app.webhooks.due import are_watched, due_deliveries, forget_deliveries, is_any_due, watching_webhooks
 from app.webhooks.ending import disable, end_of_blocked, webhooks_of_blocked, why_blocked
@@ -99,7 +100,7 @@ def hold(
         holder = holder_for(session, competition, owner, of_team=audience is TEAM)
         values = {"name": f"of {owner.username}", "address": ADDRESS, "audience": audience, "kinds": kinds or KINDS}
         entry = WebhookEntry(**{**values, **more})
-        return add_webhook(session, holder, entry, owner=owner, settings=SETTINGS, now=NOW).id
+        return add_webhook(UserAct(session, owner, NOW, SETTINGS), holder, entry).id
 
 
 @pytest.fixture
@@ -346,7 +347,7 @@ def test_a_webhook_goes_with_what_is_its_own(
     see(sqlite_engine, hooks)
     with writing(sqlite_engine) as session:
         webhook, holder = find_webhook(session, hooks["ours"], users["olga"])
-        remove_webhook(session, webhook, holder, by=users["olga"], now=NOW)
+        remove_webhook(UserAct(session, users["olga"], NOW, SETTINGS), webhook, holder)
         adas = session.scalars(own(Team).where(Team.name == "Ada")).one()
         forget_webhooks_of_team(session, adas)
     rest = {*hooks} - {"ours", "ada"}
@@ -365,7 +366,7 @@ def test_saved_as_in_use_again_it_begins_afresh(
             webhook, holder = find_webhook(session, hooks[name], users[by])
             webhook.failing_since, webhook.disabled_why = NOW, "gone"
             entry = WebhookEntry(name="Saved", address=address, kinds=KINDS, is_disabled=is_disabled)
-            change_webhook(session, webhook, holder, entry, by=users[by], settings=SETTINGS, now=now)
+            change_webhook(UserAct(session, users[by], now, SETTINGS), webhook, holder, entry)
             return webhook
 
     kept = save("ours", later, is_disabled=False)
@@ -407,7 +408,7 @@ def test_the_secret_before_signs_for_a_day_more(
     with writing(sqlite_engine) as session:
         webhook, holder = find_webhook(session, hooks["ours"], users["olga"])
         former = webhook.secret
-        renew_secret(session, webhook, holder, by=users["olga"], now=NOW)
+        renew_secret(UserAct(session, users["olga"], NOW, SETTINGS), webhook, holder)
         assert (webhook.former_secret, webhook.former_until) == (former, NOW + DAY)
         assert webhook.secret != former
 

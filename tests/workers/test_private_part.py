@@ -17,6 +17,7 @@ from app.boards.leaderboard import build_leaderboard
 from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import Viewer
 from app.models import RunStatus, ScoringRun, User
+from app.people.act import Act
 from app.rescoring.difference import difference_of
 from app.rescoring.publishing import RescoringStale, publish_rescoring
 from app.rescoring.sets import find_rescoring, start_rescoring
@@ -127,7 +128,7 @@ def test_a_rescoring_set_keeps_the_parts_it_was_made_with_and_is_stale_once_they
     enter(engine, ada, WRONG)
     with writing(engine) as session:
         here = find_competition(session, COMPETITION)
-        number = start_rescoring(session, here, [PHASE], note="Again.", user=None, now=NOW).id
+        number = start_rescoring(Act(session, None, NOW, get_settings()), here, [PHASE], note="Again.").id
         the_phase_task(session).private_part = {"share": 0.2, "seed": SEED, "shown_from": "close"}
         run_id = session.scalars(select(ScoringRun.id).where(ScoringRun.rescoring_id == number)).one()
     score_submission(run_id)
@@ -139,4 +140,4 @@ def test_a_rescoring_set_keeps_the_parts_it_was_made_with_and_is_stale_once_they
     with writing(engine) as session:
         here = find_competition(session, COMPETITION)
         with pytest.raises(RescoringStale, match="the private part"):
-            publish_rescoring(session, here, number, settings=get_settings(), user=None, now=NOW)
+            publish_rescoring(Act(session, None, NOW, get_settings()), here, number)

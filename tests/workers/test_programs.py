@@ -33,6 +33,7 @@ from app.models import (
     Validation,
     ValidationStatus,
 )
+from app.people.act import Act
 from app.people.rights import grant_role
 from app.rescoring.sets import start_rescoring
 from app.runs.program_logs import program_log_of
@@ -338,7 +339,7 @@ def test_a_rescoring_set_keeps_its_program_and_its_gold(engine: Engine, ada: Use
     before = scored(engine, ada, GOOD)
     with writing(engine) as session:
         competition = find_competition(session, COMPETITION)
-        found = start_rescoring(session, competition, [], note="again", user=None, now=NOW)
+        found = start_rescoring(Act(session, None, NOW, get_settings()), competition, [], note="again")
         runs = session.scalars(select(ScoringRun.id).where(ScoringRun.rescoring_id == found.id)).all()
     apply(engine, forms, program=OTHER)
     for run_id in runs:

@@ -54,5 +54,5 @@ def send_owner(
     with writing(server.engine) as session:
         found, limits = find_competition(session, competition), limits_of(server.settings)
         to = find_typed_user(session, form.owner, "owner")
-        transfer(session, found, to.username, limits, by=user, now=server.clock())
+        transfer(server.act(session, user), found, to.username, limits)
     return RedirectResponse(COMPETITIONS, 303)

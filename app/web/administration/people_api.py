@@ -208,15 +208,7 @@ def read_requests(visit: ApiAdminVisit) -> OrganisingRequestList:
 )
 def put_answer(server: ServerHere, by: ApiAdmin, request_id: RowId, form: RequestAnswer) -> OrganisingRequestOut:
     with writing(server.engine) as session:
-        answered = answer_request(
-            session,
-            request_id,
-            is_approved=form.is_approved,
-            text=form.text,
-            by=by,
-            settings=server.settings,
-            now=server.clock(),
-        )
+        answered = answer_request(server.act(session, by), request_id, is_approved=form.is_approved, text=form.text)
         return OrganisingRequestOut.of(answered)
 
 
@@ -241,4 +233,4 @@ def read_competitions(visit: ApiAdminVisit) -> CompetitionSizes:
 def put_owner(server: ServerHere, by: ApiAdmin, competition: str, form: NewOwner) -> NewOwner:
     with writing(server.engine) as session:
         found, limits = find_competition(session, competition), limits_of(server.settings)
-        return NewOwner(owner=transfer(session, found, form.owner, limits, by=by, now=server.clock()).username)
+        return NewOwner(owner=transfer(server.act(session, by), found, form.owner, limits).username)

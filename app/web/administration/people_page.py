@@ -237,13 +237,5 @@ def send_answer(
     request: Request, server: ServerHere, user: FromRequests, request_id: RowId, form: Annotated[AnswerForm, Form()]
 ) -> Response:
     with writing(server.engine) as session:
-        answer_request(
-            session,
-            request_id,
-            is_approved=form.decision == "approve",
-            text=form.text,
-            by=user,
-            settings=server.settings,
-            now=server.clock(),
-        )
+        answer_request(server.act(session, user), request_id, is_approved=form.decision == "approve", text=form.text)
     return RedirectResponse(REQUESTS, 303)

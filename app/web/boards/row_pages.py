@@ -197,14 +197,12 @@ def send_mark(
         phase_task = organised_task(session, user, *names, Right.SUBMISSIONS)
         status, submission_id = form.choice()
         mark_row(
-            session,
+            server.act(session, user),
             phase_task,
             team=form.team,
             submission_id=submission_id,
             status=status,
             note=form.note,
-            actor=user,
-            now=server.clock(),
         )
     return RedirectResponse(links.rows(*names), 303)
 
@@ -218,5 +216,5 @@ def send_clear(
 ) -> Response:
     with writing(server.engine) as session:
         phase_task = organised_task(session, user, *names, Right.SUBMISSIONS)
-        clear_mark(session, phase_task, mark_id, actor=user, now=server.clock())
+        clear_mark(server.act(session, user), phase_task, mark_id)
     return RedirectResponse(links.rows(*names), 303)

@@ -54,14 +54,12 @@ def put_row_mark(
     with writing(server.engine) as session:
         phase_task = organised_task(session, user, *names, Right.SUBMISSIONS)
         return mark_row(
-            session,
+            server.act(session, user),
             phase_task,
             team=mark.team,
             submission_id=mark.submission,
             status=mark.status,
             note=mark.note,
-            actor=user,
-            now=server.clock(),
         )
 
 
@@ -82,5 +80,5 @@ def delete_row_mark(
 ) -> Response:
     with writing(server.engine) as session:
         phase_task = organised_task(session, user, competition, phase, task, Right.SUBMISSIONS)
-        clear_mark(session, phase_task, mark_id, actor=user, now=server.clock())
+        clear_mark(server.act(session, user), phase_task, mark_id)
     return Response(status_code=204)

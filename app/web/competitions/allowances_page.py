@@ -97,7 +97,7 @@ def send_allowance(
 ) -> Response:
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.SUBMISSIONS)
-        grant(session, found, form.wanted(), server.settings, actor=user, now=server.clock())
+        grant(server.act(session, user), found, form.wanted())
     return RedirectResponse(links.allowances(competition), 303)
 
 
@@ -109,11 +109,5 @@ def send_take_back(
     allowance_id: RowId,
 ) -> Response:
     with writing(server.engine) as session:
-        take_back(
-            session,
-            organised(session, user, competition, Right.SUBMISSIONS),
-            allowance_id,
-            actor=user,
-            now=server.clock(),
-        )
+        take_back(server.act(session, user), organised(session, user, competition, Right.SUBMISSIONS), allowance_id)
     return RedirectResponse(links.allowances(competition), 303)

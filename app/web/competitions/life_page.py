@@ -106,11 +106,11 @@ def send_confirmation(
     request: Request, server: ServerHere, user: FromPage, competition: str, form: Annotated[ConfirmationForm, Form()]
 ) -> Response:
     with writing(server.engine) as session:
-        found, now = organised(session, user, competition, Right.EDIT), server.clock()
+        act, found = server.act(session, user), organised(session, user, competition, Right.EDIT)
         if form.verdict == "confirmed":
-            confirm_scores(session, found, actor=user, now=now)
+            confirm_scores(act, found)
         else:
-            decline_scores(session, found, form.why, actor=user, now=now)
+            decline_scores(act, found, form.why)
     return RedirectResponse(links.life(competition), 303)
 
 

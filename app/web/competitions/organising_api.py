@@ -59,7 +59,7 @@ def put_allowance(
 ) -> AllowanceOut:
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.SUBMISSIONS)
-        granted = grant(session, found, allowance.wanted, server.settings, actor=user, now=server.clock())
+        granted = grant(server.act(session, user), found, allowance.wanted)
         return describe_allowance(granted)
 
 
@@ -78,13 +78,7 @@ def delete_allowance(
     allowance_id: Annotated[RowId, Path(examples=[3])],
 ) -> Response:
     with writing(server.engine) as session:
-        take_back(
-            session,
-            organised(session, user, competition, Right.SUBMISSIONS),
-            allowance_id,
-            actor=user,
-            now=server.clock(),
-        )
+        take_back(server.act(session, user), organised(session, user, competition, Right.SUBMISSIONS), allowance_id)
     return Response(status_code=204)
 
 
@@ -139,11 +133,11 @@ def put_confirmation(
     server: ServerHere, user: ApiOrganiser, competition: CompetitionName, verdict: ConfirmationIn
 ) -> ConfirmationOut:
     with writing(server.engine) as session:
-        found, now = organised(session, user, competition, Right.EDIT), server.clock()
+        act, found = server.act(session, user), organised(session, user, competition, Right.EDIT)
         if verdict.is_confirmed:
-            confirm_scores(session, found, actor=user, now=now)
+            confirm_scores(act, found)
         else:
-            decline_scores(session, found, verdict.why, actor=user, now=now)
+            decline_scores(act, found, verdict.why)
         return describe_confirmation(confirmation_of(session, found))
 
 

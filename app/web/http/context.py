@@ -9,11 +9,14 @@ from typing import Annotated, cast
 
 from fastapi import Depends, Request
 from sqlalchemy import Engine
+from sqlalchemy.orm import Session
 
 from app.administration.live import LiveState
 from app.base import addresses
 from app.base.config import Settings
 from app.looks.look import Looks
+from app.models import User
+from app.people.act import UserAct
 from app.web.http.caching import KeptAnswers
 from app.web.http.rate_limits import InFlightUploads
 from app.web.http.waiting import Waiting
@@ -54,6 +57,10 @@ class Server:
     def looks(self) -> Looks:
         """The name, logos and colours that hold now."""
         return self.live.looks
+
+    def act(self, session: Session, user: User) -> UserAct:
+        """Begin what this user does now, in the transaction of this session."""
+        return UserAct(session, user, self.clock(), self.settings)
 
 
 def server_of(request: Request) -> Server:

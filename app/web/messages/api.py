@@ -151,14 +151,11 @@ def post_announcement(
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.MESSAGES)
         published = publish(
-            session,
+            server.act(session, user),
             found,
             AnnouncementForm(form.title, form.text, form.is_pinned),
-            author=user,
             group=chosen_group(session, found, form.mail, user),
             key=idempotency_key,
-            settings=server.settings,
-            now=server.clock(),
         )
         return PublishedAnnouncement.model_validate(published, from_attributes=True)
 
@@ -182,7 +179,7 @@ def put_announcement(
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.MESSAGES)
         written = AnnouncementForm(form.title, form.text, form.is_pinned)
-        changed = edit(session, found, announcement_id, written, editor=user, now=server.clock())
+        changed = edit(server.act(session, user), found, announcement_id, written)
         return AnnouncementOut.model_validate(changed, from_attributes=True)
 
 
@@ -200,7 +197,7 @@ def delete_announcement(
 ) -> None:
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.MESSAGES)
-        withdraw(session, found, announcement_id, actor=user, now=server.clock())
+        withdraw(server.act(session, user), found, announcement_id)
 
 
 QuestionId = Annotated[RowId, Path(examples=[3])]
@@ -245,13 +242,10 @@ def post_question(
     with writing(server.engine) as session:
         found = find_competition(session, competition)
         question = ask(
-            session,
+            server.act(session, user),
             found,
             written,
-            asker=user,
             key=idempotency_key,
-            settings=server.settings,
-            now=server.clock(),
             before_new=limit_of_questions(request, user, server.clock()),
         )
         return QuestionOut.seen_by(user, find_question(session, found, question.id), sees_all=False)
@@ -275,16 +269,7 @@ def put_answer(
     text_fault(many_lines(form.answer))  # before anything is locked
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.MESSAGES)
-        answered = answer(
-            session,
-            found,
-            question_id,
-            form.answer,
-            is_public=form.is_public,
-            organiser=user,
-            settings=server.settings,
-            now=server.clock(),
-        )
+        answered = answer(server.act(session, user), found, question_id, form.answer, is_public=form.is_public)
         return QuestionOut.seen_by(user, answered, sees_all=True)
 
 
@@ -318,5 +303,5 @@ def delete_closed(
 def _set_closed(server: Server, user: User, competition: str, question_id: int, is_closed: bool) -> QuestionOut:
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.MESSAGES)
-        changed = set_closed(session, found, question_id, is_closed, organiser=user, now=server.clock())
+        changed = set_closed(server.act(session, user), found, question_id, is_closed)
         return QuestionOut.seen_by(user, changed, sees_all=True)

@@ -126,14 +126,11 @@ def send_announcement(
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.MESSAGES)
         publish(
-            session,
+            server.act(session, user),
             found,
             form.announcement(),
-            author=user,
             group=chosen_group(session, found, form.mail, user),
             key=form.key,
-            settings=server.settings,
-            now=server.clock(),
         )
     return RedirectResponse(links.announcements(competition), 303)
 
@@ -185,7 +182,7 @@ def send_edit(
     text_fault(many_lines(form.text))  # before anything is locked
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.MESSAGES)
-        edit(session, found, announcement_id, form.announcement(), editor=user, now=server.clock())
+        edit(server.act(session, user), found, announcement_id, form.announcement())
     return RedirectResponse(f"{links.announcements(competition)}#announcement-{announcement_id}", 303)
 
 
@@ -197,13 +194,7 @@ def send_withdraw(
     announcement_id: RowId,
 ) -> Response:
     with writing(server.engine) as session:
-        withdraw(
-            session,
-            organised(session, user, competition, Right.MESSAGES),
-            announcement_id,
-            actor=user,
-            now=server.clock(),
-        )
+        withdraw(server.act(session, user), organised(session, user, competition, Right.MESSAGES), announcement_id)
     return RedirectResponse(links.announcements(competition), 303)
 
 
@@ -287,17 +278,14 @@ def _questions_page(
 def send_question(
     request: Request, server: ServerHere, user: SentForm, competition: str, form: Annotated[AskForm, Form()]
 ) -> Response:
-    now = server.clock()
     with writing(server.engine) as session:
+        act = server.act(session, user)
         question_id = ask(
-            session,
+            act,
             find_competition(session, competition),
             QuestionForm(form.title, form.text, form.shows_name),
-            asker=user,
             key=form.key,
-            settings=server.settings,
-            now=now,
-            before_new=limit_of_questions(request, user, now),
+            before_new=limit_of_questions(request, user, act.now),
         ).id
     return RedirectResponse(f"{links.questions(competition)}#question-{question_id}", 303)
 
@@ -318,14 +306,11 @@ def send_answer(
     text_fault(many_lines(form.text))  # before anything is locked
     with writing(server.engine) as session:
         answer(
-            session,
+            server.act(session, user),
             organised(session, user, competition, Right.MESSAGES),
             question_id,
             form.text,
             is_public=form.is_public,
-            organiser=user,
-            settings=server.settings,
-            now=server.clock(),
         )
     return RedirectResponse(f"{links.questions(competition)}#question-{question_id}", 303)
 
@@ -343,5 +328,5 @@ def send_reopen(server: ServerHere, user: Organiser, competition: str, question_
 def _set_closed(server: Server, user: User, competition: str, question_id: int, *, is_closed: bool) -> Response:
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.MESSAGES)
-        set_closed(session, found, question_id, is_closed, organiser=user, now=server.clock())
+        set_closed(server.act(session, user), found, question_id, is_closed)
     return RedirectResponse(f"{links.questions(competition)}#question-{question_id}", 303)

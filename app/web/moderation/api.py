@@ -49,19 +49,16 @@ BLOCKED = "/competitions/{competition}/blocked"
 def post_report(
     request: Request, server: ServerHere, user: ApiSubmitter, competition: CompetitionName, form: ReportIn
 ) -> TextReportReceipt:
-    now = server.clock()
     with writing(server.engine) as session:
+        act = server.act(session, user)
         found = find_competition(session, competition)
         made = report(
-            session,
+            act,
             found,
-            find_text(session, found, form.kind, form.which, Viewer(user, now)),
+            find_text(session, found, form.kind, form.which, Viewer(user, act.now)),
             form.reason,
             form.words,
-            reporter=user,
-            settings=server.settings,
-            now=now,
-            before_new=limit_of_reports(request, user, now),
+            before_new=limit_of_reports(request, user, act.now),
         )
         return TextReportReceipt.model_validate(made)
 
@@ -90,7 +87,7 @@ def put_hidden(
 ) -> HiddenOut:
     with writing(server.engine) as session:
         found = organised(session, user, competition, ANY_RIGHT)
-        hidden = hide_reported(session, found, user, report_id, form.reason, server.settings, server.clock())
+        hidden = hide_reported(server.act(session, user), found, report_id, form.reason)
         session.refresh(hidden, ["author"])
         return HiddenOut.of(hidden)
 
@@ -104,7 +101,7 @@ def put_hidden(
 )
 def put_dismissed(server: ServerHere, user: ApiOrganiser, competition: CompetitionName, report_id: ReportId) -> None:
     with writing(server.engine) as session:
-        dismiss_as(session, organised(session, user, competition, ANY_RIGHT), user, report_id, server.clock())
+        dismiss_as(server.act(session, user), organised(session, user, competition, ANY_RIGHT), report_id)
 
 
 @router.get(
@@ -127,10 +124,9 @@ def read_hidden(visit: ApiOrganiserVisit, competition: CompetitionName) -> Hidde
     responses=error_responses(401, 403, 404, 409, 422),
 )
 def post_hidden(server: ServerHere, user: ApiOrganiser, competition: CompetitionName, form: HideIn) -> HiddenOut:
-    settings, now = server.settings, server.clock()
     with writing(server.engine) as session:
         found = organised(session, user, competition, ANY_RIGHT)
-        hidden = hide_as(session, found, user, form.kind, form.which, form.reason, settings=settings, now=now)
+        hidden = hide_as(server.act(session, user), found, form.kind, form.which, form.reason)
         session.refresh(hidden, ["author"])
         return HiddenOut.of(hidden)
 
@@ -145,7 +141,7 @@ def post_hidden(server: ServerHere, user: ApiOrganiser, competition: Competition
 )
 def delete_hidden(server: ServerHere, user: ApiOrganiser, competition: CompetitionName, hidden_id: HiddenId) -> None:
     with writing(server.engine) as session:
-        show_as(session, organised(session, user, competition, ANY_RIGHT), user, hidden_id, server.clock())
+        show_as(server.act(session, user), organised(session, user, competition, ANY_RIGHT), hidden_id)
 
 
 @router.get(
@@ -172,7 +168,7 @@ def put_blocked(
 ) -> BlockOut:
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.EDIT)
-        blocked = block(session, found, find_user(session, username), form.reason, actor=user, now=server.clock())
+        blocked = block(server.act(session, user), found, find_user(session, username), form.reason)
         session.refresh(blocked, ["user"])
         return BlockOut.of(blocked)
 
@@ -187,4 +183,4 @@ def put_blocked(
 def delete_blocked(server: ServerHere, user: ApiOrganiser, competition: CompetitionName, username: Username) -> None:
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.EDIT)
-        unblock(session, found, find_user(session, username), actor=user, now=server.clock())
+        unblock(server.act(session, user), found, find_user(session, username))

@@ -98,23 +98,20 @@ def send_report(
     form: Annotated[ReportForm, Form()],
 ) -> Response:
     """Organisers who may hide the text do so; others report it."""
-    now = server.clock()
     with writing(server.engine) as session:
+        act = server.act(session, user)
         found = find_competition(session, competition)
         if kind in kinds_of(session, user, found):
-            hide_as(session, found, user, kind, which, form.words, settings=server.settings, now=now)
+            hide_as(act, found, kind, which, form.words)
             return RedirectResponse(links.moderation(competition), 303)
-        text = find_text(session, found, kind, which, Viewer(user, now))
+        text = find_text(session, found, kind, which, Viewer(user, act.now))
         report(
-            session,
+            act,
             found,
             text,
             next((one for one in ReportReason if one == form.reason), ReportReason.OTHER),
             form.words,
-            reporter=user,
-            settings=server.settings,
-            now=now,
-            before_new=limit_of_reports(request, user, now),
+            before_new=limit_of_reports(request, user, act.now),
         )
     return RedirectResponse(links.report_text(competition, kind, which), 303)
 
@@ -159,14 +156,14 @@ def send_hide(
 ) -> Response:
     with writing(server.engine) as session:
         found = organised(session, user, competition, ANY_RIGHT)
-        hide_reported(session, found, user, report_id, form.reason, server.settings, server.clock())
+        hide_reported(server.act(session, user), found, report_id, form.reason)
     return RedirectResponse(links.moderation(competition), 303)
 
 
 @router.post(f"{PLACE}/{{report_id}}/dismiss")
 def send_dismiss(server: ServerHere, user: FromPage, competition: str, report_id: RowId) -> Response:
     with writing(server.engine) as session:
-        dismiss_as(session, organised(session, user, competition, ANY_RIGHT), user, report_id, server.clock())
+        dismiss_as(server.act(session, user), organised(session, user, competition, ANY_RIGHT), report_id)
     return RedirectResponse(links.moderation(competition), 303)
 
 
@@ -174,7 +171,7 @@ def send_dismiss(server: ServerHere, user: FromPage, competition: str, report_id
 @form_again(_page)
 def send_show(request: Request, server: ServerHere, user: FromPage, competition: str, hidden_id: RowId) -> Response:
     with writing(server.engine) as session:
-        show_as(session, organised(session, user, competition, ANY_RIGHT), user, hidden_id, server.clock())
+        show_as(server.act(session, user), organised(session, user, competition, ANY_RIGHT), hidden_id)
     return RedirectResponse(links.moderation(competition), 303)
 
 
@@ -186,7 +183,7 @@ def send_block(
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.EDIT)
         person = find_typed_user(session, form.username, "username")
-        block(session, found, person, form.reason, actor=user, now=server.clock())
+        block(server.act(session, user), found, person, form.reason)
     return RedirectResponse(links.moderation(competition), 303)
 
 
@@ -194,5 +191,5 @@ def send_block(
 def send_unblock(server: ServerHere, user: FromPage, competition: str, form: Annotated[ReasonForm, Form()]) -> Response:
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.EDIT)
-        unblock(session, found, find_user(session, form.username), actor=user, now=server.clock())
+        unblock(server.act(session, user), found, find_user(session, form.username))
     return RedirectResponse(links.moderation(competition), 303)

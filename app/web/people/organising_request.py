@@ -55,5 +55,5 @@ def _page(visit: UserVisit, form: AskForm | None = None, error: EvergoldError | 
 @form_again(_page)
 def send_request(request: Request, server: ServerHere, user: SentForm, form: Annotated[AskForm, Form()]) -> Response:
     with writing(server.engine) as session:
-        ask_to_organise(session, user, form.text, server.settings, server.clock())
+        ask_to_organise(server.act(session, user), form.text)
     return RedirectResponse(links.ask_to_organise(), 303)

@@ -95,17 +95,14 @@ def send_invitation(
 ) -> Response:
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.EDIT)
-        settings, now = server.settings, server.clock()
-        invite(session, found, form.whom, form.role, rights=form.rights, by=user, settings=settings, now=now)
+        invite(server.act(session, user), found, form.whom, form.role, rights=form.rights)
     return RedirectResponse(links.people(competition), 303)
 
 
 @router.post(f"{PLACE}/invitations/{{invitation_id}}/take-back")
 def send_take_back(server: ServerHere, user: FromPage, competition: str, invitation_id: RowId) -> Response:
     with writing(server.engine) as session:
-        take_back(
-            session, organised(session, user, competition, Right.EDIT), invitation_id, by=user, now=server.clock()
-        )
+        take_back(server.act(session, user), organised(session, user, competition, Right.EDIT), invitation_id)
     return RedirectResponse(links.people(competition), 303)
 
 
@@ -117,7 +114,7 @@ def send_revoke(
     with writing(server.engine) as session:
         needed = needs_to_take(user, form.role, form.whom)
         found = organised(session, user, competition, needed)
-        take_role(session, found, find_user(session, form.whom), form.role, by=user, now=server.clock())
+        take_role(server.act(session, user), found, find_user(session, form.whom), form.role)
         is_left = needed is ANY_RIGHT and not user.is_administrator
     return RedirectResponse("/" if is_left else links.people(competition), 303)
 
@@ -129,7 +126,7 @@ def send_rights(
 ) -> Response:
     with writing(server.engine) as session:
         found = organised(session, user, competition, ANY_RIGHT)
-        change_rights(session, found, find_user(session, form.whom), form.rights, by=user, now=server.clock())
+        change_rights(server.act(session, user), found, find_user(session, form.whom), form.rights)
     return RedirectResponse(links.people(competition), 303)
 
 
@@ -137,7 +134,7 @@ def send_rights(
 def send_link(request: Request, server: ServerHere, user: FromPage, competition: str) -> Response:
     """The link is shown once, on the page that follows."""
     with writing(server.engine) as session:
-        secret = make_link(session, organised(session, user, competition, Right.EDIT), by=user, now=server.clock())
+        secret = make_link(server.act(session, user), organised(session, user, competition, Right.EDIT))
     with user_visit_of(request, user) as visit:
         return _page(visit, competition, secret=secret)
 
@@ -145,7 +142,7 @@ def send_link(request: Request, server: ServerHere, user: FromPage, competition:
 @router.post(f"{PLACE}/link/end")
 def send_end_of_link(server: ServerHere, user: FromPage, competition: str) -> Response:
     with writing(server.engine) as session:
-        end_links(session, organised(session, user, competition, Right.EDIT), by=user, now=server.clock())
+        end_links(server.act(session, user), organised(session, user, competition, Right.EDIT))
     return RedirectResponse(links.people(competition), 303)
 
 
@@ -157,5 +154,5 @@ def send_owner(
     with writing(server.engine) as session:
         found: Competition = organised(session, user, competition, ANY_RIGHT)
         limits: OrganiserLimits = limits_of(server.settings)
-        hand_over(session, found, form.owner, limits, by=user, now=server.clock())
+        hand_over(server.act(session, user), found, form.owner, limits)
     return RedirectResponse(links.people(competition), 303)

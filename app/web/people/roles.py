@@ -66,14 +66,11 @@ def post_invitation(
 ) -> RoleInvitationOut:
     with writing(server.engine) as session:
         return invite(
-            session,
+            server.act(session, user),
             organised(session, user, competition, Right.EDIT),
             invitation.whom,
             invitation.role,
             rights=invitation.rights,
-            by=user,
-            settings=server.settings,
-            now=server.clock(),
         )
 
 
@@ -89,7 +86,7 @@ def delete_invitation(
 ) -> None:
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.EDIT)
-        take_back(session, found, invitation_id, by=user, now=server.clock())
+        take_back(server.act(session, user), found, invitation_id)
 
 
 @router.put(
@@ -103,7 +100,7 @@ def put_owner(server: ServerHere, user: ApiOrganiser, competition: CompetitionNa
     with writing(server.engine) as session:
         found = organised(session, user, competition, ANY_RIGHT)
         limits = limits_of(server.settings)
-        return OwnerOut(owner=hand_over(session, found, owner.owner, limits, by=user, now=server.clock()).username)
+        return OwnerOut(owner=hand_over(server.act(session, user), found, owner.owner, limits).username)
 
 
 @router.put(
@@ -118,7 +115,7 @@ def put_rights(
     with writing(server.engine) as session:
         found = organised(session, user, competition, ANY_RIGHT)
         theirs = find_user(session, username)
-        change_rights(session, found, theirs, rights.rights, by=user, now=server.clock())
+        change_rights(server.act(session, user), found, theirs, rights.rights)
         return _role(session, found, theirs, Role.ORGANISER)
 
 
@@ -142,7 +139,7 @@ def put_role(
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.EDIT)
         theirs = find_user(session, username)
-        give_role(session, found, theirs, role, right, by=user, now=server.clock())
+        give_role(server.act(session, user), found, theirs, role, right)
         return _role(session, found, theirs, role)
 
 
@@ -161,7 +158,7 @@ def delete_role(
     with writing(server.engine) as session:
         found = organised(session, user, competition, needs_to_take(user, role, username))
         theirs = find_user(session, username)
-        if not take_role(session, found, theirs, role, by=user, now=server.clock()):
+        if not take_role(server.act(session, user), found, theirs, role):
             raise NotFound(f"'{theirs.username}' has no role '{role}' in '{found.name}'.")
 
 

@@ -54,14 +54,12 @@ def create_rescoring(
 ) -> RescoringOut:
     with writing(server.engine) as session:
         number = start_rescoring(
-            session,
+            server.act(session, user),
             organised(session, user, competition, TO_RESCORE),
             wanted.tasks,
             note=wanted.note,
             gold_version=wanted.gold_version,
             with_rejected=wanted.with_rejected,
-            user=user,
-            now=server.clock(),
         ).id
     return _shown(server, user, competition, number)
 
@@ -107,13 +105,10 @@ def publish_rescoring_set(
 ) -> RescoringOut:
     with writing(server.engine) as session:
         publish_rescoring(
-            session,
+            server.act(session, user),
             organised(session, user, competition, TO_RESCORE),
             rescoring,
             tell_teams=tell_teams,
-            settings=server.settings,
-            user=user,
-            now=server.clock(),
         )
     return _shown(server, user, competition, rescoring)
 
@@ -128,9 +123,7 @@ def drop_rescoring_set(
     server: ServerHere, user: ApiOrganiser, competition: CompetitionName, rescoring: RowId
 ) -> RescoringOut:
     with writing(server.engine) as session:
-        drop_rescoring(
-            session, organised(session, user, competition, TO_RESCORE), rescoring, user=user, now=server.clock()
-        )
+        drop_rescoring(server.act(session, user), organised(session, user, competition, TO_RESCORE), rescoring)
     return _shown(server, user, competition, rescoring)
 
 

@@ -103,14 +103,12 @@ def send_rescoring(
     version = form.version()
     with writing(server.engine) as session:
         number = start_rescoring(
-            session,
+            server.act(session, user),
             organised(session, user, competition, TO_RESCORE),
             form.tasks,
             note=form.note,
             gold_version=version,
             with_rejected=form.with_rejected,
-            user=user,
-            now=server.clock(),
         ).id
     return RedirectResponse(links.rescoring(competition, number), 303)
 
@@ -162,13 +160,10 @@ def send_publish(
 ) -> Response:
     with writing(server.engine) as session:
         publish_rescoring(
-            session,
+            server.act(session, user),
             organised(session, user, competition, TO_RESCORE),
             rescoring,
             tell_teams=form.tell_teams,
-            settings=server.settings,
-            user=user,
-            now=server.clock(),
         )
     return RedirectResponse(links.rescoring(competition, rescoring), 303)
 
@@ -177,7 +172,5 @@ def send_publish(
 @form_again(_page)
 def send_drop(request: Request, server: ServerHere, user: SetForm, competition: str, rescoring: RowId) -> Response:
     with writing(server.engine) as session:
-        drop_rescoring(
-            session, organised(session, user, competition, TO_RESCORE), rescoring, user=user, now=server.clock()
-        )
+        drop_rescoring(server.act(session, user), organised(session, user, competition, TO_RESCORE), rescoring)
     return RedirectResponse(links.rescoring(competition, rescoring), 303)

@@ -70,7 +70,7 @@ def read_all_submissions(
 def put_marks(server: ServerHere, user: ApiOrganiser, competition: CompetitionName, form: ChosenMark) -> None:
     with writing(server.engine) as session:
         chosen = chosen_submissions(session, organised(session, user, competition, Right.SUBMISSIONS), form.submissions)
-        mark_submissions(session, chosen, status=form.status, note=form.note, actor=user, now=server.clock())
+        mark_submissions(server.act(session, user), chosen, status=form.status, note=form.note)
 
 
 @router.post(
@@ -89,7 +89,7 @@ def post_rescoring(
     with writing(server.engine) as session:
         found = organised(session, user, competition, TO_RESCORE)
         chosen = chosen_submissions(session, found, form.submissions)
-        done = score_anew(session, found, chosen, note=form.note, user=user, now=server.clock())
+        done = score_anew(server.act(session, user), found, chosen, note=form.note)
     return ScoredAnewOut.model_validate(done)
 
 

@@ -111,17 +111,17 @@ def send_deed(
         raise InvalidForm("Tick at least one submission.", fields={})
     if form.deed == "download":
         return _zip(server, user, competition, form.submission)
-    now = server.clock()
     with writing(server.engine) as session:
+        act = server.act(session, user)
         found = organised(session, user, competition, TO_RESCORE if form.deed == "rescore" else Right.SUBMISSIONS)
         chosen = chosen_submissions(session, found, form.submission)
         if form.deed == "rescore":
-            done = score_anew(session, found, chosen, note=form.note, user=user, now=now)
+            done = score_anew(act, found, chosen, note=form.note)
             target = links.rescoring(competition, done.rescoring) if done.rescoring else links.failed(competition)
             return RedirectResponse(target, 303)
         if form.deed not in tuple(RowStatus):
             raise InvalidForm("Choose what to do with them.", fields={})
-        mark_submissions(session, chosen, status=RowStatus(form.deed), note=form.note, actor=user, now=now)
+        mark_submissions(act, chosen, status=RowStatus(form.deed), note=form.note)
     return RedirectResponse(links.all_submissions(competition, marked="yes"), 303)
 
 

@@ -61,11 +61,11 @@ def read_offers(visit: ApiUserVisit, competition: CompetitionName) -> MergingOut
     responses=error_responses(401, 403, 404, 409, 413, 422),
 )
 def post_offer(server: ServerHere, user: ApiSubmitter, competition: CompetitionName, form: MergeQuestion) -> MergingOut:
-    now = server.clock()
     with writing(server.engine) as session:
+        act = server.act(session, user)
         found = find_competition(session, competition)
-        ask_to_merge(session, found, user, form.team, server.settings, now)
-        return offers_of_user(session, found, user, now)
+        ask_to_merge(act, found, form.team)
+        return offers_of_user(session, found, user, act.now)
 
 
 @router.post(
@@ -80,7 +80,7 @@ def post_offer(server: ServerHere, user: ApiSubmitter, competition: CompetitionN
 def post_acceptance(server: ServerHere, user: ApiSubmitter, competition: CompetitionName, offer_id: OfferId) -> None:
     with writing(server.engine) as session:
         found = find_competition(session, competition)
-        accept_merge(session, found, user, offer_id, server.settings, server.clock())
+        accept_merge(server.act(session, user), found, offer_id)
 
 
 @router.delete(
@@ -93,7 +93,7 @@ def post_acceptance(server: ServerHere, user: ApiSubmitter, competition: Competi
 )
 def delete_offer(server: ServerHere, user: ApiSubmitter, competition: CompetitionName, offer_id: OfferId) -> None:
     with writing(server.engine) as session:
-        end_offer(session, find_competition(session, competition), user, offer_id, server.settings, server.clock())
+        end_offer(server.act(session, user), find_competition(session, competition), offer_id)
 
 
 TEAM = "/competitions/{competition}/team"
@@ -120,7 +120,7 @@ def read_team(visit: ApiUserVisit, competition: CompetitionName) -> TeamOut:
 )
 def post_team(server: ServerHere, user: ApiSubmitter, competition: CompetitionName, form: TeamName) -> TeamOut:
     with writing(server.engine) as session:
-        create_team(session, find_competition(session, competition), user, form.name, server.clock())
+        create_team(server.act(session, user), find_competition(session, competition), form.name)
         return _team(session, server, user, competition)
 
 
@@ -134,7 +134,7 @@ def post_team(server: ServerHere, user: ApiSubmitter, competition: CompetitionNa
 )
 def delete_team(server: ServerHere, user: ApiSubmitter, competition: CompetitionName) -> None:
     with writing(server.engine) as session:
-        leave_team(session, find_competition(session, competition), user, server.clock())
+        leave_team(server.act(session, user), find_competition(session, competition))
 
 
 @router.put(
@@ -146,7 +146,7 @@ def delete_team(server: ServerHere, user: ApiSubmitter, competition: Competition
 )
 def put_name(server: ServerHere, user: ApiSubmitter, competition: CompetitionName, form: TeamName) -> TeamOut:
     with writing(server.engine) as session:
-        rename_team(session, find_competition(session, competition), user, form.name, server.clock())
+        rename_team(server.act(session, user), find_competition(session, competition), form.name)
         return _team(session, server, user, competition)
 
 
@@ -158,7 +158,7 @@ def put_name(server: ServerHere, user: ApiSubmitter, competition: CompetitionNam
 )
 def put_captain(server: ServerHere, user: ApiSubmitter, competition: CompetitionName, form: TeamCaptain) -> TeamOut:
     with writing(server.engine) as session:
-        transfer_team(session, find_competition(session, competition), user, form.username, server.clock())
+        transfer_team(server.act(session, user), find_competition(session, competition), form.username)
         return _team(session, server, user, competition)
 
 
@@ -170,10 +170,10 @@ def put_captain(server: ServerHere, user: ApiSubmitter, competition: Competition
     responses=error_responses(401, 403, 404, 409, 413, 422),
 )
 def post_member(server: ServerHere, user: ApiSubmitter, competition: CompetitionName, form: JoinRequest) -> TeamOut:
-    now = server.clock()
     with writing(server.engine) as session:
+        act = server.act(session, user)
         found = find_competition(session, competition)
-        join_team(session, found, user, find_invitation(session, found, form.invitation, now), now)
+        join_team(act, found, find_invitation(session, found, form.invitation, act.now))
         return _team(session, server, user, competition)
 
 
@@ -187,7 +187,7 @@ def post_member(server: ServerHere, user: ApiSubmitter, competition: Competition
 )
 def delete_member(server: ServerHere, user: ApiSubmitter, competition: CompetitionName, username: Member) -> None:
     with writing(server.engine) as session:
-        remove_member(session, find_competition(session, competition), user, username, server.clock())
+        remove_member(server.act(session, user), find_competition(session, competition), username)
 
 
 @router.post(
@@ -203,7 +203,7 @@ def post_invitation(
 ) -> InvitationOut:
     with writing(server.engine) as session:
         found = find_competition(session, competition)
-        invitation, secret = invite(session, found, user, server.clock())
+        invitation, secret = invite(server.act(session, user), found)
         link = public_address(request, server, links.join_team(found.name, secret))
         return InvitationOut(link=link, expires_at=invitation.expires_at)
 
@@ -217,7 +217,7 @@ def post_invitation(
 )
 def delete_invitation(server: ServerHere, user: ApiSubmitter, competition: CompetitionName) -> None:
     with writing(server.engine) as session:
-        revoke_invitation(session, find_competition(session, competition), user, server.clock())
+        revoke_invitation(server.act(session, user), find_competition(session, competition))
 
 
 def _team(session: Session, server: Server, user: User, competition: str) -> TeamOut:

@@ -38,7 +38,7 @@ def ask(
 ) -> Response:
     with writing(server.engine) as session:
         found = find_competition(session, competition)
-        ask_to_merge(session, found, user, form.team, server.settings, server.clock())
+        ask_to_merge(server.act(session, user), found, form.team)
     return _back(competition)
 
 
@@ -47,7 +47,7 @@ def ask(
 def accept(request: Request, server: ServerHere, user: Sender, competition: str, offer_id: OfferId) -> Response:
     with writing(server.engine) as session:
         found = find_competition(session, competition)
-        accept_merge(session, found, user, offer_id, server.settings, server.clock())
+        accept_merge(server.act(session, user), found, offer_id)
     return _back(competition)
 
 
@@ -55,7 +55,7 @@ def accept(request: Request, server: ServerHere, user: Sender, competition: str,
 def end(server: ServerHere, user: Sender, competition: str, offer_id: OfferId) -> Response:
     """Decline it, or take it back."""
     with writing(server.engine) as session:
-        end_offer(session, find_competition(session, competition), user, offer_id, server.settings, server.clock())
+        end_offer(server.act(session, user), find_competition(session, competition), offer_id)
     return _back(competition)
 
 

@@ -121,7 +121,7 @@ def name_team(
     with writing(server.engine) as session:
         found = find_competition(session, competition)
         has_team = find_team(session, user, found.id) is not None
-        (rename_team if has_team else create_team)(session, found, user, form.name, server.clock())
+        (rename_team if has_team else create_team)(server.act(session, user), found, form.name)
     return RedirectResponse(links.team(competition), 303)
 
 
@@ -129,7 +129,7 @@ def name_team(
 @form_again(team_page, TeamFull)
 def make_invitation(request: Request, server: ServerHere, user: Sender, competition: str) -> Response:
     with writing(server.engine) as session:
-        _, secret = invite(session, find_competition(session, competition), user, server.clock())
+        _, secret = invite(server.act(session, user), find_competition(session, competition))
     response = RedirectResponse(f"{links.team(competition)}#invitation", 303)
     response.set_cookie(
         LINK_COOKIE,
@@ -146,21 +146,21 @@ def make_invitation(request: Request, server: ServerHere, user: Sender, competit
 @router.post("/invitation/revoke")
 def end_invitation(server: ServerHere, user: Sender, competition: str) -> Response:
     with writing(server.engine) as session:
-        revoke_invitation(session, find_competition(session, competition), user, server.clock())
+        revoke_invitation(server.act(session, user), find_competition(session, competition))
     return RedirectResponse(links.team(competition), 303)
 
 
 @router.post("/leave")
 def leave(server: ServerHere, user: Sender, competition: str) -> Response:
     with writing(server.engine) as session:
-        leave_team(session, find_competition(session, competition), user, server.clock())
+        leave_team(server.act(session, user), find_competition(session, competition))
     return RedirectResponse(links.team(competition), 303)
 
 
 @router.post("/captain")
 def hand_over(server: ServerHere, user: Sender, competition: str, form: Annotated[MemberForm, Form()]) -> Response:
     with writing(server.engine) as session:
-        transfer_team(session, find_competition(session, competition), user, form.username, server.clock())
+        transfer_team(server.act(session, user), find_competition(session, competition), form.username)
     return RedirectResponse(links.team(competition), 303)
 
 
@@ -170,7 +170,7 @@ def remove(
     request: Request, server: ServerHere, user: Sender, competition: str, form: Annotated[MemberForm, Form()]
 ) -> Response:
     with writing(server.engine) as session:
-        remove_member(session, find_competition(session, competition), user, form.username, server.clock())
+        remove_member(server.act(session, user), find_competition(session, competition), form.username)
     return RedirectResponse(links.team(competition), 303)
 
 
@@ -217,8 +217,8 @@ def _invitation(
 def join(
     request: Request, server: ServerHere, user: Sender, competition: str, form: Annotated[JoinForm, Form()]
 ) -> Response:
-    now = server.clock()
     with writing(server.engine) as session:
+        act = server.act(session, user)
         found = find_competition(session, competition)
-        join_team(session, found, user, find_invitation(session, found, form.link, now), now)
+        join_team(act, found, find_invitation(session, found, form.link, act.now))
     return RedirectResponse(links.team(competition), 303)

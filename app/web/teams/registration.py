@@ -58,22 +58,19 @@ def _registration(session: Session, user: User, competition: str) -> Registratio
 def put_registration(
     request: Request, server: ServerHere, user: ApiSubmitter, competition: CompetitionName, form: RegistrationRequest
 ) -> RegistrationOut:
-    now = server.clock()
     with writing(server.engine) as session:
+        act = server.act(session, user)
         found = find_competition(session, competition)
         register(
-            session,
+            act,
             found,
-            user,
-            server.settings,
-            now,
             accepted=form.accepted_terms_sha256,
             answers=form.answers,
-            code=SentCode(form.code, limit_of_codes(request, user, now)),
-            before_mail=limit_of_confirmations(request, user, now),
+            code=SentCode(form.code, limit_of_codes(request, user, act.now)),
+            before_mail=limit_of_confirmations(request, user, act.now),
         )
         if form.consents_to_publication is not None:
-            set_consent(session, found, user, form.consents_to_publication, now)
+            set_consent(session, found, user, form.consents_to_publication, act.now)
     with reading(server.engine) as session:
         return _registration(session, user, competition)
 
@@ -109,7 +106,7 @@ def put_decisions(
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.EDIT)
         theirs = [find_user(session, name) for name in form.usernames]
-        decide_all(session, found, theirs, form.status, server.settings, server.clock(), actor=user)
+        decide_all(server.act(session, user), found, theirs, form.status)
         ids = {one.id for one in theirs}
         rows = [row for row in list_registrations(session, found) if row.user_id in ids]
         return RegisteredList.model_validate({"registrations": rows}, from_attributes=True)
@@ -133,7 +130,7 @@ def put_decision(
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.EDIT)
         theirs = find_user(session, username)
-        decide(session, found, theirs, form.status, server.settings, server.clock(), actor=user)
+        decide(server.act(session, user), found, theirs, form.status)
         row = next(row for row in list_registrations(session, found) if row.user_id == theirs.id)
         return RegisteredOut.model_validate(row, from_attributes=True)
 

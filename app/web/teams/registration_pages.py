@@ -140,22 +140,19 @@ def send_registration(
     form: Annotated[RegistrationForm, Form()],
     fields: SentFields,
 ) -> Response:
-    now = server.clock()
     with writing(server.engine) as session:
+        act = server.act(session, user)
         found = find_competition(session, competition)
         register(
-            session,
+            act,
             found,
-            user,
-            server.settings,
-            now,
             accepted=form.terms_sha256 if form.terms else None,
             answers=_sent_answers(fields, rules_of(found).questions),
-            code=SentCode(form.code, limit_of_codes(request, user, now)),
-            before_mail=limit_of_confirmations(request, user, now),
+            code=SentCode(form.code, limit_of_codes(request, user, act.now)),
+            before_mail=limit_of_confirmations(request, user, act.now),
         )
         if form.consents:
-            set_consent(session, found, user, True, now)
+            set_consent(session, found, user, True, act.now)
     return RedirectResponse(links.registration(competition), 303)
 
 
@@ -252,7 +249,7 @@ def _decide(server: Server, user: User, competition: str, usernames: Sequence[st
         status = DECISIONS.get(decision)
         if status is None:
             raise InvalidForm("Please approve or refuse.", fields={"decision": "`approve` or `refuse`."})
-        decide_all(session, found, theirs, status, server.settings, server.clock(), actor=user)
+        decide_all(server.act(session, user), found, theirs, status)
 
 
 # ------------------------------------------------------------------------------------------------------------ the link

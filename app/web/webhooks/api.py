@@ -60,10 +60,9 @@ def _list(visit: UserVisit, competition: str | None, *, of_team: bool = False) -
 def _add(
     server: Server, user: User, form: WebhookIn, competition: str | None, *, of_team: bool = False
 ) -> WebhookWithSecret:
-    now = server.clock()
     with writing(server.engine) as session:
         holder = _holder(session, user, competition, of_team=of_team)
-        webhook = add_webhook(session, holder, form, owner=user, settings=server.settings, now=now)
+        webhook = add_webhook(server.act(session, user), holder, form)
         return WebhookWithSecret.of(find_webhook(session, webhook.id, user)[0], holder.competition)
 
 
@@ -159,10 +158,9 @@ def read_webhook(visit: ApiOrganiserVisit, webhook_id: WebhookId) -> WebhookOut:
     responses=error_responses(401, 403, 404, 422),
 )
 def put_webhook(server: ServerHere, user: ApiOrganiser, webhook_id: WebhookId, form: WebhookIn) -> WebhookOut:
-    now = server.clock()
     with writing(server.engine) as session:
         webhook, holder = find_webhook(session, webhook_id, user)
-        change_webhook(session, webhook, holder, form, by=user, settings=server.settings, now=now)
+        change_webhook(server.act(session, user), webhook, holder, form)
         session.expire(webhook)
         return WebhookOut.of(find_webhook(session, webhook_id, user)[0], holder.competition)
 
@@ -177,7 +175,7 @@ def put_webhook(server: ServerHere, user: ApiOrganiser, webhook_id: WebhookId, f
 def delete_webhook(server: ServerHere, user: ApiOrganiser, webhook_id: WebhookId) -> None:
     with writing(server.engine) as session:
         webhook, holder = find_webhook(session, webhook_id, user)
-        remove_webhook(session, webhook, holder, by=user, now=server.clock())
+        remove_webhook(server.act(session, user), webhook, holder)
 
 
 @router.post(
@@ -190,7 +188,7 @@ def delete_webhook(server: ServerHere, user: ApiOrganiser, webhook_id: WebhookId
 def post_secret(server: ServerHere, user: ApiOrganiser, webhook_id: WebhookId) -> WebhookWithSecret:
     with writing(server.engine) as session:
         webhook, holder = find_webhook(session, webhook_id, user)
-        renew_secret(session, webhook, holder, by=user, now=server.clock())
+        renew_secret(server.act(session, user), webhook, holder)
         return WebhookWithSecret.of(webhook, holder.competition)
 
 

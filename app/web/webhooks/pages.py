@@ -211,11 +211,10 @@ def send_server_webhook(request: Request, server: ServerHere, user: SentForm, fo
 def _added(
     server: ServerHere, user: User, form: WebhookPageForm, competition: str | None, *, of_team: bool = False
 ) -> Response:
-    now = server.clock()
     with writing(server.engine) as session:
         found = find_competition(session, competition) if competition is not None else None
         holder = holder_for(session, found, user, of_team=of_team)
-        webhook_id = add_webhook(session, holder, form, owner=user, settings=server.settings, now=now).id
+        webhook_id = add_webhook(server.act(session, user), holder, form).id
     return _to(webhook_id, "added")
 
 
@@ -269,10 +268,9 @@ def _as_typed(webhook: Webhook) -> WebhookPageForm:
 @router.post(ONE)
 @form_again(_page)
 def change(request: Request, server: ServerHere, user: SentForm, webhook_id: RowId, form: Written) -> Response:
-    now = server.clock()
     with writing(server.engine) as session:
         webhook, holder = find_webhook(session, webhook_id, user)
-        change_webhook(session, webhook, holder, form, by=user, settings=server.settings, now=now)
+        change_webhook(server.act(session, user), webhook, holder, form)
     return _to(webhook_id, "saved")
 
 
@@ -280,7 +278,7 @@ def change(request: Request, server: ServerHere, user: SentForm, webhook_id: Row
 def send_secret(server: ServerHere, user: Keeper, webhook_id: RowId) -> Response:
     with writing(server.engine) as session:
         webhook, holder = find_webhook(session, webhook_id, user)
-        renew_secret(session, webhook, holder, by=user, now=server.clock())
+        renew_secret(server.act(session, user), webhook, holder)
     return _to(webhook_id, "secret")
 
 
@@ -313,7 +311,7 @@ def send_remove(server: ServerHere, user: Keeper, webhook_id: RowId) -> Response
     with writing(server.engine) as session:
         webhook, holder = find_webhook(session, webhook_id, user)
         back = _list_of(holder)
-        remove_webhook(session, webhook, holder, by=user, now=server.clock())
+        remove_webhook(server.act(session, user), webhook, holder)
     return RedirectResponse(back, 303)
 
 

@@ -20,6 +20,7 @@ from app.declarations.apply.baselines import USERNAME
 from app.models import NO_PASSWORD, AuditEntry, SecondStep, Submission, User
 from app.people import auth, second_factor
 from app.people.account_blocks import Blocked
+from app.people.act import UserAct
 from app.people.organising_requests import ask_to_organise
 from app.people.provider_logins import account_of, link
 from app.people.providers import Person as ProvedPerson
@@ -307,7 +308,7 @@ def test_a_banned_domain_registers_no_more_and_who_is_there_stays(quick_site: Si
 def test_a_request_to_organise_is_answered_once(quick_site: Site, root: Person) -> None:
     ada = quick_site.person("ada")
     with writing(quick_site.engine) as session:
-        ask_to_organise(session, ada.user, "Riddles.", quick_site.settings, NOW)
+        ask_to_organise(UserAct(session, ada.user, NOW, quick_site.settings), "Riddles.")
     (waiting,) = root.client.get("/api/v1/admin/requests").json()["requests"]
     place = f"/api/v1/admin/requests/{waiting['id']}/answer"
     answers = [root.client.put(place, json={"is_approved": True}).status_code for _ in range(2)]

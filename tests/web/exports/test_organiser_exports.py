@@ -18,12 +18,14 @@ import pytest
 from sqlalchemy import delete, select, update
 
 from app.base.api_links import API
+from app.base.config import get_settings
 from app.base.db import writing
 from app.base.storage import FolderStorage, store_upload
 from app.competitions.find import find_competition
 from app.exports import predictions
 from app.exports.predictions import ExportedSubmission, Packed, packed, safe_name, team_folders, zip_chunks
 from app.models import AuditEntry, CardVersion, Phase, PhaseTask, Role, Submission, Team, TeamKind, User
+from app.people.act import Act
 from app.people.rights import grant_role
 from app.rescoring.sets import start_rescoring
 from tests import world
@@ -149,7 +151,9 @@ def test_a_submission_that_is_rescored_is_there_once_as_it_counts(site: Site, ad
     add_gold(site.engine, COMPETITION, PHASE, TASK, NOW)
     with writing(site.engine) as session:
         here = find_competition(session, COMPETITION)
-        start_rescoring(session, here, [f"{PHASE}/{TASK}"], note="Labels were wrong.", user=olga.user, now=NOW)
+        start_rescoring(
+            Act(session, olga.user, NOW, get_settings()), here, [f"{PHASE}/{TASK}"], note="Labels were wrong."
+        )
     lines = manifest(olga.client.get(ZIP))
     told = [(line["submission"], line["state"], line["macro_f1 zero_shot/all"]) for line in lines]
     assert told == [(sent, "scored", "0.5")]

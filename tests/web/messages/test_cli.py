@@ -16,6 +16,7 @@ from app.base.db import reading, writing
 from app.competitions.find import find_competition
 from app.models import OutgoingMail, Right, Role, TokenScope
 from app.people import auth
+from app.people.act import Act
 from app.people.invitations import invite
 from app.people.rights import find_user, grant_role, has_role
 from evergold.cli import run
@@ -174,7 +175,7 @@ def test_an_invitation_is_listed_and_accepted(site: Site, evergold: Evergold) ->
         found, olga = find_competition(session, COMPETITION), find_user(session, "olga")
         find_user(session, "ada").email_confirmed_at = NOW
         for role in (Role.ORGANISER, Role.TESTER):
-            invite(session, found, "ada", role, rights=[Right.GOLD], by=olga, settings=site.settings, now=NOW)
+            invite(Act(session, olga, NOW, site.settings), found, "ada", role, rights=[Right.GOLD])
     listed = evergold("invitations", who="ada")[1].splitlines()
     assert sorted(listed[1:]) == [
         f"1\t{COMPETITION}\torganiser\tgold\tolga\tMon 9 Feb 2026, 00:00 AoE (9 Feb, 12:00 your time)",

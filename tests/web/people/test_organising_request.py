@@ -9,6 +9,7 @@ import pytest
 
 from app.base.db import writing
 from app.people import auth
+from app.people.act import Act
 from app.people.organising_requests import answer_request, list_requests
 from tests.web.reading import text_of
 from tests.web.site import BROWSER, PASSWORD, Site, csrf_of, log_in
@@ -79,9 +80,7 @@ def test_a_button_leads_to_the_form_and_the_answer_stands_there(site: Site) -> N
         assert "<textarea" not in asked.text
         with writing(site.engine) as session:
             (waiting,) = list_requests(session)
-            answer_request(
-                session, waiting.id, is_approved=False, text="Next year.", by=None, settings=site.settings, now=NOW
-            )
+            answer_request(Act(session, None, NOW, site.settings), waiting.id, is_approved=False, text="Next year.")
         told = text_of(browser.get(PAGE).text)
         assert "Your request was not accepted" in told
         assert "Next year." in told

@@ -12,6 +12,7 @@ from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.competitions.find import find_competition
 from app.models import Right, Role, User
+from app.people.act import Act
 from app.people.invitations import invite, open_invitations
 from app.people.rights import grant_role, has_role
 from tests import world
@@ -34,7 +35,7 @@ def organisers(site: Site) -> dict[Right, User]:
     with writing(site.engine) as session:
         here = find_competition(session, COMPETITION)
         grant_role(session, here, eve, Role.TESTER, NOW)
-        invite(session, here, "grace", Role.TESTER, by=found[Right.EDIT], settings=get_settings(), now=NOW)
+        invite(Act(session, found[Right.EDIT], NOW, get_settings()), here, "grace", Role.TESTER)
     return found
 
 

@@ -11,10 +11,12 @@ import pytest
 from sqlalchemy import select
 
 from app.base.api_links import API
+from app.base.config import get_settings
 from app.base.db import writing
 from app.boards.marks import mark_row
 from app.competitions.find import find_competition
 from app.models import Role, RowStatus, RunStatus, ScoringRun, Submission
+from app.people.act import Act
 from app.people.rights import find_user, grant_role
 from tests import world
 from tests.beside import add_other_task, enter_other
@@ -134,7 +136,7 @@ def test_each_filter_narrows_by_itself_on_the_page_and_by_programs(quick_site: S
         run = session.scalars(select(ScoringRun).where(ScoringRun.submission_id == first["failed"])).one()
         run.status = RunStatus.FAILED
         asked = world.the_phase_task(session)
-        mark_row(session, asked, submission_id=first["marked"], status=RowStatus.HIDDEN, actor=None, now=NOW)
+        mark_row(Act(session, None, NOW, get_settings()), asked, submission_id=first["marked"], status=RowStatus.HIDDEN)
     everything = set(first)
     queries = {
         "team=Bob": {"bob's"},
