@@ -13,7 +13,7 @@ from app.base.config import Settings
 from app.base.db import reading, writing
 from app.base.errors import NotFound
 from app.cards.edits import edit_card
-from app.competitions.find import find_competition
+from app.competitions.find import find_competition, find_phase_task
 from app.competitions.visibility import SeenAs, Viewer
 from app.messages.questions import QuestionForm, answer, ask
 from app.models import (
@@ -34,16 +34,17 @@ from app.models import (
     User,
 )
 from app.moderation.desk import desk_for, dismiss_as, hide_as, hide_reported, kinds_of, show_as
-from app.moderation.hiding import Replaced, find_hidden, list_hidden
+from app.moderation.hiding import Replaced, find_hidden, list_hidden, original_of
 from app.moderation.reports import find_report, list_reports, report
 from app.moderation.texts import HIDDEN, find_text, stored_text
 from app.people.act import UserAct
 from app.people.rights import RightMissing
+from app.standings.check import check_task
 from app.submissions.find import get_submission
 from tests.beside import one_right_each
 from tests.competitions.embargo import add_phase, enter, look
 from tests.rich_world import NEIGHBOURS, ORGANISER, own
-from tests.world import COMPETITION, DAY, HOUR, NOW, add_user, board_version_number
+from tests.world import COMPETITION, DAY, HOUR, NOW, TASK, add_user, board_version_number
 
 SETTINGS = Settings(base_url="https://scores.example.org")
 QUESTION, ANSWER, ANNOUNCEMENT = TextKind.QUESTION, TextKind.ANSWER, TextKind.ANNOUNCEMENT
@@ -133,6 +134,13 @@ def second_texts(here: World) -> list[tuple[TextKind, str]]:
     return [*named, (TEAM, "Bob"), (SYSTEM, str(here.of_bob))]
 
 
+def versions_next_door(engine: Engine) -> list[int]:
+    """Of all boards of the neighbours, by which visitors know whether one has changed."""
+    with reading(engine) as session:
+        door = find_competition(session, NEIGHBOURS)
+        return [one.board_version for phase in door.phases for one in phase.phase_tasks]
+
+
 def cards(engine: Engine) -> dict[int, Any]:
     """What all cards say, those next door, too."""
     with reading(engine) as session:
@@ -157,11 +165,8 @@ def test_a_text_is_reported_once_by_each_and_told_once_to_those_who_decide(here:
     assert len(set(made.values())) == 5
     assert {kind: tell(here, here.bob, kind, which, "again") for kind, which in here.texts} == made
     assert tell(here, here.ada, QUESTION, str(here.question)) not in made.values()
+    told = told_of(here.engine)
     with reading(here.engine) as session:
-        mails = session.scalars(
-            select(OutgoingMail).where(OutgoingMail.subject == "[Idioms] A text was reported").order_by(OutgoingMail.id)
-        ).all()
-        told = [(mail.recipient, mail.body.partition("a text (")[2].partition(")")[0]) for mail in mails]
         rows = session.scalars(select(TextReport).order_by(TextReport.id)).all()
     messages, submissions = (people[right].email for right in (Right.MESSAGES, Right.SUBMISSIONS))
     assert told == [
@@ -170,6 +175,23 @@ def test_a_text_is_reported_once_by_each_and_told_once_to_those_who_decide(here:
     ]
     assert {row.kind: row.shown for row in rows[:5]} == BEFORE
     assert {one.reporter_id for one in rows} == {here.ada.id, here.bob.id}
+    others = [tell(here, here.bob, kind, which) for kind, which in second_texts(here) if which != "Bob"]
+    assert not {*others} & {*made.values()}, "another text of the kind is another report"
+    assert len(told_of(here.engine)) == len(told) + len(others)
+    _dismiss(here, here.root, made[QUESTION])
+    carl = add_user(here.engine, "carl")
+    tell(here, carl, QUESTION, str(here.question))
+    assert len(told_of(here.engine)) == len(told) + len(others) + 1, "nobody has decided about this one"
+    assert set(others) <= set(open_reports(here.engine))
+
+
+def told_of(engine: Engine) -> list[tuple[str, str]]:
+    """Who was told of a report, and of what kind of text."""
+    with reading(engine) as session:
+        mails = session.scalars(
+            select(OutgoingMail).where(OutgoingMail.subject == "[Idioms] A text was reported").order_by(OutgoingMail.id)
+        ).all()
+    return [(mail.recipient, mail.body.partition("a text (")[2].partition(")")[0]) for mail in mails]
 
 
 def test_whoever_reports_sees_the_text_in_this_competition(here: World) -> None:
@@ -239,7 +261,7 @@ def test_one_text_is_hidden_and_comes_back_and_its_neighbours_stay(here: World, 
     made = {one: tell(here, here.bob, one, which) for one, which in here.texts}
     of_others = [tell(here, here.ada, one, which) for one, which in second_texts(here)]
     said = cards(here.engine)
-    versions = board_version_number(here.engine)
+    versions, of_neighbours = board_version_number(here.engine), versions_next_door(here.engine)
     number = hide(here, kind, dict(here.texts)[kind])
     emptied = {one for one, document in cards(here.engine).items() if document != said[one]}
     after = shown(here)
@@ -249,6 +271,7 @@ def test_one_text_is_hidden_and_comes_back_and_its_neighbours_stay(here: World, 
     assert (after[kind] or HIDDEN).startswith(HIDDEN)
     assert open_reports(here.engine) == [*(report_id for one, report_id in made.items() if one is not kind), *of_others]
     assert board_version_number(here.engine) > versions
+    assert versions_next_door(here.engine) == of_neighbours
     with reading(here.engine) as session:
         found = find_competition(session, COMPETITION)
         closed = session.get_one(TextReport, made[kind])
@@ -256,6 +279,7 @@ def test_one_text_is_hidden_and_comes_back_and_its_neighbours_stay(here: World, 
         [hidden] = list_hidden(session, found, tuple(TextKind))
         assert list_hidden(session, found, [one for one in TextKind if one is not kind]) == []
         assert list_hidden(session, find_competition(session, NEIGHBOURS), tuple(TextKind)) == []
+        assert set(original_of(hidden).split("\n\n")) == set((BEFORE[kind] or "").split("\n\n"))
         assert (hidden.id, hidden.kind, hidden.reason, hidden.hidden_at) == (number, kind, "No.", NOW + HOUR)
         author = here.root if kind in (ANSWER, ANNOUNCEMENT) else here.ada
         assert hidden.author_id == author.id
@@ -271,9 +295,15 @@ def test_one_text_is_hidden_and_comes_back_and_its_neighbours_stay(here: World, 
     with writing(here.engine) as session:
         show_as(UserAct(session, here.root, NOW + DAY, SETTINGS), find_competition(session, COMPETITION), number)
     assert shown(here) == BEFORE
-    with reading(here.engine) as session, pytest.raises(NotFound):
-        find_hidden(session, find_competition(session, COMPETITION), number)
-    hide(here, kind, dict(here.texts)[kind])
+    with reading(here.engine) as session:
+        found = find_competition(session, COMPETITION)
+        assert list_hidden(session, found, tuple(TextKind)) == []
+        with pytest.raises(NotFound):
+            find_hidden(session, found, number)
+    again = hide(here, kind, dict(here.texts)[kind])
+    hide(here, kind, dict(second_texts(here))[kind])
+    with reading(here.engine) as session:
+        assert find_hidden(session, find_competition(session, COMPETITION), again).id == again
 
 
 def test_a_system_is_hidden_with_all_versions_of_its_card_wherever_it_was_entered(here: World) -> None:
@@ -297,6 +327,9 @@ def test_a_system_is_hidden_with_all_versions_of_its_card_wherever_it_was_entere
         told = {row.team: (row.system, row.method) for row in look(engine, phase=phase).rows}
         assert told.get("Bob", ("Crow", "SVM")) == ("Crow", "SVM")
         assert told["Ada"] == (f"{HIDDEN} ({crow})", "")
+        with writing(engine) as session:
+            asked = find_phase_task(session, COMPETITION, phase, TASK).id
+            assert check_task(session, asked) == [], "what is copied into the standings follows"
     with writing(engine) as session:
         show_as(UserAct(session, here.root, NOW + DAY, SETTINGS), find_competition(session, COMPETITION), number)
     assert look(engine, phase="post").rows[0].system == "Crow"
@@ -371,6 +404,27 @@ def test_mails_with_the_text_are_not_sent_and_others_are(here: World) -> None:
     assert dropped() == ["question", "answer"]
     hide(here, ANNOUNCEMENT, str(here.question))
     assert dropped() == ["question", "answer", "announcement"]
+
+
+def test_what_was_decided_before_a_text_is_hidden_stays_decided(here: World) -> None:
+    first = tell(here, here.bob, QUESTION, str(here.question))
+    _dismiss(here, here.root, first)
+    second = tell(here, here.ada, QUESTION, str(here.question))
+    hide(here, QUESTION, str(here.question))
+    with reading(here.engine) as session:
+        reports = (session.get_one(TextReport, one) for one in (first, second))
+        assert [(one.outcome, one.closed_at) for one in reports] == [("dismissed", NOW), ("hidden", NOW + HOUR)]
+
+
+def test_a_card_that_was_written_anew_stays_when_its_system_comes_back(here: World) -> None:
+    number = hide(here, SYSTEM, str(here.of_ada))
+    with writing(here.engine) as session:
+        system = session.get_one(Submission, here.of_ada).system_id
+        card = session.scalars(select(CardVersion).where(CardVersion.system_id == system)).one()
+        card.document = {"summary": "Anew."}
+    with writing(here.engine) as session:
+        show_as(session, find_competition(session, COMPETITION), here.root, number, NOW)
+    assert shown(here)[SYSTEM] == "Crow\n\nAnew."
 
 
 def test_a_part_that_is_gone_keeps_no_other_part_from_coming_back(here: World) -> None:

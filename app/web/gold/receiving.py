@@ -114,7 +114,7 @@ class _Sealing:
     def check_unchanged(self, fields: Mapping[str, str]) -> None:
         """Raise InvalidForm if a field after the file would change the sealed binding."""
         _is_yes("publish", fields.get("publish", ""))
-        if self._writer is not None and self._writer.binding != self._bound(fields):
+        if self._begun.binding != self._bound(fields):
             name = next((one for one in ("also", "reader", DESCRIBE, AHEAD) if fields.get(one)), "public")
             refuse_field(name, f"Send the field '{name}' before the file: the file is sealed for it as it comes in.")
 

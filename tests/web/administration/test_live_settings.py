@@ -11,6 +11,7 @@ from app.administration.announcements import NewAnnouncement, announce
 from app.administration.live import LiveState, current_settings
 from app.administration.settings import change_setting
 from app.base.db import reading, writing
+from app.base.live_settings import LOOKS
 from app.models import AuditEntry, Severity
 from tests.web.reading import text_of
 from tests.web.site import BROWSER, PASSWORD, Person, Site, csrf_of
@@ -134,6 +135,9 @@ def test_the_pages_change_settings_and_announce(quick_site: Site, root: Person) 
     with quick_site.browser(root.user) as browser:
         assert "Administration" in browser.get("/").text
         page = browser.get("/admin/settings")
+        looks = [one["name"] for one in root.client.get(API).json()["settings"] if one["group"] == LOOKS]
+        assert len(looks) > 1
+        assert not [name for name in looks if f"/admin/settings/{name}" in page.text], "they have a page of their own"
         token = csrf_of(page.text)
         saved = browser.post("/admin/settings/organise", data={"csrf_token": token, "value": "anybody"})
         assert "in the environment: admins" in text_of(saved.text)

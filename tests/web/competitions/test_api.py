@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from app.base.db import writing
-from app.competitions.find import find_competition
+from app.competitions.find import find_competition, find_phase_task
+from app.models import PublicFile
 from tests import world
 from tests.beside import add_other_task
 from tests.competitions.allowing import allow
-from tests.competitions.embargo import declare
+from tests.competitions.embargo import add_phase, declare
 from tests.rich_world import NEIGHBOURS, OTHER_BOARDS, OTHER_TASK
 from tests.web.site import TASK_PATH, Person, Site
 from tests.world import COMPETITION, DAY, NOW, PHASE, TASK
@@ -206,3 +208,19 @@ def test_a_task_of_two_phases_has_its_own_files(site: Site) -> None:
     site.add_file("items.csv", b"ID")
     with site.client() as anonymous:
         assert anonymous.get(TASK_PATH.replace("idioms", "other")).json()["downloads"] == []
+
+
+def test_a_file_is_there_from_a_moment_of_its_own_phase(site: Site) -> None:
+    """Unless another one is declared, when its phase opens."""
+    add_phase(site.engine, "next", starts_at=NOW + DAY, position=2)
+    site.add_file("items.csv", b"ID")
+    with writing(site.engine) as session:
+        first, later = (find_phase_task(session, COMPETITION, phase, TASK) for phase in (PHASE, "next"))
+        [file] = session.scalars(select(PublicFile).where(PublicFile.phase_task_id == first.id))
+        session.add(PublicFile(phase_task_id=later.id, name="items.csv", title="", sha256=file.sha256, size_bytes=2))
+    with site.client() as anonymous:
+        shown = {
+            phase: anonymous.get(TASK_PATH.replace(PHASE, phase)).json()["downloads"][0]["available_from"]
+            for phase in (PHASE, "next")
+        }
+    assert shown == {PHASE: "2026-01-09T12:00:00Z", "next": "2026-01-11T12:00:00Z"}

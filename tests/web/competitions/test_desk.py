@@ -184,6 +184,10 @@ def test_it_shows_each_organiser_what_their_right_is_for(site: Site, ada: Person
         record_power(session, the_phase_task(session).id, found)
     here = f"/api/v1{COMPETITION_PAGE}"
     assert ada.client.put(f"{here}/registration", json={}).status_code == 200
+    with site.person("eve").client as eve:
+        assert eve.put(f"{here}/registration", json={}).status_code == 200
+    decided = organisers.clients[Right.EDIT].send("PUT", f"{here}/registrations/eve", json={"status": "approved"})
+    assert decided.status_code == 200
     assert ada.client.post(f"{here}/questions", json={"title": "Is it blind?", "text": "May we?"}).status_code == 201
     give_up(site, "Your registration")
     told = {right: organisers.clients[right].send("GET", DESK).text for right in Right}

@@ -8,11 +8,13 @@ import pytest
 from sqlalchemy import update
 
 from app.base.db import writing
-from app.models import Competition, PhaseTask
+from app.competitions.find import find_phase_task
+from app.models import Competition, PhaseTask, PublicFile
+from app.web.competitions.rooms import LOOK_BYTES
 from tests.web import markup
 from tests.web.reading import text_of
 from tests.web.site import BROWSER, Person, Site, log_in
-from tests.world import NOW
+from tests.world import COMPETITION, EARLIER_PHASE, NOW, PHASE, TASK
 
 DATA = "/competitions/idioms/data"
 PAGE = "/competitions/idioms/phases/evaluation/tasks/detection/files/items.csv"
@@ -62,6 +64,19 @@ def test_rows_of_files_for_participants_are_on_no_page(with_file: Site) -> None:
         found = browser.get(f"{PAGE}?q=the").text
         assert "the-first-row" not in found + browser.get(DATA).text
         assert "each download of them is recorded" in text_of(found)
+
+
+def test_rows_of_a_large_file_and_of_a_phase_that_has_gone_are_on_its_page_alone(with_file: Site) -> None:
+    with writing(with_file.engine) as session:
+        session.execute(update(PublicFile).where(PublicFile.name == "items.csv").values(size_bytes=LOOK_BYTES + 1))
+    assert "the-first-row" not in read(with_file, DATA)
+    with writing(with_file.engine) as session:
+        earlier = find_phase_task(session, COMPETITION, EARLIER_PHASE, TASK)
+        session.execute(
+            update(PublicFile).where(PublicFile.name == "items.csv").values(size_bytes=100, phase_task_id=earlier.id)
+        )
+    assert "the-first-row" not in read(with_file, DATA)
+    assert "the-first-row" in read(with_file, PAGE.replace(PHASE, EARLIER_PHASE))
 
 
 def test_before_its_moment_no_row_of_a_file_is_shown(with_file: Site, ada: Person) -> None:

@@ -73,6 +73,15 @@ def test_a_task_that_no_phase_asks_has_no_row(several: Site) -> None:
     assert list(cells(several)) == ["Detection"]
 
 
+def test_a_phase_that_asks_nothing_yet_is_shown_as_well(site: Site) -> None:
+    add_phase(site.engine, "next", starts_at=NOW + DAY, position=2)
+    with writing(site.engine) as session:
+        session.delete(find_phase_task(session, COMPETITION, "next", TASK))
+    with site.client() as anybody:
+        page = anybody.get(COMPETITION_PAGE)
+    assert (page.status_code, "Next" in text_of(page.text)) == (200, True)
+
+
 # ----------------------------------------------------------------------------------------------------- tasks, uploads
 
 
@@ -83,13 +92,13 @@ def test_a_task_is_told_in_the_phase_that_is_asked(several: Site) -> None:
         assert (told["phase"], told["state"], told["name"]) == (phase, state, TASK)
 
 
-def test_the_way_to_upload_leads_to_a_task_of_an_open_phase(several: Site) -> None:
-    with several.client() as anybody:
-        sent = anybody.get(f"{COMPETITION_PAGE}/submit")
-    assert (sent.status_code, sent.headers["Location"]) == (
-        303,
-        f"{COMPETITION_PAGE}/phases/{PHASE}/tasks/{TASK}/submit",
-    )
+def test_the_way_to_upload_leads_to_a_task_of_an_open_phase(several: Site, ada: Person) -> None:
+    for client in (several.client(), ada.client):
+        sent = client.get(f"{COMPETITION_PAGE}/submit")
+        assert (sent.status_code, sent.headers["Location"]) == (
+            303,
+            f"{COMPETITION_PAGE}/phases/{PHASE}/tasks/{TASK}/submit",
+        )
     with several.client() as anybody:
         assert anybody.get(f"{COMPETITION_PAGE}/leaderboard").headers["Location"].endswith("/boards/zero-shot")
         several.set_clock(NOW + 20 * DAY)

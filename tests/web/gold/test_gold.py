@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,10 +20,13 @@ from app.gold.checks import record_invalid_gold
 from app.gold.sealing import key_id_of
 from app.models import GoldVersion, Phase, PhaseTask, Role, SealedFile, SealedKey, SealedKind, User, WorkerKey
 from app.people.rights import grant_role
+from app.web.gold.receiving import PHASES_AHEAD
 from evergold.scoring.errors import Problem
 from tests import world
-from tests.rich_world import fresh
+from tests.beside import add_other_task
+from tests.rich_world import OTHER_TASK, fresh
 from tests.sealed import call_right, files_with
+from tests.web.reading import text_of
 from tests.web.site import BOARD, SUBMIT, TASK_PATH, Person, Site, csrf_of, log_in, run_of
 from tests.world import COMPETITION, DAY, NOW, PHASE, TASK
 from workers.sealed import open_into
@@ -398,11 +402,7 @@ READER = "ab" * 32
 def test_the_uploader_s_key_is_sealed_with_the_file(site: Site, key: PrivateKey, olga: Person) -> None:
     answer = olga.client.post(GOLD, data={"reader": READER}, files={"file": ("gold.csv", CONTENT)})
     assert answer.status_code == 201, answer.text
-    with reading(site.engine) as session:
-        version = session.scalars(fresh(GoldVersion)).one()
-        sha256 = session.scalars(select(SealedFile.sha256).where(SealedFile.id == version.sealed_file_id)).one()
-    line = stored_path(site.settings.sealed_dir, sha256).read_bytes().split(b"\n", 1)[0]
-    assert f'"reader":"{READER}"'.encode() in line
+    assert f'"reader":"{READER}"'.encode() in first_line(site)
 
 
 def test_what_is_no_key_and_a_key_behind_the_file_are_refused(site: Site, key: PrivateKey, olga: Person) -> None:
@@ -431,3 +431,35 @@ def test_the_page_advises_once_what_the_task_should_declare(site: Site, browser:
             task = find_phase_task(session, COMPETITION, PHASE, TASK).task
             task.task_type, task.options = "table", options
         assert (advice in browser.get(PAGE).text) is is_advised
+
+
+def test_gold_put_ahead_is_for_phases_that_may_come_and_are_not_there(
+    site: Site, key: PrivateKey, browser: httpx.Client
+) -> None:
+    [later] = PHASES_AHEAD
+    token = csrf_of(browser.get(PAGE).text)
+    form = {"csrf_token": token, "ahead": f"{later}, nonsense"}
+    for number, versions in ((1, {PHASE: 1, later: 1}), (2, {PHASE: 2})):
+        assert browser.post(PAGE, data=form, files={"file": ("gold.csv", CONTENT)}).status_code == 200
+        assert json.loads(first_line(site, number).partition(b"{")[2].join((b"{", b"")))["versions"] == versions
+        if number == 1:
+            add_phase(site, later)
+
+
+def first_line(site: Site, number: int = 1) -> bytes:
+    """What the sealed file of a version says of itself."""
+    with reading(site.engine) as session:
+        version = session.scalars(fresh(GoldVersion).where(GoldVersion.number == number)).one()
+        sha256 = session.scalars(select(SealedFile.sha256).where(SealedFile.id == version.sealed_file_id)).one()
+    return stored_path(site.settings.sealed_dir, sha256).read_bytes().split(b"\n", 1)[0]
+
+
+def test_a_phase_that_asks_another_task_is_not_offered_for_the_same_gold(site: Site, browser: httpx.Client) -> None:
+    add_other_task(site.engine)
+    add_phase(site)
+    other = PAGE.replace(f"/{TASK}/", f"/{OTHER_TASK}/")
+    assert "of those that ask this task: post, earlier." in text_of(browser.get(PAGE).text)
+    assert "of those that ask this task" not in browser.get(other).text
+    form = {"csrf_token": csrf_of(browser.get(other).text), "also": "post"}
+    refused = browser.post(other, data=form, files={"file": ("gold.csv", CONTENT)})
+    assert (refused.status_code, "these do: none." in refused.text) == (422, True)

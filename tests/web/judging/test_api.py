@@ -155,11 +155,15 @@ def test_wrong_forms_are_told_by_field(site: Site, olga: Person) -> None:
 def test_annotators_come_and_go(site: Site, olga: Person, eve: Person) -> None:
     olga.client.post(START, json={})
     path = f"{ROUNDS}/human/annotators/pt/eve"
-    assert olga.client.put(path).json()["total"] == 4
+    english = olga.client.put(path.replace("/pt/", "/en/")).json()
+    assert (english["language"], english["annotator"]) == ("en", "eve")
+    portuguese = olga.client.put(path).json()
+    assert (portuguese["language"], portuguese["annotator"], portuguese["total"]) == ("pt", "eve", 4)
     assert olga.client.put(path).status_code == 200
     assert olga.client.delete(path).status_code == 204
     assert olga.client.delete(path).status_code == 404
-    assert olga.client.get(f"{ROUNDS}/human").json()["progress"] == []
+    progress = olga.client.get(f"{ROUNDS}/human").json()["progress"]
+    assert [(one["language"], one["annotator"]) for one in progress] == [("en", "eve")]
 
 
 def test_a_round_can_be_discarded(site: Site, olga: Person) -> None:

@@ -16,6 +16,7 @@ from app.base.db import reading, writing
 from app.competitions.find import find_competition
 from app.models import Judgement, Role, User
 from app.people.rights import grant_role, revoke_role
+from app.web.judging.pages import _axis
 from tests import world
 from tests.judging import judged as judging
 from tests.web.reading import BOARD_PAGE, COMPETITION_PAGE, text_of
@@ -314,3 +315,9 @@ def test_a_round_is_discarded_on_the_page(site: Site, olga: httpx.Client, anna: 
     page = send(olga, ROUND, f"{ROUND}/discard")
     assert page.url.path == JUDGING
     assert "None yet." in text_of(page.text)
+
+
+def test_no_axis_goes_beyond_100_percent_unless_a_value_does() -> None:
+    within, beyond = _axis([0.2, 1.0], "BERTScore"), _axis([0.2, 1.3], "BERTScore")
+    assert within.high == 1.0
+    assert beyond.high >= 1.3

@@ -85,3 +85,16 @@ def test_a_refused_question_is_the_same_when_it_is_sent_again(organisers: Organi
     refused = organisers.clients[None].send("POST", f"/competitions/{COMPETITION}/questions", data=form)
     assert refused.status_code == 422
     assert 'name="key" value="key-of-this-form"' in refused.text
+
+
+def test_a_private_question_is_on_the_page_of_those_who_answer_and_not_while_they_look_as_others_do(
+    organisers: Organisers, ada: Person
+) -> None:
+    page = f"/competitions/{COMPETITION}/questions"
+    asked = ada.client.post(f"/api/v1{page}", json={"title": "Between us", "text": "May we?"})
+    assert asked.status_code == 201
+    told = {right: client.send("GET", page).text for right, client in organisers.clients.items()}
+    assert [right for right, text in told.items() if "Between us" in text] == [Right.MESSAGES]
+    for seen_as in ("public", "participant"):
+        shown = organisers.clients[Right.MESSAGES].send("GET", f"{page}?as={seen_as}")
+        assert (shown.status_code, "Between us" in shown.text) == (200, False), seen_as

@@ -329,3 +329,17 @@ def test_the_pages_report_hide_show_and_block(site: Site, ada: Person, eve: Pers
 def _reports(site: Site) -> list[int]:
     with reading(site.engine) as session:
         return [one.id for one in session.scalars(fresh(TextReport))]
+
+
+def test_the_reason_that_was_chosen_on_the_page_is_kept_and_none_is_another(site: Site, ada: Person) -> None:
+    bob = site.person("bob")
+    numbers = [
+        person.client.post(QUESTIONS, json={"title": "Why?", "text": "We ask."}).json()["id"] for person in (ada, bob)
+    ]
+    for person, number, reason in ((ada, numbers[0], "spam"), (bob, numbers[1], "no such reason")):
+        place = f"{COMPETITION_PAGE}/report-text?kind=question&which={number}"
+        with site.browser(person.user) as browser:
+            form = {"csrf_token": csrf_of(browser.get(place).text), "reason": reason, "words": "Look."}
+            assert "You reported this text" in text_of(browser.post(place, data=form).text)
+    with reading(site.engine) as session:
+        assert [one.reason for one in session.scalars(fresh(TextReport).order_by(TextReport.id))] == ["spam", "other"]

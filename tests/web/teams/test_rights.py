@@ -13,6 +13,7 @@ from app.base.db import writing
 from app.competitions.find import find_competition
 from app.models import Right, User
 from tests.beside import one_right_each
+from tests.web.one_right import only, organisers_of
 from tests.web.site import Person, Site, csrf_of
 from tests.world import COMPETITION
 
@@ -88,3 +89,9 @@ def test_without_that_right_nobody_sees_or_decides_who_waits(
     answers = [*decided_on_the_page(browser), *decided_by_program(site.with_token(organisers[right]))]
     assert [answer.status_code for answer in answers] == [403] * 6
     assert (states(ada), states(eve)) == ("pending", "pending")
+
+
+def test_codes_to_join_by_are_made_and_ended_with_the_right_to_edit_alone(site: Site) -> None:
+    code = "/competitions/{competition}/joining-code"
+    routes = (f"POST {code}", f"POST {code}/end", f"POST {API}{code}", f"DELETE {API}{code}")
+    assert organisers_of(site).let_in(routes) == only(Right.EDIT, routes)
