@@ -428,6 +428,9 @@ def spoiled(number):
 async def waited(number):
     return number + 1
 
+def lonely(number):
+    return number - 1
+
 def unseen(number):
     return number
 
@@ -464,6 +467,10 @@ def test_spoiled():
 def test_spoiled_at_once():
     assert small.spoiled(0) is not None
 
+def test_lonely():
+    STATE.append(small.lonely(1))
+    assert STATE.count(0) == 1, "as above, and no other test asks for it"
+
 def test_waited():
     assert asyncio.run(small.waited(1)) == 2
 
@@ -487,6 +494,11 @@ def test_made_on_import():
     import late
     assert late.MADE == 3
 """
+#: What a test of the house shares ends where the next test is another file's.
+CONFTEST = """
+def pytest_runtest_teardown(item, nextitem):
+    assert nextitem is None or nextitem.nodeid != item.nodeid
+"""
 LATE = """
 import small
 MADE = small.taken(2)
@@ -501,11 +513,13 @@ def test_faults_are_tried_in_forks_that_leave_nothing_behind(tmp_path: Path) -> 
     (tmp_path / "small.py").write_text(SMALL_ROOM)
     (tmp_path / "test_small.py").write_text(TESTS_OF_SMALL_ROOM)
     (tmp_path / "late.py").write_text(LATE)
+    (tmp_path / "conftest.py").write_text(CONFTEST)
     faults = [
         ("doubled", "number * 2", "number + 1"),
         ("ends", "return number\n\ndef spoiled", "return 0\n\ndef spoiled"),
         ("spoiled", "return number\n\nasync", "return number or 1\n\nasync"),
         ("waited", "number + 1", "number"),
+        ("lonely", "number - 1", "1 - number"),
         ("unseen", "return number\n", "return 0\n"),
         ("part", "return 1", "return 2"),
         ("taken", "return number + 1\n", "return number + 2\n"),
@@ -518,10 +532,11 @@ def test_faults_are_tried_in_forks_that_leave_nothing_behind(tmp_path: Path) -> 
         "lives",
         "noticed",
         "lives",
+        "lives",
         "noticed",
         "unsure",
     ]
-    assert answers[-1][2] == ["test_small.py::test_broken", "test_small.py::test_spoiled"]
+    assert answers[-1][2] == [f"test_small.py::test_{name}" for name in ("broken", "lonely", "spoiled")]
     assert [path for path in Path("/proc").glob("[0-9]*/cmdline") if named.encode() in _text(path)] == []
 
 

@@ -180,7 +180,7 @@ class Tests:
 
     def _is_noticed(self, tests: Sequence[pytest.Item], change: Change, fail: Fail) -> bool:
         """Whether a test fails with the change that passes, after the same tests, without it."""
-        while (place := fail(self.session, tests, change, self.lengths)) is not None:
+        while tests and (place := fail(self.session, tests, change, self.lengths)) is not None:
             again = fail(self.session, tests[: place + 1], _no_change, self.lengths)
             if again is None:
                 return True
@@ -213,6 +213,8 @@ def _no_change() -> Callable[[], None]:
 
 class _Only:
     """In place of the test that comes next: one of which nothing is known but the session."""
+
+    nodeid = ""
 
     def __init__(self, session: pytest.Session) -> None:
         self._session = session
