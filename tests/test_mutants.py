@@ -297,6 +297,7 @@ def mine(session, team, phase, now, *, user_id, other_id):
     rows = session.scalars(select(Run).where(Run.team_id == team.id, Run.phase_id == phase.id, Run.is_current))
     if phase.starts_at <= now and allowed(team.id, phase.id):
         check(session, Right.GOLD, user_id=user_id, other_id=other_id)
+    rows.first().is_current = False
     return [row for row in rows.order_by(Run.position) if row.status is RunStatus.QUEUED], key
 """
 

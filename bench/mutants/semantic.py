@@ -22,6 +22,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 #: An operator of the database's tables alone.
 COLUMN = "another column"
+#: What it makes of a value is nothing that could be assigned to.
+ANY_RUN = "any run"
 _FILTERS = frozenset({"where", "filter", "having"})
 _BOTH = frozenset({"and_"})
 #: Calls that mean the same with their arguments swapped.
@@ -73,13 +75,17 @@ class _Search(cst.CSTVisitor):
         super().__init__()
         self.found: list[tuple[str, cst.CSTNode, cst.CSTNode]] = []
         self._annotated = annotated
+        self._targets: set[cst.CSTNode] = set()
         self._makes_key = bool(_KEY.search(function.rpartition(".")[2]))
 
     def on_visit(self, node: cst.CSTNode) -> bool:
         if isinstance(node, (cst.Annotation, cst.Decorator)) or _is_log(node):
             return False
+        if isinstance(node, cst.AssignTarget):
+            self._targets.add(node.target)
         for kind, operator in _OPERATORS:
-            self.found += [(kind, *change) for change in operator(node)]
+            if kind != ANY_RUN or node not in self._targets:
+                self.found += [(kind, *change) for change in operator(node)]
         for kind, by_kind in _BY_KIND:
             self.found += [(kind, *change) for change in by_kind(node, self._kind_of)]
         if self._makes_key or _is_key(node):
@@ -252,7 +258,7 @@ def _shorter(value: cst.BaseExpression) -> Iterator[Change]:
 _OPERATORS: Sequence[tuple[str, Callable[[cst.CSTNode], Iterable[Change]]]] = (
     ("a filter less", _dropped_filters),
     ("a neighbouring constant", _neighbours),
-    ("any run", _any_run),
+    (ANY_RUN, _any_run),
     (COLUMN, _other_columns),
     ("before for after", _turned),
 )

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from app.base.config import get_settings
+from app.base.db import get_engine, writing
+from app.models import Competition, Revision, RevisionSource
 from app.server import prepare
 from evergold.cli import run
 from evergold.cli.output import Code
-from tests.declarations.competition_folder import Competition as Folder, make_competition
+from tests.declarations.competition_folder import NOW, Competition as Folder, make_competition
 from tests.declarations.place import END, EVEN_LATER, LATER
 
 Evergold = Callable[..., tuple[int, str, str]]
@@ -157,8 +159,28 @@ def test_what_is_exported_says_what_was_edited(evergold: Evergold, folder: Folde
     assert evergold("apply", "--phases", "home/competition.yaml")[0] == 0
     folder.write("more.txt", "")
     assert evergold("export", "yaml", "demo", "--into", "home")[0] == Code.ERROR
+    add_revision_of_another(get_settings().database_address)
+    evergold("set", "demo", "summary=Edited")
+    code, out, _ = evergold("export", "yaml", "demo", "--into", "fourth", "--json")
+    assert (code, json.loads(out)["revision"]) == (0, 4), "its number, whatever other competitions have"
+    assert evergold("export", "yaml", "demo", "--into", "fourth-again")[1].splitlines()[-1].startswith("Revision 4 of ")
     assert evergold("export", "yaml", "demo", "--into", "first", "--revision", 1)[0] == 0
     assert "2026-07-01 00:00 AoE" in (folder.folder / "first/competition.yaml").read_text("utf-8")
+
+
+def add_revision_of_another(address: str) -> None:
+    """Rows are numbered over all competitions, revisions in each."""
+    with writing(get_engine(address)) as session:
+        other = Competition(name="other", title="Other", position=9, created_at=NOW)
+        session.add(other)
+        session.flush()
+        for number in (1, 2):
+            session.add(
+                Revision(
+                    competition_id=other.id, number=number, source=RevisionSource.EDIT, made_at=NOW, author="Nina",
+                    document={}, fingerprint="0" * 64, changes=[],
+                )
+            )  # fmt: skip
 
 
 def test_a_server_that_starts_leaves_edits_and_says_so(evergold: Evergold, folder: Folder) -> None:

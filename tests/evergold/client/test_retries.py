@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import httpx
 import pytest
 
 from evergold.client import Client, Refused, client as module
+from evergold.client.http import CountedFile
 
 ACCEPTED = httpx.Response(202, json={"id": "first", "status": "queued", "message": "In line."})
 LATE = httpx.Response(409, json={"error": {"code": "phase_not_open", "message": "It ended.", "details": {}}})
@@ -90,3 +92,13 @@ def test_who_has_too_many_answers_held_back_asks_again_after_a_pause(pauses: lis
     with Client("http://server", "", transport=httpx.MockTransport(lambda request: next(left))) as client:
         assert client.submission("first", wait_seconds=30).status == "rejected"
     assert len(pauses) == 2
+
+
+def test_a_file_that_counts_is_read_and_gone_back_in_as_any_other() -> None:
+    """An HTTP library may ask for its size by going to its end, and begin again for another try."""
+    sent: list[int] = []
+    file = CountedFile(io.BytesIO(b"abcdef"), sent.append)
+    assert (file.seek(0, io.SEEK_END), file.tell()) == (6, 6)
+    assert (file.seek(-4, io.SEEK_END), file.read(2), file.seek(1, io.SEEK_CUR), file.read()) == (2, b"cd", 5, b"f")
+    assert (file.seek(1), file.read(2)) == (1, b"bc")
+    assert sent == [4, 6, 3]

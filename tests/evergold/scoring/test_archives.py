@@ -251,6 +251,12 @@ def test_too_many_entries_are_refused() -> None:
         read_members(data, Limits(entries=10))
 
 
+def test_as_many_files_with_long_names_as_are_allowed_are_read() -> None:
+    """Their list alone is longer than what a few files may have."""
+    data = make_zip(*((f"{n:0200d}", b"") for n in range(600)), compression=zipfile.ZIP_STORED)
+    assert len(read_members(data, Limits(entries=600))) == 600
+
+
 def test_huge_list_of_files_is_refused_without_reading_it() -> None:
     data = make_zip(*((f"{n:0200d}", b"") for n in range(20_000)), compression=zipfile.ZIP_STORED)
     tracemalloc.start()

@@ -275,6 +275,8 @@ def test_folder_of_models_comes_before_the_wheel_and_another_file_changes_the_si
     (copy / "config.json").unlink()
     (copy / "config.json").write_text(config + "\n", encoding="utf-8")
     assert find_model("someone/small", tmp_path).config != own.files.config
+    again = load_encoder("someone/small", 6, "fp32", replace(SETTINGS, models_dir=tmp_path))
+    assert again.files.config == find_model("someone/small", tmp_path).config, "what was loaded before is another model"
     (tmp_path / MODEL).symlink_to(copy)
     assert find_model(MODEL, tmp_path).folder == tmp_path / MODEL
 

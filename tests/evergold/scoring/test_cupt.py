@@ -155,6 +155,11 @@ def test_comments_and_further_empty_lines_may_differ() -> None:
     assert errors(text) == []
 
 
+def test_comments_alone_are_no_sentence_of_gold_either() -> None:
+    text = cupt()
+    assert read_gold(f"{text}# a comment alone\n\n\n# and the last\n".encode()).mwes == read_gold(text.encode()).mwes
+
+
 def test_comments_between_tokens_are_skipped() -> None:
     text = cupt().replace("3\tont", "# note\tx\n3\tont")
     assert predicted(text)[0] == predicted(cupt())[0]

@@ -55,6 +55,16 @@ def entry(dtype: str, shape: list[int], begin: int, end: int) -> dict[str, objec
     return {"dtype": dtype, "shape": shape, "data_offsets": [begin, end]}
 
 
+def test_a_small_array_may_be_compressed_as_well_as_it_can() -> None:
+    """Ones are: a thousand bytes become two."""
+    file = io.BytesIO()
+    np.savez_compressed(file, **{name: np.ones((3, 16_384), np.float32) for name in ROWS})  # type: ignore[arg-type]
+    found = {
+        name: matrix.shape for name, matrix in read_embeddings(file.getvalue(), ROWS, Problems(), EmbeddingLimits())
+    }
+    assert found == dict.fromkeys(ROWS, (3, 16_384))
+
+
 def problems_of(data: bytes, limits: EmbeddingLimits | None = None) -> tuple[Problem, ...]:
     problems = Problems()
     found = list(read_embeddings(data, ROWS, problems, limits or EmbeddingLimits()))

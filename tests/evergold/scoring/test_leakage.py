@@ -59,6 +59,13 @@ def test_an_error_without_bounds_tells_more_than_a_fraction() -> None:
     assert Shown(pearson, 4).bits(None) < Shown(rmse, 4).bits(None) < FULL_BITS
 
 
+@pytest.mark.parametrize(("decimals", "shown"), [(2, 4), (6, 6)])
+def test_an_error_without_bounds_has_five_digits_at_least(decimals: int, shown: int) -> None:
+    # Up to 10 with so many decimals, of either sign; and 9 · 10^shown numbers in each of 300 decades.
+    values = 2 * 10 ** (decimals + 1) + 300 * 9 * 10**shown
+    assert Shown(TABLE.metrics["rmse"], decimals).bits(None) == pytest.approx(math.log2(values), abs=1e-12)
+
+
 def test_macro_f1_of_two_labels_follows_from_one_count_and_of_three_from_three() -> None:
     macro = TABLE.metrics["macro_f1"]
     assert Shown(macro, None).bits(GoldSize(217, 217.0, 2)) == math.log2(218)

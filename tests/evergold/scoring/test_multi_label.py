@@ -184,3 +184,11 @@ def test_what_is_noticed_of_a_file_that_is_right_comes_with_it(write: Write) -> 
     gold = TASK.read_gold(write("gold", 'id,labels\n1,"""joy"""\n2,\n'), options)
     found = TASK.read_prediction(write("own", 'id\tlabels\n1\t"joy"\n2\t\n'), TASK.items_of(gold, options), options)
     assert [(one.code, one.line) for one in found.warnings] == [("quoted-cell", 2)]
+
+
+@pytest.mark.parametrize("options", [{}, {"labels": ["a", "b", "c"]}])
+def test_a_wrong_label_is_told_with_its_column_and_the_whole_cell(write: Write, options: dict[str, Any]) -> None:
+    with pytest.raises(InvalidPrediction) as caught:
+        scored(write, GOLD, "id,labels\n1,a|x/y\n2,\n3,c\n", **options)
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.line, problem.column, problem.text) == ("bad-value", 2, "labels", "a|x/y")

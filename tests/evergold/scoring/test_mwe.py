@@ -151,6 +151,8 @@ def test_views_of_an_mwe(tokens: Tokens, training: tuple[str, str] | None, views
         ([(0, 1), (1, 2)], [(1, 2), (0, 2)], 3),
         # Each overlaps with one other only.
         ([(1, 2), (5, 6)], [(2, 3), (6, 7)], 2),
+        # One of several overlaps with two, and is paired with the better one.
+        ([(1, 2, 3), (9, 10)], [(1, 2), (3, 4)], 2),
         # (2, 3) overlaps with two, and is paired with one of them.
         ([(1, 2), (3, 4), (7, 8)], [(2, 3), (8, 9)], 2),
         # Greedy would pair (0,1,2) with (0,1,2,3): 3 + 0; best is 2 + 2.

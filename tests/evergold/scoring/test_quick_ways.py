@@ -10,7 +10,8 @@ import pytest
 
 from evergold.scoring.cupt import prediction, scan as cupt_scan
 from evergold.scoring.cupt.corpus import read_items
-from evergold.scoring.errors import Problems
+from evergold.scoring.cupt.lines import opened
+from evergold.scoring.errors import InvalidPrediction, Problems
 from evergold.scoring.numerals import finite_number, finite_numbers
 from evergold.scoring.tables import entries, reading
 from evergold.scoring.tables.reading import Table, read_table
@@ -108,3 +109,13 @@ def test_a_cupt_file_is_read_without_numpy_as_with_it(kind: str, monkeypatch: py
     monkeypatch.setattr(cupt_scan, "scan", scan)
     assert read() == with_numpy
     assert scan.called == kind.startswith("too many"), "what only one of the ways looks at is left to the same one"
+
+
+def test_a_cupt_file_that_asks_for_nothing_else_is_read_by_numpy() -> None:
+    items, problems = read_items(GOLD_CUPT), Problems()
+    read = {}
+    for kind, data in CUPT_FILES.items():
+        opened_data, header = opened(data, None, problems, InvalidPrediction, ("ID", "FORM", "PARSEME:MWE"))
+        read[kind] = cupt_scan.scan(opened_data, header, items) is not None
+    thorough = {"on a range", "unannotated", "other token", "column too few", "cut off", "one sentence"}
+    assert {kind for kind, is_quick in read.items() if not is_quick} == thorough

@@ -251,3 +251,11 @@ def test_five_thousand_rows_take_milliseconds() -> None:
         read_table(data, COLUMNS, Problems())
         seconds.append(time.process_time() - started)
     assert min(seconds) < 0.1  # about 3 ms; the rest is room for slow machines
+
+
+def test_a_header_in_brackets_is_no_json() -> None:
+    problems = Problems()
+    table = read_table(b"[a],b\n1,2\n", ["[a]", "b"], problems)
+    assert problems.errors == []
+    assert table is not None
+    assert list(table["[a]"]) == ["1"]

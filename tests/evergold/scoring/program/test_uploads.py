@@ -11,7 +11,7 @@ import pytest
 
 from evergold.scoring.errors import InvalidPrediction
 from evergold.scoring.program.options import ProgramOptions
-from evergold.scoring.program.uploads import lay_out, read_upload
+from evergold.scoring.program.uploads import lay_out, own_name, read_upload
 from tests.programs import zipped
 
 TABLE = "id,form\n1,a\n"
@@ -128,3 +128,7 @@ def test_dangerous_zips_are_refused(tmp_path: Path, names: list[str], sentence: 
             archive.writestr(name, "x")
     [problem] = found(tmp_path, "sent.zip", target.getvalue())
     assert sentence in problem
+
+
+def test_a_program_sees_a_name_without_what_shells_and_terminals_read() -> None:
+    assert own_name(Path("..a\\b\x1b[31m\u202e c.csv")) == "ab[31m c.csv"

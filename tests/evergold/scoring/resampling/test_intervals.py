@@ -149,3 +149,11 @@ def test_leaving_a_group_out_is_the_same_by_sums_and_by_weights(name: str) -> No
     by_weights = [sample.weighted(weights) for weights in jackknife.weights()]
     for score, values in by_sums.items():
         assert np.concatenate([chunk[score] for chunk in by_weights]) == pytest.approx(values, abs=1e-12, nan_ok=True)
+
+
+def test_an_interval_by_students_t_ends_where_the_metric_does_and_not_before() -> None:
+    # sd / √n of the influences' sum: 0.1 in all; t with 9 degrees is 2.262157.
+    moves = np.full(10, 0.1 / np.sqrt(10))
+    ends = [METHODS["t"](Evidence(value, moves, 9, 10, low=0, high=1), 0.95) for value in (0.5, 0.9, 0.1)]
+    far = 0.2262157
+    assert ends == [pytest.approx(one, abs=1e-6) for one in ((0.5 - far, 0.5 + far), (0.9 - far, 1), (0, 0.1 + far))]

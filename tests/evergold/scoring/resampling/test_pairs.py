@@ -16,9 +16,9 @@ from sklearn.metrics import f1_score
 
 from evergold.scoring.resampling.draws import Draws
 from evergold.scoring.resampling.pairs import Difference, compare, compare_all, two_sided_p
-from evergold.scoring.resampling.parts import Floats, Ranks
+from evergold.scoring.resampling.parts import Floats, Ranks, Shared
 from evergold.scoring.resampling.sample import Sample
-from evergold.scoring.resampling.swaps import NotComparable
+from evergold.scoring.resampling.swaps import NotComparable, swapped_differences
 from evergold.scoring.resampling.units import Units, group_items
 from evergold.scoring.samples.tables import label_sums, mean_sums
 from tests.evergold.scoring.resampling.cases import GOLDEN, golden_run, run_of, table_run
@@ -307,3 +307,39 @@ def test_a_language_that_one_system_left_out_counts_in_the_macro_mean_alone(tmp_
     assert found["mwe_f1", "fr"].p == 1
     assert 0 < macro.p <= 1
     assert found["richness", "macro"].difference == other.sample.scores()["richness", "hr"] / 2  # type: ignore[operator]
+
+
+def test_a_score_that_only_one_of_them_has_is_not_compared() -> None:
+    every, gold = np.arange(6), np.arange(6.0)
+    rising, constant = (
+        Sample(units(6), (Ranks((("rho", "all"),), every, gold, predicted),)) for predicted in (gold, np.zeros(6))
+    )
+    draws = Draws(units(6), "x", 100)
+    assert [list(compare(one, other, draws)) for one, other in ((rising, constant), (constant, rising))] == [[], []]
+    assert list(compare(rising, rising, draws)) == [("rho", "all")]
+
+
+def test_ranks_of_other_items_and_of_other_gold_are_kept_apart() -> None:
+    """Two settings may have the same gold on other items, two tasks other gold on the same items."""
+    chance = np.random.default_rng(4)
+    gold, other, predicted = (chance.normal(size=5) for _ in range(3))
+    name = (("rho", "all"),)
+    parts = [
+        Ranks(name, places, values, predicted)
+        for places, values in ((np.arange(5), gold), (np.arange(5, 10), gold), (np.arange(5), other))
+    ]
+    weights = chance.integers(0, 3, (40, 10)).astype(np.float64)
+    shared: Shared = {}
+    for part in parts:
+        np.testing.assert_array_equal(part.weighted(weights, shared), part.weighted(weights))
+
+
+def test_swaps_leave_out_what_does_not_depend_on_items() -> None:
+    """Of a constant there is no difference, whoever asks for it."""
+    samples = [
+        Sample(one.units, one.parts, constant={("languages", "all"): 2.0})
+        for one in (mean_of(np.arange(8.0)), mean_of(np.arange(8.0) ** 2))
+    ]
+    draws = Draws(units(8), "x", 50)
+    assert list(swapped_differences(samples, [(0, 1)], draws)) == [("mean", "all")]
+    assert list(compare_all(samples, [("mean", "all"), ("languages", "all")], draws)) == [("mean", "all")]
