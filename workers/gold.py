@@ -92,7 +92,7 @@ def is_tar(head: bytes) -> bool:
 
 
 def unpack_tar(path: Path, folder: Path) -> None:
-    """Unpack gold that was put as a folder. Raises InvalidGold."""
+    """Unpack gold that was uploaded as a folder. Raises InvalidGold."""
     folder.mkdir(exist_ok=True)
     try:
         with tarfile.open(path, "r:") as archive:

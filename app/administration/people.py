@@ -277,8 +277,7 @@ def _rules_of(user: User) -> OrganiserRules:
 
 
 def ban_domain(session: Session, domain: str, *, by: User | None, environment: Settings, now: datetime) -> SettingOut:
-    """Take no more addresses of this domain and those below it; accounts that have one stay. Raises Forbidden,
-    InvalidForm."""
+    """Refuse new addresses of this domain and its subdomains; existing accounts stay. Raises Forbidden, InvalidForm."""
     check_administrator(by)
     note_change(session)  # from here on nobody else changes the list
     known = domains_in(current_settings(session, environment).banned_domains)

@@ -184,7 +184,7 @@ def _waiting(row: Row[*tuple[Any, ...]], kind: str, reason: tuple[str, str]) -> 
 
 
 def _reason(row: Row[*tuple[Any, ...]], facts: _Facts, failure: str | None) -> tuple[str, str]:
-    """Return why it waits, in a word and a sentence: the first obstacle that alone keeps it waiting."""
+    """Return why work waits, as a word and a sentence: the first obstacle that would hold it on its own."""
     targets = (f"task {row.task_id}", f"competition {row.competition_id}", SERVER)
     held = next((facts.holds[target] for target in targets if target in facts.holds), None)
     if held is not None:

@@ -117,7 +117,7 @@ class CellOut(Mirror):
 
 
 class RankRangeOut(ApiModel):
-    """The best rank is 1 + the teams that are significantly better, the worst their number - those that are worse."""
+    """Ranks: the best is 1 + the significantly better teams, the worst the number of teams less the worse ones."""
 
     best: int
     worst: int
@@ -251,7 +251,7 @@ class SuccessorOut(ApiModel):
 
 
 class OfficialOut(ApiModel):
-    """The board as it was frozen: what came later never touches it."""
+    """A frozen board, which later changes do not affect."""
 
     number: int = Field(description="1, unless the phase was opened again and closed another time")
     closed_at: Moment = Field(description="the end of the phase")

@@ -180,7 +180,7 @@ def delete(
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Delete an account as its owner can: after some days, and without its name on boards that depend on it."""
+    """Delete an account as its owner could: after some days; boards that need its submissions keep them, unnamed."""
     from app.base.config import get_settings
     from app.people.rights import find_user
     from app.privacy.deletions import carry_out, describe_deletion, plan_account_deletion, undo_account_deletion

@@ -53,7 +53,7 @@ def queue(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
 
 @operations.command()
 def pause(place: Place = "", reason: Why = "", data_dir: DataDirOption = None) -> None:
-    """Pause scoring, over restarts, until it is resumed: uploads are accepted, and wait."""
+    """Pause scoring until it is resumed, even across restarts; uploads are still accepted, and wait."""
     _hold(place, "", reason, data_dir)
     say(f"Scoring is paused: {place or 'the whole server'}.")
 
@@ -67,7 +67,7 @@ def resume(place: Place = "", data_dir: DataDirOption = None) -> None:
 
 @operations.command()
 def drain(host: Host, reason: Why = "", data_dir: DataDirOption = None) -> None:
-    """Let the workers of a machine finish what they do and take nothing more, over restarts."""
+    """Let the workers of a machine finish their work and take no more until `undrain`, even across restarts."""
     _hold("", host, reason, data_dir)
     say(f"The workers of {host} take nothing more; `evergold admin queue` shows what they still do.")
 

@@ -247,7 +247,7 @@ def _apply(imported: Imported) -> None:
 
 
 def _say_draft(imported: Imported) -> None:
-    """Print what makes a draft of the competition, and the commands that lead out of it."""
+    """Print why the competition is a draft, and the commands that publish it."""
     from app.competitions.confirmation import CONFIRM_SCORES
 
     name = imported.plan.name

@@ -73,7 +73,7 @@ def approve(
 def refuse(
     competition: CompetitionArgument, users: UsersArgument, data_dir: DataDirOption = None, as_json: JsonOption = False
 ) -> None:
-    """Refuse a person: no more uploads. What they sent stays, and they get a mail."""
+    """Refuse a person, who gets a mail and can upload no more; earlier submissions stay."""
     _decide(competition, users, "refused", data_dir, as_json)
 
 

@@ -208,7 +208,7 @@ def _locked_limits(session: Session, user: User, limits: OrganiserLimits) -> Org
 
 
 class OwnersRole(EvergoldError):
-    """The owner is always an organiser."""
+    """The owner's role cannot be revoked or limited: the owner is always an organiser."""
 
     status = 409
     code = "owners_role"

@@ -42,7 +42,7 @@ Name = Annotated[str, Field(max_length=100, description="a name; empty: all of t
 
 
 class ExportFilter(BaseModel):
-    """A choice of submissions, as it stands in the address of an export."""
+    """A selection of submissions, as given in the address of an export."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -17,7 +17,7 @@ from app.submissions.find import current_run, get_submission
 
 
 class NoProgramLog(NoReport):
-    """The submission exists, but this viewer reads nothing of a program's log of it."""
+    """The submission exists, but it has no log of a program that this viewer may read."""
 
     code = "no_program_log"
 

@@ -24,7 +24,7 @@ class GoldProblem(ApiModel):
 
 
 class GoldVersionOut(ApiModel):
-    """A version never changes; it can only be put in use."""
+    """A version of gold, which never changes; it can only be put in use."""
 
     version: int
     commitment: str = Field(description="sha256 of salt and gold, shown on the boards once it is in use")

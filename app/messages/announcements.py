@@ -61,7 +61,7 @@ OF_A_PHASE = frozenset({GroupName.ENTERED, GroupName.WITHOUT_VALID})
 
 @dataclass(frozen=True, slots=True)
 class MailGroup:
-    """A group; `phase` is the name for groups of a phase, else empty."""
+    """A group of recipients of announcements; `phase` is the name for groups of a phase, else empty."""
 
     name: GroupName
     phase: str = ""

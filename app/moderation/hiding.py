@@ -1,7 +1,7 @@
-"""Hiding a text: it is taken out of its place and stored apart, so that nothing that reads the place can show it.
+"""Hiding a text: it is removed from its place and stored apart, so that nothing that reads the place can show it.
 
-Its author is notified by mail, without the text. A text is shown again where its place is as it was left; what
-its author wrote there meanwhile stays.
+Its author is notified by mail, without the text. A text is shown again only if its place is unchanged: what its author
+has written there meanwhile stays.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def hide(
 def show_again(
     session: Session, competition: Competition, hidden: HiddenText, *, actor: User | None, now: datetime
 ) -> None:
-    """Put the text back. actor: None for the command line. Raises Replaced if it has been replaced meanwhile."""
+    """Restore a hidden text. actor: None for the command line. Raises Replaced if its author has written another."""
     rows = [(one, session.get(TABLES[one[0]], _key(*one[:2]))) for one in hidden.places]
     first, row = rows[0]
     if row is None or getattr(row, first[2]) != first[4]:
@@ -196,7 +196,7 @@ def _shown_otherwise(session: Session, competition: Competition, kind: TextKind,
 
 
 def _drop_mails(session: Session, competition: Competition, found: FoundText, now: datetime) -> None:
-    """Do not send what has the text and is not sent yet."""
+    """Drop pending mails that contain the text."""
     subjects = [f"[{competition.title}] {start}{found.title}"[:200] for start in _SUBJECTS.get(found.kind, ())]
     session.execute(
         update(OutgoingMail)

@@ -158,7 +158,7 @@ def end_access(session: Session, user: User, now: datetime, *, keep: LoginSessio
 
 
 def take_over(session: Session, user: User, now: datetime) -> None:
-    """Take every way into this account away: it goes to the reader of its address, which nobody had confirmed."""
+    """End every way into this account: it passes to the reader of its address, which nobody had confirmed."""
     session.execute(update(User).where(User.id == user.id).values(password_hash=NO_PASSWORD, orcid=None))
     for table in (Identity, Authenticator, Passkey, RecoveryCode, SecondStep, KnownDevice):
         session.execute(delete(table).where(table.user_id == user.id))
@@ -181,7 +181,7 @@ def shut_out(session: Session, user: User, now: datetime) -> None:
 
 
 def release_address(session: Session, email: str, now: datetime) -> None:
-    """Take an address, of which a provider vouches that it is another person's, from who never confirmed it."""
+    """Remove an address from an account that never confirmed it: a provider vouches that it is another person's."""
     unproved = (User.email == email) & User.email_confirmed_at.is_(None)
     holder = session.scalar(select(User).where(unproved).with_for_update())
     if holder is not None:

@@ -1,7 +1,7 @@
 """Invitations to a role: by mail to an address, whose owner accepts; or by a secret link, which makes guests.
 
-A confirmed address identifies its owner, so an invitation by mail needs no secret: not even one to an address without
-an account, which leads through registration to the page of one's invitations.
+A confirmed address identifies its owner, so an invitation by mail needs no secret, even without an account yet: the
+mail then leads through registration to the page of one's invitations.
 """
 
 from __future__ import annotations

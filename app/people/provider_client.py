@@ -1,8 +1,8 @@
-"""Talk to providers of identities: where a log-in begins, and who the person is that comes back.
+"""Requests to identity providers: where a log-in begins, and who came back from it.
 
 OpenID Connect with the authorization code, PKCE, state and nonce; GitHub, which has OAuth 2 alone, by its own API. The
-answer is believed if it came over TLS from the issuer in the settings, is signed with its keys, and is for
-us and this log-in.
+answer is believed if it came over TLS from the issuer in the settings, is signed with its keys, and is for us and this
+log-in.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class ProviderAway(EvergoldError):
 
 
 class ProviderRefused(EvergoldError):
-    """The provider refused the log-in, or its answer is not to be believed."""
+    """The provider refused the log-in, or its answer cannot be trusted."""
 
     status: ClassVar[int] = 403
     code: ClassVar[str] = "provider_refused"
@@ -98,7 +98,7 @@ def authorization_address(client: Client, secrets: Secrets) -> str:
 
 
 def person_of(client: Client, answer: Mapping[str, str], secrets: Secrets) -> Person:
-    """Return who comes back with this answer, the parameters of the address. Raises ProviderRefused, ProviderAway."""
+    """Return the person whom this answer, an address's parameters, is about. Raises ProviderRefused, ProviderAway."""
     _check_issuer(client, answer)
     if "error" in answer or "code" not in answer:
         raise ProviderRefused(f"{client.title} did not log you in. Nothing was changed.")

@@ -1,4 +1,4 @@
-"""Rights in a competition: who may do what, by their roles; roles granted and withdrawn."""
+"""Rights in a competition: who may do what, by their roles; granting and revoking roles."""
 
 from __future__ import annotations
 

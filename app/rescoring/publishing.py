@@ -227,8 +227,11 @@ def _check_ready(session: Session, rescoring: Rescoring, now: datetime) -> None:
 
 
 def _scored_for_the_first_time(session: Session, rescoring: Rescoring, now: datetime) -> int:
-    """Count such runs in phases whose official results will be frozen again, with all submissions. In other phases they
-    are simply scored against the new gold."""
+    """Count submissions of the set that publishing would score for the first time, in phases with official results.
+
+    There the results are frozen again, with all submissions; in other phases new ones are simply scored against the new
+    gold.
+    """
     frozen = exists().where(Snapshot.phase_id == PhaseTask.phase_id)
     return session.scalars(
         select(func.count())

@@ -203,7 +203,7 @@ class MergingOut(ApiModel):
 
 
 class RegisteredList(ApiModel):
-    """Everybody who has registered, in the order in which they came."""
+    """Everybody who has registered, in the order of registration."""
 
     model_config = example({"registrations": [REGISTERED_EXAMPLE]})
 

@@ -1,4 +1,4 @@
-"""Webhooks as their people keep them: set up, changed, given a new secret, tested, sent again, removed."""
+"""Webhooks in the hands of their people: set up, changed, given a new secret, tested, repeated, removed."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class Holder:
 
 
 class WebhookEntry(BaseModel):
-    """A webhook as its people write it, in a form or by the API.
+    """A webhook as entered in a form or by the API.
 
     address, bearer: empty keeps what there is; audience: None for the first that the holder has; is_disabled: sends
     nothing.

@@ -94,7 +94,7 @@ class WebhookList(ApiModel):
 
 
 class DeliveryOut(ApiModel):
-    """News for a webhook, and what came of it."""
+    """News for a webhook, and its outcome."""
 
     model_config = example(DELIVERY_EXAMPLE)
 

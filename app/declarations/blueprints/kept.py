@@ -63,10 +63,7 @@ def begin_copy(
     limits: OrganiserLimits,
     now: datetime,
 ) -> Blueprint:
-    """Create a blueprint from a competition of the user's, with its files; the caller has checked the right.
-
-    document: the content of the new blueprint.
-    """
+    """Create a blueprint from a competition's files and this document. The caller has checked the user's right."""
     blueprint = begin_blueprint(session, user, document, now)
     for file in present_revision(session, competition).files:
         add_file(session, user, blueprint.id, file.path, StoredFile(file.sha256, file.size_bytes), limits, now)

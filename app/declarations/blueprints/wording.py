@@ -1,4 +1,4 @@
-"""Labels and examples of fields, by the names of their keys; a key that is not here is its own label."""
+"""Labels and examples of fields, by key; a key that is not listed here is its own label."""
 
 from __future__ import annotations
 

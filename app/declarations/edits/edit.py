@@ -207,7 +207,7 @@ def edit_whole(
 
 
 def _base(session: Session, edit: Edit) -> Revision:
-    """Return the current revision; raise EditConflict unless the edit is based on it."""
+    """Check right and note of the editor; return the current revision. Raises Forbidden, InvalidForm, EditConflict."""
     competition = find_competition(session, edit.competition)
     if edit.by is not None:
         check_may_organise(session, edit.by, competition, Right.EDIT)

@@ -1,4 +1,4 @@
-"""The guards: administrators alone come in. Pages are hidden from everybody else; the API refuses."""
+"""Guards of administrators' routes: for everybody else pages do not exist, and the API refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The API of moderation: who is logged in reports texts; organisers hide and show them, and block people."""
+"""The API of moderation: logged-in users report texts; organisers hide and show them, and block people."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def send_report(
     which: Which,
     form: Annotated[ReportForm, Form()],
 ) -> Response:
-    """Organisers who may hide the text do so; others report it."""
+    """Hide a text if the user organises and may; otherwise report it."""
     now = server.clock()
     with writing(server.engine) as session:
         found = find_competition(session, competition)

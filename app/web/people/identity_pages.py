@@ -88,7 +88,7 @@ def begin_link(
     provider: str,
     form: Annotated[ProofForm, Form()],
 ) -> Response:
-    """Begin to link; the page that follows has the way on, as a form may lead to our own pages only."""
+    """Begin to link an identity; the page that follows has the way on, as a form may lead to our own pages only."""
     from app.people.provider_client import authorization_address
 
     client = client_of_provider(server.settings, provider)

@@ -1,4 +1,4 @@
-"""The API of webhooks: who has one keeps it, looks at its deliveries, and sends them again."""
+"""The API of webhooks: set them up, list their deliveries, and send these again."""
 
 from __future__ import annotations
 
