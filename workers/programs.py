@@ -81,7 +81,7 @@ def opened_gold(claim: GoldRequest) -> Iterator[Path]:
     """
     sealed = claim.sealed_gold
     if sealed is None:
-        raise GoldRefused(f"{NOT_FOR_PROGRAM}: it is not sealed; put it with `evergold gold put`")
+        raise GoldRefused(f"{NOT_FOR_PROGRAM}: it is not sealed; upload it with `evergold gold put`")
     with private_folder(sealed_path(sealed).stat().st_size) as folder:
         clear, reference = folder / "sealed", folder / "ref"
         reference.mkdir()

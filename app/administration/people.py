@@ -163,7 +163,7 @@ def block(session: Session, user: User, reason: str, *, by: User | None, now: da
     """
     check_administrator(by)
     if by is not None and by.id == user.id:
-        raise Forbidden("Nobody blocks their own account.")
+        raise Forbidden("You cannot block your own account.")
     reason = " ".join(reason.split())
     refuse({"reason": _wrong_reason(reason)})
     session.execute(select(User.id).where(User.id == user.id).with_for_update())
@@ -229,7 +229,7 @@ def demote(session: Session, user: User, *, by: User | None, now: datetime) -> b
     """
     check_administrator(by)
     if by is not None and by.id == user.id:
-        raise Forbidden("Nobody revokes their own administration: ask another administrator.")
+        raise Forbidden("You cannot revoke your own administration: ask another administrator.")
     return auth.demote(session, user, now, actor=by)
 
 

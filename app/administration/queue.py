@@ -190,17 +190,17 @@ def _reason(row: Row[*tuple[Any, ...]], facts: _Facts, failure: str | None) -> t
     if held is not None:
         return "paused", f"Paused by {held.held_by}: {held.reason}"
     if row.gold is None:
-        return "gold", "Its gold is missing: nobody has put it yet."
+        return "gold", "Its gold is missing: it was not uploaded yet."
     if not facts.workers:
         return "worker", "No worker is running."
     if not facts.takers:
         return "worker", "Every machine with workers is drained."
     if row.task_type in facts.unserved:
-        return "worker", "No worker takes such tasks: they need torch, and a passed self-check."
+        return "worker", "No worker can take this task: it needs torch, and a passed self-check."
     if failure:
         return "retry", f"It is tried again: {failure}"
     if not facts.has_broker:
-        return "broker", "The broker does not answer: workers hear of nothing new."
+        return "broker", "The broker does not answer: workers are not notified of new work."
     return "turn", "It waits for its turn."
 
 

@@ -62,7 +62,7 @@ def pause(place: Place = "", reason: Why = "", data_dir: DataDirOption = None) -
 def resume(place: Place = "", data_dir: DataDirOption = None) -> None:
     """Resume scoring that was paused."""
     _lift(place, "", data_dir)
-    say("Scoring is resumed; the sweep announces what waits.")
+    say("Scoring is resumed; waiting submissions go to the workers within a minute.")
 
 
 @operations.command()
@@ -164,7 +164,7 @@ def limits(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
 
 @operations.command()
 def health(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
-    """Show everything that the server knows of its own health; exit code 1 if a part is not well."""
+    """Show everything that the server knows about its own health; exit code 1 if a part is not well."""
     use_settings(data_dir)
     from app.administration.health import health_now
     from app.base.config import get_settings

@@ -102,7 +102,7 @@ def code(
     else:
         say(made)
         if not by_code:
-            remark("It is not asked for yet: set registration to a code (`mode: code`), on Edit or in phases.yaml.")
+            remark("It is not used yet: set registration to a code (`mode: code`), on Edit or in phases.yaml.")
 
 
 def _decide(competition: str, users: list[str], status: str, data_dir: Path | None, as_json: bool) -> None:

@@ -80,14 +80,14 @@ def may_create(user: User | None, rule: Rule) -> bool:
 def check_may_create(user: User, rule: Rule) -> None:
     """Raise Forbidden with an explanation."""
     if user.is_barred_organiser and not user.is_administrator:
-        raise Forbidden("The administrators of this server do not let you make competitions. Write to them.")
+        raise Forbidden("The administrators of this server do not let you create competitions. Write to them.")
     if not may_create(user, rule):
         hint = {
             "anybody": "Confirm your e-mail address first: your account page sends the link.",
             "approved": "Write to the people who run it: they approve who organises.",
-            "admins": "Here administrators alone do that: write to them.",
+            "admins": "Only administrators can do that here: write to them.",
         }[rule]
-        raise Forbidden(f"You cannot make a competition on this server yet. {hint}")
+        raise Forbidden(f"You cannot create a competition on this server yet. {hint}")
 
 
 def check_competitions_left(session: Session, user: User, limits: OrganiserLimits) -> None:
@@ -241,10 +241,10 @@ def hand_over(
     """
     session.refresh(competition, with_for_update=True)
     if not can_transfer(by, competition):
-        raise Forbidden("Only its owner, and administrators, hand a competition over.")
+        raise Forbidden("Only its owner and administrators can hand a competition over.")
     to = find_typed_user(session, username, "owner")
     if not has_role(session, to, competition, Role.ORGANISER):
-        sentence = f"{to.username} is no organiser of it yet: invite them first."
+        sentence = f"{to.username} is not an organiser of it yet: invite them first."
         raise InvalidForm("Please correct what is marked.", fields={"owner": sentence})
     if competition.owner_id == to.id:
         return to
@@ -279,11 +279,11 @@ def change_rights(
     Raises Forbidden, OwnersRole, InvalidForm.
     """
     if not can_transfer(by, competition):
-        raise Forbidden("Only its owner, and administrators, change what organisers may.")
+        raise Forbidden("Only its owner and administrators can change the rights of organisers.")
     if competition.owner_id == user.id:
         raise OwnersRole(f"{user.username} owns it, and holds every right.")
     if not has_role(session, user, competition, Role.ORGANISER):
-        refuse({"whom": f"{user.username} is no organiser of it."})
+        refuse({"whom": f"{user.username} is not an organiser of it."})
     held = rights_to_give(session, by, competition, rights)
     end_those_beyond(session, competition, user, held, now)
     return set_rights(session, competition, user, held, now, actor=by)
@@ -310,7 +310,7 @@ def take_role(
         raise LastOrganiser("You are its last organiser: make somebody else one before you leave.")
     row = session.get(CompetitionRole, (competition.id, user.id, role))
     if row is not None and by is not None and not rights_of(session, by, competition) >= rights_in(row.rights):
-        raise Forbidden(f"{user.username} holds rights that you do not: its owner, and administrators, take them back.")
+        raise Forbidden(f"{user.username} has rights that you lack: only its owner and administrators can revoke them.")
     end_those_beyond(session, competition, user, frozenset(), now)
     return revoke_role(session, competition, user, role, now, actor=by)
 

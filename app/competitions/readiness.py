@@ -106,7 +106,9 @@ def _description(competition: Competition) -> Point:
 def _dates(competition: Competition, now: datetime) -> Point:
     """Return the point about dates; phases may all be over, as in a competition that was held elsewhere."""
     is_ahead = any(phase.ends_at is None or phase.ends_at > now for phase in competition.phases)
-    words = "A phase is open or ahead." if is_ahead else "All phases are over." if competition.phases else "No phase."
+    words = (
+        "A phase is open or upcoming." if is_ahead else "All phases are over." if competition.phases else "No phase."
+    )
     return Point("dates", "Dates", bool(competition.phases), words, "phases")
 
 

@@ -48,7 +48,7 @@ class ExportFilter(BaseModel):
 
     phase: Name = ""  # forms send an untouched field as an empty string
     task: Name = ""
-    only: Literal["all", "entries"] = Field("all", description="`entries`: what stands on a board now")
+    only: Literal["all", "entries"] = Field("all", description="`entries`: what is on a board now")
     submission: list[UUID] | None = Field(None, max_length=CHOSEN_LIMIT, description="only these")
     publishable: bool = Field(
         False, description="only those whose teams consent to publication, as `may_be_published` in the manifest"

@@ -80,7 +80,7 @@ def group_of(competition: Competition, text: str) -> MailGroup | None:
         return None
     known = next((one for one in GroupName if one == name), None)
     if known is None:
-        raise _no_group(f"There is no such group; there are {', '.join(all_groups(competition))}.")
+        raise _no_group(f"Unknown group; the groups are {', '.join(all_groups(competition))}.")
     phases = [one.name for one in competition.phases]
     if known not in OF_A_PHASE:
         if phase:

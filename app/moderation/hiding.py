@@ -51,7 +51,7 @@ _MAIL = """\
 Hello {username},
 
 the organisers of {competition} have hidden a text of yours ({kind}): {page}
-Others do not see it any more. Answer this mail if you think that this is a mistake.
+Others no longer see it. Reply to this mail if you think that this is a mistake.
 
 Their reason: {reason}
 """

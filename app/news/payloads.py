@@ -147,7 +147,7 @@ def why_not_lent(session: Session, webhook: Webhook) -> str:
         return why
     if _is_of_audience(session, webhook, session.get_one(User, webhook.owner_id)):
         return ""
-    return "whoever saved it last does not belong to its audience any more."
+    return "the person who saved it last no longer belongs to its audience."
 
 
 def _is_of_audience(session: Session, webhook: Webhook, owner: User) -> bool:

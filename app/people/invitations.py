@@ -47,8 +47,8 @@ _MAIL = """\
 _PLAIN_MAIL = """\
 Hello,
 
-An organiser on {server} invites you to a competition there: you may {what}. To see who and to which, make an
-account with this address, and confirm it, within 30 days:
+An organiser on {server} invites you to a competition there: you may {what}. To see who invites you and to which,
+create an account with this address, and confirm it, within 30 days:
 
 {link}
 
@@ -216,7 +216,7 @@ def take_back(
     """Cancel an invitation. Raises NotFound."""
     ended = session.execute(_end(_open(competition, now), RoleInvitation.id == invitation_id, now=now))
     if ended.first() is None:
-        raise NotFound("There is no such invitation (any more).")
+        raise NotFound("Invitation not found.")
     details = {"invitation": invitation_id}
     record(session, by, "role.take_back", f"competition {competition.name}", details, now=now)
 
@@ -255,7 +255,7 @@ def answer(session: Session, user: User, invitation_id: int, is_accepted: bool, 
         .with_for_update(of=RoleInvitation)
     )
     if found is None:
-        raise NotFound("There is no such invitation to you (any more).")
+        raise NotFound("Invitation not found: it has ended, or was not for you.")
     found.ended_at = now
     if is_accepted:
         rights = rights_in(found.rights)

@@ -36,8 +36,8 @@ FOLLOWING_CHARACTERS = 2000
 _ASKED = f"""\
 Hello,
 
-Somebody who logged in on {{server}} with {{provider}} says that the account with this address is theirs.
-If it is you, open this link within {MINUTES} minutes, in the same browser:
+Somebody who logged in on {{server}} with {{provider}} claims the account with this address.
+If it was you, open this link within {MINUTES} minutes, in the same browser:
 
 {LINK_PLACE}
 

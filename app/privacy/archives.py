@@ -37,7 +37,7 @@ The archive of everything that {server} stores about you is ready. Log in and do
 
 {page}
 
-If you did not ask for it, set a new password: somebody used your account.
+If you did not request it, set a new password: somebody used your account.
 """
 
 
@@ -87,9 +87,9 @@ def ready_archive(session: Session, user: User) -> DataArchive:
     """Return the user's archive that can be downloaded. Raises NotFound, ArchiveNotReady."""
     latest = latest_archive(session, user)
     if latest is None:
-        raise NotFound("You have not asked for an archive of your data.")
+        raise NotFound("You have not requested an archive of your data.")
     if latest.ended_at is not None or latest.ready_at is None:
-        raise ArchiveNotReady("The archive is not ready yet, or was deleted: ask for it on your account page.")
+        raise ArchiveNotReady("The archive is not ready yet, or was deleted: request one on your account page.")
     return latest
 
 

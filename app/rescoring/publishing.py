@@ -212,14 +212,14 @@ def _check_ready(session: Session, rescoring: Rescoring, now: datetime) -> None:
         failed = f"{progress.failed} failed on our side and have to be scored again"
         losses = [words for words, number in ((waits, progress.waiting), (failed, progress.failed)) if number]
         raise RescoringNotReady(
-            f"Publishing now would lose somebody: {', and '.join(losses)}. Nothing was changed.",
+            f"Publishing now would lose submissions: {', and '.join(losses)}. Nothing was changed.",
             waiting=progress.waiting,
             failed=progress.failed,
         )
     first = _scored_for_the_first_time(session, rescoring, now)
     if first:
         raise RescoringNotReady(
-            f"{first} submissions are being scored for the first time, and official results would go without them. "
+            f"{first} submissions are being scored for the first time, and would be missing from official results. "
             "Nothing was changed.",
             waiting=first,
             failed=0,

@@ -132,12 +132,12 @@ def holder_for(session: Session, competition: Competition | None, user: User | N
         raise NotAuthenticated("Log in first.")
     if competition is None:
         if not user.is_administrator:
-            raise Forbidden("This is for the administrators of this server only.")
+            raise Forbidden("Only administrators of this server can do this.")
         return Holder()
     if of_team:
         return Holder(competition, _team_of(session, competition, user))
     if not rights_of(session, user, competition):
-        raise Forbidden("This is for the organisers of the competition only.")
+        raise Forbidden("Only organisers of the competition can do this.")
     return Holder(competition)
 
 
@@ -157,7 +157,7 @@ def find_webhook(session: Session, webhook_id: int, user: User | None) -> tuple[
     webhook = session.scalar(query)
     holder = _holder_of(session, webhook) if webhook is not None else None
     if webhook is None or holder is None or not may_keep(session, webhook, holder, user):
-        raise NotFound("There is no such webhook, or it is not yours.")
+        raise NotFound("Webhook not found, or it is not yours.")
     return webhook, holder
 
 

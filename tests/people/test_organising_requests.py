@@ -105,7 +105,7 @@ def test_where_administrators_alone_create_the_answer_promises_no_more(engine: E
     with writing(engine) as session:
         answer_request(session, number, is_approved=True, by=None, settings=ADMINS, now=NOW)
     (mail,) = mails(engine, ada.email)
-    assert "will make yours" in mail.body
+    assert "will create yours" in mail.body
     assert "you may create" not in mail.body
 
 

@@ -42,6 +42,6 @@ def note_gold_to_put_again(
         if asked.id in before and now.get(asked.id) != before[asked.id]:
             what = f"'{task}' in phase '{phase}' of '{competition.name}'"
             work.changes.note(
-                f"the gold of {what} is sealed for the program, command and environment of before: put it again, with "
-                "--publish; until then submissions wait"
+                f"the gold of {what} is sealed for the previous program, command and environment: upload it again, "
+                "with --publish; until then submissions wait"
             )

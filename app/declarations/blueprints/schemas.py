@@ -80,7 +80,7 @@ def _inside(schema: Schema, step: str, document: Document, above: Steps) -> Sche
         return plain(schema["properties"][step])
     for inner in schema.get("patternProperties", {}).values():
         return plain(inner)
-    raise NotFound("There is nothing to say at this address.")
+    raise NotFound("There is no form at this address.")
 
 
 def properties_of(schema: Schema, document: Document, steps: Steps) -> Iterator[tuple[str, Schema]]:

@@ -67,8 +67,8 @@ def check_new_baselines(
         check_may_organise(session, user, competition, Right.GOLD)
     except RightMissing as missing:
         raise RightMissing(
-            f"Baselines on hidden gold are scored as soon as they are declared, and scores tell of the gold: {names}. "
-            f"{missing} Or leave them as they were.",
+            f"Baselines on hidden gold are scored as soon as they are declared, and scores reveal something about the "
+            f"gold: {names}. {missing} Or leave them as they were.",
             **missing.details,
         ) from None
 

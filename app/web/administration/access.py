@@ -17,7 +17,7 @@ from app.web.http.visit import ApiOrganiserVisit, UserVisit
 
 def _check_page(user: User) -> User:
     if not user.is_administrator:
-        raise NotFound("There is no such page.")
+        raise NotFound("Page not found.")
     return user
 
 

@@ -273,7 +273,7 @@ def read_rounds(visit: PageUserVisit, competition: str) -> Response:
     if not organises and not mine:
         if may_organise(session, user, found, ANY_RIGHT):
             check_may_organise(session, user, found, Right.SUBMISSIONS)
-        raise Forbidden("This is for the organisers of the competition, and for its annotators.")
+        raise Forbidden("Only organisers of the competition and its annotators can see this.")
     rounds = list_rounds(session, found) if organises else []
     tab: TabName = "desk" if organises else "overview"
     workspace = workspace_of(session, found, visit.viewer, tab)

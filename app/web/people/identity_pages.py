@@ -26,7 +26,7 @@ from app.web.people.passwords import PasswordTurn, prove_again
 router = page_router()
 
 DONE = {
-    "needed": "This server wants a second factor of you. Set one up here, then go on.",
+    "needed": "This server requires a second factor. Set one up here, then continue.",
     "app": "Set up: from now on logging in takes a code of your app.",
     "passkey": "Added: from now on logging in takes a passkey or a code.",
     "removed": "Removed.",

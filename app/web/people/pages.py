@@ -57,7 +57,7 @@ DONE = {
     "password": "Your password was changed; you were logged out everywhere else.",
     "email": "Your address was changed; confirm it, as it says below.",
     "confirmation": "A link was written to your address.",
-    "mail": "Kept: mails come as it says below.",
+    "mail": "Saved: mails come as set below.",
 }
 #: The user who sends a form of this page.
 Sender = Annotated[User, Depends(form_guard(ACCOUNT))]
