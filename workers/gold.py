@@ -92,7 +92,7 @@ def is_tar(head: bytes) -> bool:
 
 
 def unpack_tar(path: Path, folder: Path) -> None:
-    """Unpack gold that was put as a folder. Raises InvalidGold."""
+    """Unpack gold that was uploaded as a folder. Raises InvalidGold."""
     folder.mkdir(exist_ok=True)
     try:
         with tarfile.open(path, "r:") as archive:
@@ -239,9 +239,9 @@ def _check_place(binding: Binding | None, sealed: SealedGold) -> None:
     """
     if sealed.place.program and (binding is None or not binding.has_program_of(sealed.place)):
         why = "it was sealed for another program, or for another environment"
-        raise GoldRefused(f"{NOT_FOR_PROGRAM}: {why}; put the gold of {sealed.place} again")
+        raise GoldRefused(f"{NOT_FOR_PROGRAM}: {why}; upload the gold of {sealed.place} again")
     if binding is not None and not binding.covers(sealed.place):
-        raise SealBroken(f"this gold was sealed for {binding}, not for {sealed.place}; put it there again")
+        raise SealBroken(f"this gold was sealed for {binding}, not for {sealed.place}; upload it there again")
 
 
 def read_gold(task: AnyTask, options: Options, name: str) -> Any:

@@ -157,7 +157,7 @@ def _remarks(phase_task: PhaseTask, opened: OpenGold) -> str:
     """Format remarks on gold that passed."""
     remarks = []
     if opened.is_sealed and opened.binding is None:
-        remarks.append("sealed by an older Evergold for no certain place, always hidden; put it again to bind it")
+        remarks.append("sealed by an older Evergold for no certain place, always hidden; upload it again to bind it")
     if phase_task.gold_is_public and not opened.is_public:
         remarks.append("declared public, but hidden here: items are not shown")
     return f" ({'; '.join(remarks)})" if remarks else ""
@@ -194,7 +194,9 @@ def make_public(engine: Engine, place: str, number: int | None, now: datetime) -
     with open(os.devnull, "wb") as nowhere:
         opened = open_sealed_gold(sealed, nowhere)
     if opened.binding is None:
-        raise SealBroken(f"{place} was sealed by an older Evergold, for no certain place: put it again, with --public")
+        raise SealBroken(
+            f"{place} was sealed by an older Evergold, for no certain place: upload it again, with --public"
+        )
     if opened.binding.is_public:
         _show_all_scores(engine, version)
         return

@@ -27,7 +27,7 @@ WAITS = "waits for a worker with a sandbox"
 
 
 class ProgramLost(ScoringError):
-    """Something that is no bound of the run ended a program: no fault of the program's, so it is tried again."""
+    """A program was ended by something other than a bound of its run: not its fault, so it is tried again."""
 
 
 def sandboxed(call: ProgramCall) -> ProgramEnd:

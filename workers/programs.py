@@ -81,7 +81,7 @@ def opened_gold(claim: GoldRequest) -> Iterator[Path]:
     """
     sealed = claim.sealed_gold
     if sealed is None:
-        raise GoldRefused(f"{NOT_FOR_PROGRAM}: it is not sealed; put it with `evergold gold put`")
+        raise GoldRefused(f"{NOT_FOR_PROGRAM}: it is not sealed; upload it with `evergold gold put`")
     with private_folder(sealed_path(sealed).stat().st_size) as folder:
         clear, reference = folder / "sealed", folder / "ref"
         reference.mkdir()
@@ -92,7 +92,7 @@ def opened_gold(claim: GoldRequest) -> Iterator[Path]:
 
 
 def lay_out_gold(clear: Path, reference: Path, name: str) -> None:
-    """Unpack gold that was put as a folder or zip; a file alone keeps its name. Nothing else of it is left."""
+    """Unpack gold that was uploaded as a folder or zip; a single file keeps its name. `clear` does not remain."""
     with clear.open("rb") as file:
         head = file.read(ARCHIVE_HEAD_BYTES)
     if is_tar(head):

@@ -303,7 +303,7 @@ def forget_counts(engine: Engine, now: datetime) -> None:
 
 
 def clear_held_uploads(engine: Engine, now: datetime) -> None:
-    """Forget files that were uploaded and not submitted within their day, and what became of bundles then."""
+    """Delete files that were uploaded and not submitted within their day, and the outcomes of bundles as old."""
     with writing(engine) as session:
         forgotten = forget_held_uploads(session, now) + forget_bundles(session, now)
     if forgotten:

@@ -179,8 +179,8 @@ def _by_line(invalid: InvalidFile, sealed: SealedGold) -> CheckResult:
         reader = binding.reader
         explanation = sealed_explanation(invalid.problems, invalid.omitted, reader) if reader else None
         return CheckResult([without_gold(problem) for problem in invalid.problems], invalid.omitted, explanation)
-    words = "the task's options are not those of when this gold was put, and it cannot be read with them"
-    message = f"{words}; put it again, or ask who runs the workers (evergold gold check)"
+    words = "the task's options have changed since this gold was uploaded, and it cannot be read with them"
+    message = f"{words}; upload it again, or ask the people who run the workers (evergold gold check)"
     return CheckResult([Problem("other-options", message)], 0)
 
 

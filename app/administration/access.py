@@ -1,4 +1,4 @@
-"""The check that an administrator acts: every use case of this room makes it, whatever was checked above it."""
+"""Check that an administrator acts; every use case of this room does so itself, whatever its callers checked."""
 
 from __future__ import annotations
 

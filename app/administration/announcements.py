@@ -63,7 +63,7 @@ def _wrong_end(starts_at: datetime, ends_at: datetime | None, now: datetime) -> 
         return ""
     if ends_at <= starts_at:
         return "It must end after it starts."
-    return "This moment is over." if ends_at <= now else ""
+    return "This moment has passed." if ends_at <= now else ""
 
 
 def end_announcement(session: Session, number: int, *, by: User | None, now: datetime) -> None:

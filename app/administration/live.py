@@ -86,7 +86,7 @@ class LiveState:
         return f"{known.revision}-{'-'.join(str(one.id) for one in known.announcements if one.is_shown_at(now))}"
 
     def look(self, engine: Engine, *, seconds: float = 0.0) -> None:
-        """Notice changes, at most this often. While the database is away, what was known stays."""
+        """Notice changes, checking the database at most this often; while it is away, the last known state holds."""
         with self._turn:
             if time.monotonic() - self._looked_at < seconds:
                 return
@@ -140,7 +140,7 @@ def current_looks(session: Session, settings: Settings) -> Looks:
 
 
 def with_changes(environment: Settings, changes: Mapping[str, Any]) -> Settings:
-    """Return the settings with these changes; one that this program does not know, or not like this, is left out."""
+    """Return the settings with these changes; names that this program does not know and invalid values are left out."""
     found = environment
     for name, value in changes.items():
         if name in LOGO_KEYS.values():

@@ -69,7 +69,7 @@ def _logo(logo: Logo | None) -> LogoOut | None:
 def change_looks(
     session: Session, wanted: Mapping[str, str], *, by: User | None, environment: Settings, now: datetime
 ) -> None:
-    """Change all of these or none; what is as it was stays unchanged. wanted: by the keys of `SETTINGS`.
+    """Change all of these, or none if one is wrong; unchanged ones are skipped. wanted: by the keys of `SETTINGS`.
 
     Raises Forbidden, InvalidForm with everything that is wrong, by these keys.
     """
@@ -96,7 +96,7 @@ def _unknown_competition(session: Session, names: Sequence[str]) -> str:
 
 
 def put_logo(session: Session, scheme: str, made: MadeLogo, *, by: User | None, now: datetime) -> None:
-    """Show this logo, in the place of one that was there. scheme: light or dark. Raises Forbidden."""
+    """Store the logo of a scheme, light or dark, in place of an earlier one. Raises Forbidden."""
     check_administrator(by)
     note_change(session)
     key = LOGO_KEYS[scheme]
@@ -113,7 +113,7 @@ def put_logo(session: Session, scheme: str, made: MadeLogo, *, by: User | None, 
 
 
 def remove_logo(session: Session, scheme: str, *, by: User | None, now: datetime) -> None:
-    """Show no logo of this scheme any more; nothing happens if there is none. Raises Forbidden."""
+    """Remove the logo of a scheme; do nothing if there is none. Raises Forbidden."""
     check_administrator(by)
     note_change(session)
     key = LOGO_KEYS[scheme]

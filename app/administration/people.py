@@ -163,7 +163,7 @@ def block(session: Session, user: User, reason: str, *, by: User | None, now: da
     """
     check_administrator(by)
     if by is not None and by.id == user.id:
-        raise Forbidden("Nobody blocks their own account.")
+        raise Forbidden("You cannot block your own account.")
     reason = " ".join(reason.split())
     refuse({"reason": _wrong_reason(reason)})
     session.execute(select(User.id).where(User.id == user.id).with_for_update())
@@ -229,7 +229,7 @@ def demote(session: Session, user: User, *, by: User | None, now: datetime) -> b
     """
     check_administrator(by)
     if by is not None and by.id == user.id:
-        raise Forbidden("Nobody revokes their own administration: ask another administrator.")
+        raise Forbidden("You cannot revoke your own administration: ask another administrator.")
     return auth.demote(session, user, now, actor=by)
 
 
@@ -277,8 +277,7 @@ def _rules_of(user: User) -> OrganiserRules:
 
 
 def ban_domain(session: Session, domain: str, *, by: User | None, environment: Settings, now: datetime) -> SettingOut:
-    """Take no more addresses of this domain and those below it; accounts that have one stay. Raises Forbidden,
-    InvalidForm."""
+    """Refuse new addresses of this domain and its subdomains; existing accounts stay. Raises Forbidden, InvalidForm."""
     check_administrator(by)
     note_change(session)  # from here on nobody else changes the list
     known = domains_in(current_settings(session, environment).banned_domains)

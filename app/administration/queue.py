@@ -184,23 +184,23 @@ def _waiting(row: Row[*tuple[Any, ...]], kind: str, reason: tuple[str, str]) -> 
 
 
 def _reason(row: Row[*tuple[Any, ...]], facts: _Facts, failure: str | None) -> tuple[str, str]:
-    """Return why it waits, in a word and a sentence: the first obstacle that alone keeps it waiting."""
+    """Return why work waits, as a word and a sentence: the first obstacle that would hold it on its own."""
     targets = (f"task {row.task_id}", f"competition {row.competition_id}", SERVER)
     held = next((facts.holds[target] for target in targets if target in facts.holds), None)
     if held is not None:
         return "paused", f"Paused by {held.held_by}: {held.reason}"
     if row.gold is None:
-        return "gold", "Its gold is missing: nobody has put it yet."
+        return "gold", "Its gold is missing: it was not uploaded yet."
     if not facts.workers:
         return "worker", "No worker is running."
     if not facts.takers:
         return "worker", "Every machine with workers is drained."
     if row.task_type in facts.unserved:
-        return "worker", "No worker takes such tasks: they need torch, and a passed self-check."
+        return "worker", "No worker can take this task: it needs torch, and a passed self-check."
     if failure:
         return "retry", f"It is tried again: {failure}"
     if not facts.has_broker:
-        return "broker", "The broker does not answer: workers hear of nothing new."
+        return "broker", "The broker does not answer: workers are not notified of new work."
     return "turn", "It waits for its turn."
 
 

@@ -1,6 +1,6 @@
 """Requests that rate limits refused: counted by hour and rule, by account for a week, by address never.
 
-Addresses are counted by their rules alone, since their digests would be theirs. Each process collects its counts and
+Addresses are counted by rule alone, since even their digests would identify them. Each process collects its counts and
 adds them to the table from time to time, so that a flood of refused requests writes a few rows.
 """
 
@@ -62,7 +62,7 @@ class RefusalCounts:
 
 
 def add_refused(session: Session, counts: Counter[_Key]) -> None:
-    """Add counts to the table, in a fixed order, so that processes never wait for each other in a circle."""
+    """Add counts to the table, in a fixed order, so that processes cannot deadlock."""
     insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
     for (hour, rule, who), count in sorted(counts.items()):
         added = insert(RefusedRequests).values(hour=hour, rule=rule, who=who, count=count)

@@ -59,7 +59,7 @@ def count_unowned(engine: Engine, settings: Settings) -> UnownedOut:
 
 
 def space_of(settings: Settings) -> list[SpaceOut]:
-    """Return each file system once; a bucket has none."""
+    """Return the space of each file system, once if several folders share it; a bucket has none."""
     spaces, seen = [], set()
     for name, folder in (("data", settings.data_dir), ("files", settings.storage_dir), ("gold", settings.sealed_dir)):
         if not folder.is_dir() or (device := folder.stat().st_dev) in seen:

@@ -87,7 +87,7 @@ class ServerAnnouncementOut(ApiModel):
 
 
 class ServerAnnouncementList(ApiModel):
-    """The most severe first, then the newest."""
+    """Announcements to the whole server, the most severe first, then the newest."""
 
     model_config = example({"announcements": [ANNOUNCEMENT_EXAMPLE]})
 

@@ -11,13 +11,13 @@ Moment = Annotated[AwareDatetime, Field(examples=["2026-01-10T12:00:00Z"])]
 
 
 class ApiModel(BaseModel):
-    """Root: nothing that is not declared goes in or out."""
+    """Base of all API models: undeclared fields are neither accepted nor returned."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Mirror(ApiModel):
-    """Root of answers that rules build from an object with the same fields."""
+    """Base of answers that are read from an object with the same fields."""
 
     model_config = ConfigDict(from_attributes=True)
 

@@ -112,7 +112,7 @@ def palette_of(accent: str, scheme: Scheme) -> Palette:
 
 
 def pairs_of(palette: Palette, scheme: Scheme) -> Iterator[Pair]:
-    """Yield all text and backgrounds that the accent has a part in."""
+    """Yield all pairs of text and background in which the accent occurs."""
     for words, ground in (*scheme.grounds, ("its own wash", palette.wash)):
         yield Pair(f"on {words}", palette.accent, ground)
         yield Pair(f"below the pointer, on {words}", palette.strong, ground)

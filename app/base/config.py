@@ -250,7 +250,7 @@ def read_settings(kind: type[Kind]) -> Kind:
         words = [_words(fault, prefix, field_of(kind, fault["loc"])) for fault in error.errors()]
     except SettingsError:  # of the only settings that have parts
         words = ["EVERGOLD_PROVIDERS has no value of its own: EVERGOLD_PROVIDERS__<NAME>__CLIENT_ID and others have"]
-    raise InvalidSettings("\n".join(f"The settings cannot be used: {one}." for one in words))
+    raise InvalidSettings("\n".join(f"Invalid settings: {one}." for one in words))
 
 
 def _words(fault: ErrorDetails, prefix: str, field: FieldInfo | None) -> str:

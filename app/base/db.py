@@ -193,7 +193,7 @@ def writing(engine: Engine) -> Iterator[Session]:
 
 
 class likely(FunctionElement[bool]):
-    """A condition, on a status or a task, that most rows meet, so that its index is a bad one to start with.
+    """Mark a condition that most rows meet, on a status or a task, so that a query does not start from its index.
 
     SQLite has no statistics here, and would use that index and scan almost everything; PostgreSQL has its own
     statistics.
@@ -216,7 +216,7 @@ def _compile_default(element: likely, compiler: SQLCompiler, **options: Any) -> 
 
 
 class among(FunctionElement[bool]):
-    """True if a number is in the list passed as a parameter, as a single JSON text of any length.
+    """Return the SQL condition that a number is in a list passed as one parameter, a JSON text of any length.
 
     `in_` makes one parameter per number. PostgreSQL assumes the JSON list to be short and uses the index; with
     thousands of parameters it would read a whole table.

@@ -51,7 +51,7 @@ class InvalidForm(EvergoldError):
 
 
 class PhaseNotOpen(EvergoldError):
-    """details: starts_at, ends_at, now."""
+    """The phase is not open (yet, or any more); details: starts_at, ends_at, now."""
 
     status = 409
     code = "phase_not_open"
@@ -65,7 +65,7 @@ class GoldMissing(EvergoldError):
 
 
 class LimitReached(EvergoldError):
-    """details: limit, used, per, retry_at."""
+    """A limit is used up; details: limit, used, per, retry_at."""
 
     status = 429
     code = "limit_reached"
@@ -91,7 +91,7 @@ class NameTaken(EvergoldError):
 
 
 class UploadTooLarge(EvergoldError):
-    """details: limit_bytes."""
+    """The file is larger than allowed; details: limit_bytes."""
 
     status = 413
     code = "upload_too_large"

@@ -295,7 +295,7 @@ def setup(competition_name: str, step: str = "publish") -> str:
 
 
 def setup_items(competition_name: str) -> str:
-    """Link that takes the items of a draft."""
+    """Link to the address that receives the items of a draft."""
     return f"{competition(competition_name)}/setup-items"
 
 

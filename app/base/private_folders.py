@@ -24,14 +24,14 @@ MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of random name there, for its
 
 @contextmanager
 def private_folder(settings: Settings) -> Iterator[Path]:
-    """Make a folder for one bundle, and remove it with all that is in it."""
+    """Yield a new folder for one bundle; remove it with its contents at the end of the block."""
     with locked_folder(_place(settings), _PREFIX) as folder:
         yield folder
 
 
 @contextmanager
 def locked_folder(place: Path, prefix: str) -> Iterator[Path]:
-    """Make a folder for its owner alone, locked during the block, and remove it with all that is in it.
+    """Yield a new folder for its owner alone, locked during the block; remove it with its contents at the end.
 
     prefix: of its name, before the number of this process.
     """
@@ -44,7 +44,7 @@ def locked_folder(place: Path, prefix: str) -> Iterator[Path]:
 
 
 def clear_left_folders(settings: Settings) -> int:
-    """Remove the folders that no living process holds; return how many. Those of other users are theirs to remove."""
+    """Remove the folders that no living process holds; return how many. Folders of other users are left to them."""
     removed = 0
     for folder in _place(settings).glob(f"{_PREFIX}*"):
         with suppress(OSError):  # removed by another process meanwhile, held, or another user's

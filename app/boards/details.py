@@ -35,7 +35,7 @@ def find_row(leaderboard: Leaderboard, submission_id: UUID) -> LeaderboardRow:
     """Return the row of this submission; raises NotFound if it is not on the board, or its values are not shown."""
     found = next((row for row in leaderboard.rows if row.page_id == submission_id), None)
     if found is None:
-        raise NotFound("This submission does not stand on this board, or its scores are not shown here.")
+        raise NotFound("This submission is not on this board, or its scores are not shown here.")
     return found
 
 

@@ -179,7 +179,7 @@ def entry_sources(session: Session, phase: Phase, board: Board, rescoring: Resco
 def sources_of(
     session: Session, own: EntrySource, board: Board, rescoring: Rescored | None = None
 ) -> list[EntrySource]:
-    """Return the same, given the first."""
+    """Return what `entry_sources` does, given the source of the board's own phase."""
     carried = _carried_over(session, own, board, rescoring)
     return [own, carried] if carried else [own]
 

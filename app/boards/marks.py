@@ -184,7 +184,7 @@ def _whose(
     if bool(team) == (submission_id is not None):
         return None, {"team": "Name a team, or one submission."}
     if team and not can_be_name(team):  # PostgreSQL does not accept NUL
-        return None, {"team": "There is no such team."}
+        return None, {"team": "Team not found."}
     query = select(Team).join(Submission, Submission.team_id == Team.id)
     query = query.where(Submission.phase_task_id == phase_task.id)
     found = session.scalar(query.where(Team.name == team if team else Submission.id == submission_id).limit(1))

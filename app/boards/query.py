@@ -71,7 +71,7 @@ def moves(now: Leaderboard, then: Leaderboard) -> dict[tuple[object, ...], Move]
 
 
 def row_key(board: Leaderboard, row: LeaderboardRow) -> tuple[object, ...]:
-    """Identify a row now and then: a team has one per phase, or one per submission."""
+    """Return the key by which a row is found on an earlier board: team and phase, for single submissions the time."""
     moment = row.achieved_at if board.entry_rule is EntryRule.ALL else None
     return row.kind, row.team, row.carried_from, moment
 

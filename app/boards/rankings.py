@@ -45,7 +45,7 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A team on one board: its rank and score there; None if it has none, and `counted` replaces it."""
+    """The place of a team on one board: its rank and score, None if it has none. counted: what enters the mean."""
 
     rank: int | None
     score: float | None

@@ -40,7 +40,7 @@ class Interval:
 
 
 class Cell(NamedTuple):
-    """A value, or None with the reason. Historic cells have no signature: their computation is unknown.
+    """A value, or None with the reason. Cells of published results have no signature: their computation is unknown.
 
     interval: None if it does not exist or may not be shown.
     """

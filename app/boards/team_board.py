@@ -37,7 +37,7 @@ BESIDE = 2
 
 @dataclass(frozen=True, slots=True)
 class TeamSight:
-    """A task of a phase as somebody sees it who looks at the runs of one team.
+    """A viewer's access to a task of a phase, for looking at the runs of one team.
 
     sources: of the boards' entries; sight: what the viewer may see of them.
     apart: teams whose rows are read, as they may not compete as others do.
@@ -126,8 +126,8 @@ class TeamBoard:
     shown: the rows that were read, as the viewer sees them.
     mine: the values of the viewer's own rows; theirs: those of the team's runs that are rows, by submission.
     reads: what was read of kept rows, and what was not; empty if `shown` has all rows.
-    own: what was read of the phase's own, None if nothing is kept.
-    competing: the values by team of those that were read of it, and have a rank; carried: those of rows carried over.
+    own: the one of `reads` that is of the phase itself, None if no standings are kept.
+    competing: values, by team, of its rows that were read and have a rank; carried: values of rows carried over.
     """
 
     shown: Leaderboard
@@ -163,10 +163,11 @@ class TeamBoard:
 
 @dataclass(frozen=True, slots=True)
 class StoodStill:
-    """Entries that were there from some moment on.
+    """The entries that did not change since a moment, to count those that are better than a value.
 
-    read: their values, as far as they were read; carried, own: others, which are counted; gone: values among those of
-    `own` that are not meant.
+    read: values of the entries that were read.
+    carried, own: rows that the database counts.
+    gone: values that `own` counts, although their teams are left out.
     """
 
     rules: Rules

@@ -117,7 +117,7 @@ class CellOut(Mirror):
 
 
 class RankRangeOut(ApiModel):
-    """The best rank is 1 + the teams that are significantly better, the worst their number - those that are worse."""
+    """Ranks: the best is 1 + the significantly better teams, the worst the number of teams less the worse ones."""
 
     best: int
     worst: int
@@ -251,14 +251,14 @@ class SuccessorOut(ApiModel):
 
 
 class OfficialOut(ApiModel):
-    """The board as it was frozen: what came later never touches it."""
+    """A frozen board, which later changes do not affect."""
 
     number: int = Field(description="1, unless the phase was opened again and closed another time")
     closed_at: Moment = Field(description="the end of the phase")
     made_at: Moment
     note: str
-    link: str = Field(description="this very one, for ever")
-    superseded_by: SuccessorOut | None = Field(description="null: it is the last word")
+    link: str = Field(description="its permanent address")
+    superseded_by: SuccessorOut | None = Field(description="null: it is the latest")
 
 
 class BoardOut(Named):
@@ -400,14 +400,14 @@ class ScorePairOut(ApiModel):
         description="first minus second; null: one is undefined, or they were computed differently"
     )
     is_same_computation: bool = Field(description="false: their signatures differ")
-    better: Literal["first", "second", "equal", ""] = Field(description="empty: there is no difference to tell")
+    better: Literal["first", "second", "equal", ""] = Field(description="empty: no difference")
 
 
 class RowComparisonOut(BoardPlace):
     """Two rows of a board side by side, as the board shows them to you."""
 
     competition: str
-    first: RowOut = Field(description="the one further up")
+    first: RowOut = Field(description="the row that is higher on the board")
     second: RowOut
     test: DifferenceTestOut | None = Field(
         description="of first minus second in the ranking score; null: not computed (yet), or not shown"

@@ -258,7 +258,7 @@ def _languages(value: Any, form: CardForm) -> _Read:
     strange = [one for one in wanted if (known and one.casefold() not in known) or len(one) > LANGUAGE_CHARACTERS]
     if strange or not all(map(can_be_name, wanted)) or len(wanted) > LANGUAGES_LIMIT:
         there = f" there are {listed(form.languages)}." if known else " write codes such as en, pt."
-        return [], f"{quoted((strange or wanted)[0])} is no language here;{there}"
+        return [], f"{quoted((strange or wanted)[0])} is not a language of this task;{there}"
     found = {known.get(one.casefold(), one) for one in wanted}
     return ([one for one in form.languages if one in found] if known else wanted), ""
 

@@ -117,7 +117,7 @@ def demote(username: UserArgument, data_dir: DataDirOption = None, as_json: Json
 
 @account_commands.command()
 def confirm(username: UserArgument, data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
-    """Confirm a user's e-mail address for them, as the mailed link would; their tokens end."""
+    """Confirm a user's e-mail address for them, as the mailed link would; their tokens are revoked."""
     from app.people.audit import actor_name
     from app.people.email_confirmations import believe
     from app.people.rights import find_user
@@ -173,14 +173,14 @@ def reset_link(
 def delete(
     username: UserArgument,
     at_once: Annotated[
-        bool, typer.Option("--at-once", help="Now, without the days in which it can be undone.")
+        bool, typer.Option("--at-once", help="Delete now, without the days in which it can be undone.")
     ] = False,
-    undo: Annotated[bool, typer.Option("--undo", help="Keep the account after all.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Cancel the deletion.")] = False,
     is_sure: Annotated[bool, typer.Option("--yes", help="Delete without confirmation.")] = False,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Delete an account as its owner can: after some days, and without its name on boards that depend on it."""
+    """Delete an account as its owner could: after some days; boards that need its submissions keep them, unnamed."""
     from app.base.config import get_settings
     from app.people.rights import find_user
     from app.privacy.deletions import carry_out, describe_deletion, plan_account_deletion, undo_account_deletion
@@ -212,7 +212,7 @@ def delete(
 
 @account_commands.command("requests")
 def show_requests(
-    everything: Annotated[bool, typer.Option("--all", help="Also those that are answered.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="List answered ones, too.")] = False,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -249,7 +249,7 @@ def answer(
     from app.people.organising_requests import answer_request
 
     if is_approved is None:
-        raise CommandError("Say --approve or --refuse.", Code.USAGE)
+        raise CommandError("Give --approve or --refuse.", Code.USAGE)
     with server_database(data_dir) as session:
         made = answer_request(command_line_act(session), number, is_approved=is_approved, text=text)
         found = _request(made)

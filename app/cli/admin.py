@@ -1,4 +1,4 @@
-"""`evergold admin …`: people, competitions, settings and announcements of this server, as its administrators' pages."""
+"""`evergold admin …`: people, competitions, settings and announcements, as on the administrators' pages."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def ban(
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Take no more addresses of a mail domain; accounts that have one stay."""
+    """Refuse new addresses of a mail domain; existing accounts stay."""
     from app.administration.people import ban_domain
     from app.base.config import get_settings
 

@@ -53,7 +53,7 @@ def queue(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
 
 @operations.command()
 def pause(place: Place = "", reason: Why = "", data_dir: DataDirOption = None) -> None:
-    """Pause scoring, over restarts, until it is resumed: uploads are accepted, and wait."""
+    """Pause scoring until it is resumed, even across restarts; uploads are still accepted, and wait."""
     _hold(place, "", reason, data_dir)
     say(f"Scoring is paused: {place or 'the whole server'}.")
 
@@ -62,12 +62,12 @@ def pause(place: Place = "", reason: Why = "", data_dir: DataDirOption = None) -
 def resume(place: Place = "", data_dir: DataDirOption = None) -> None:
     """Resume scoring that was paused."""
     _lift(place, "", data_dir)
-    say("Scoring is resumed; the sweep announces what waits.")
+    say("Scoring is resumed; waiting submissions go to the workers within a minute.")
 
 
 @operations.command()
 def drain(host: Host, reason: Why = "", data_dir: DataDirOption = None) -> None:
-    """Let the workers of a machine finish what they do and take nothing more, over restarts."""
+    """Let the workers of a machine finish their work and take no more until `undrain`, even across restarts."""
     _hold("", host, reason, data_dir)
     say(f"The workers of {host} take nothing more; `evergold admin queue` shows what they still do.")
 
@@ -164,7 +164,7 @@ def limits(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
 
 @operations.command()
 def health(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
-    """Show everything that the server knows of its own health; exit code 1 if a part is not well."""
+    """Show everything that the server knows about its own health; exit code 1 if a part is not well."""
     use_settings(data_dir)
     from app.administration.health import health_now
     from app.base.config import get_settings

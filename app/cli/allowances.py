@@ -49,7 +49,7 @@ def allow(
     until: Annotated[str, typer.Option(metavar="MOMENT", help="Open until then, such as '2026-02-03 23:59 AoE'.")] = "",
     is_ranked: Annotated[bool, typer.Option("--ranked", help="Rank late submissions.")] = False,
     extra_per_day: Annotated[int, typer.Option(metavar="N", min=0, help="More submissions a day.")] = 0,
-    extra_total: Annotated[int, typer.Option(metavar="N", min=0, help="More submissions in all.")] = 0,
+    extra_total: Annotated[int, typer.Option(metavar="N", min=0, help="More submissions in total.")] = 0,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -46,7 +46,7 @@ def backup(
             remark(f"missing on this server: {name}")
         raise CommandError(f"{count(len(manifest.missing), 'file')} that the database names could not be backed up.")
     if not as_json:
-        remark("Private keys and plain gold are not in it: keep them apart.")
+        remark("It does not contain private keys and plain gold: back them up separately.")
 
 
 @commands.command(rich_help_panel=RUNNING)
@@ -67,7 +67,7 @@ def restore(
         return
     held = f"{count(sum(table.rows for table in manifest.tables), 'row')} and {count(len(manifest.files), 'file')}"
     say(f"Restored {held} of {moment_words(manifest.made_at)}.")
-    remark("Bring the workers' key file, then see with `evergold gold check` that all gold opens.")
+    remark("Copy the workers' key file here, then check with `evergold gold check` that all gold opens.")
 
 
 @contextmanager

@@ -150,7 +150,7 @@ def _import(
             _apply(imported)
             _seal(imported)
             _say_draft(imported)
-    say(f"{written.folder / 'IMPORT.md'} has what became of each key of the bundle.")
+    say(f"{written.folder / 'IMPORT.md'} shows what each key of the bundle became.")
     if not applies:
         say("Next: `evergold check`, `evergold apply`, and for the gold of each task:")
         for (phase, task), path in written.gold.items():
@@ -171,7 +171,7 @@ def _read(read: Callable[[Target, Assumed], Imported], target: Target, assumed: 
             if not sys.stdin.isatty():
                 raise _unanswered(asked.questions) from None
             assumed = _answers(asked.questions, assumed)
-    raise CommandError("Nothing was imported: its dates stay unclear.", Code.REFUSED)
+    raise CommandError("Nothing was imported: its dates are ambiguous.", Code.REFUSED)
 
 
 def _with_scores(imported: Imported) -> Imported:
@@ -222,7 +222,7 @@ def _answers(questions: list[Question], assumed: Assumed) -> Assumed:
         order = typer.prompt("Is the month first (mdy) or the day (dmy)?", err=True)
         assumed = replace(assumed, order=_assumed("", order).order)
     if "zone" in about:
-        zone = typer.prompt("Which zone have dates without one (UTC, AoE, +02:00, Europe/Paris)?", err=True)
+        zone = typer.prompt("Which time zone do dates without one have (UTC, AoE, +02:00, Europe/Paris)?", err=True)
         assumed = replace(assumed, zone=_assumed(zone, "").zone)
     return assumed
 
@@ -247,7 +247,7 @@ def _apply(imported: Imported) -> None:
 
 
 def _say_draft(imported: Imported) -> None:
-    """Print what makes a draft of the competition, and the commands that lead out of it."""
+    """Print why the competition is a draft, and the commands that publish it."""
     from app.competitions.confirmation import CONFIRM_SCORES
 
     name = imported.plan.name

@@ -49,7 +49,7 @@ OverwriteOption = Annotated[
 ]
 ConflictsOption = Annotated[
     Side | None,
-    typer.Option("--conflicts", help="Where file and server both changed a value: take the one of this side."),
+    typer.Option("--conflicts", help="If file and server both changed a value, take the one of this side."),
 ]
 
 
@@ -137,14 +137,12 @@ def _sealed_here() -> set[tuple[str, str, str]]:
 
 @commands.command(rich_help_panel=PREPARING)
 def apply(
-    migrate_first: Annotated[
-        bool, typer.Option("--migrate", help="Bring the tables to this version's form first.")
-    ] = False,
+    migrate_first: Annotated[bool, typer.Option("--migrate", help="Migrate the database first.")] = False,
     overwrite_edits: OverwriteOption = False,
     conflicts: ConflictsOption = None,
     draft: Annotated[
         bool,
-        typer.Option("--draft", help="New competitions begin as drafts, which organisers and testers see."),
+        typer.Option("--draft", help="New competitions begin as drafts, visible to organisers and testers only."),
     ] = False,
     phases_file: PhasesOption = None,
     data_dir: DataDirOption = None,
@@ -333,7 +331,7 @@ def set_values(
 @commands.command(rich_help_panel=PREPARING)
 def undo(
     competition: CompetitionArgument,
-    to: Annotated[int, typer.Option("--to", min=1, help="The revision that holds again; `evergold history` has them.")],
+    to: Annotated[int, typer.Option("--to", min=1, help="The revision to restore, as `evergold history` lists it.")],
     note: NoteOption = "",
     preview: PreviewOption = False,
     data_dir: DataDirOption = None,

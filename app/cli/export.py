@@ -35,7 +35,7 @@ def export_yaml(
         bool,
         typer.Option("--update", help="Bring edits into the file that declares it; the former one stays beside it."),
     ] = False,
-    revision: Annotated[int | None, typer.Option(min=1, help="An earlier revision; default: what holds.")] = None,
+    revision: Annotated[int | None, typer.Option(min=1, help="An earlier revision; default: the current one.")] = None,
     phases_file: PhasesOption = None,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
@@ -116,7 +116,7 @@ def codabench(
             metavar="DIR",
             exists=True,
             file_okay=False,
-            help="Put plain gold in, too: a folder as workers have it. Sealed gold stays here.",
+            help="Include plain gold, from a folder as workers have it. Sealed gold is never exported.",
         ),
     ] = None,
     data_dir: DataDirOption = None,
@@ -133,7 +133,7 @@ def codabench(
 
     settings, target = get_settings(), to or Path(f"{competition}-codabench.zip")
     if target.exists():
-        raise CommandError(f"There is {target} already: nothing is written over it.")
+        raise CommandError(f"{target} exists already: nothing is overwritten.")
     try:
         with reading(get_engine(settings.database_address)) as session:
             revision = present_revision(session, find_competition(session, competition))

@@ -33,10 +33,14 @@ def put(
     place: Place,
     path: Annotated[Path, typer.Argument(metavar="FILE_OR_FOLDER", help="The gold, as the task type reads it.")],
     also: Annotated[
-        list[str] | None, typer.Option("--also", metavar="PHASE", help="This phase, too; may be repeated.")
+        list[str] | None,
+        typer.Option("--also", metavar="PHASE", help="Another phase that uses it, too; may be repeated."),
     ] = None,
     publish: Annotated[
-        bool, typer.Option("--publish", help="Use it at once, though a version is in use; else `gold publish` does.")
+        bool,
+        typer.Option(
+            "--publish", help="Use it at once even if another version is in use; otherwise `gold publish` does."
+        ),
     ] = False,
     public: Annotated[
         bool, typer.Option("--public", help="The gold is public: where phases.yaml allows it, teams see its items.")
@@ -267,7 +271,7 @@ def _use(place: str, version: GoldVersion) -> str:
     if version.check_state == "invalid":
         return "it cannot be used; `evergold gold check`, on a worker, shows the content"
     if version.check_state == "waiting":
-        soon = "in use once a worker has found it right" if version.publish_when_valid else "being checked by a worker"
+        soon = "in use once it passes the check" if version.publish_when_valid else "being checked by a worker"
         return f"{soon}: evergold gold list"
     return "in use" if version.published_at else f"not in use yet: evergold gold publish {place} {version.number}"
 

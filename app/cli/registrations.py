@@ -73,7 +73,7 @@ def approve(
 def refuse(
     competition: CompetitionArgument, users: UsersArgument, data_dir: DataDirOption = None, as_json: JsonOption = False
 ) -> None:
-    """Refuse a person: no more uploads. What they sent stays, and they get a mail."""
+    """Refuse a person, who gets a mail and can upload no more; earlier submissions stay."""
     _decide(competition, users, "refused", data_dir, as_json)
 
 
@@ -102,7 +102,7 @@ def code(
     else:
         say(made)
         if not by_code:
-            remark("It is not asked for yet: set registration to a code (`mode: code`), on Edit or in phases.yaml.")
+            remark("It is not used yet: set registration to a code (`mode: code`), on Edit or in phases.yaml.")
 
 
 def _decide(competition: str, users: list[str], status: str, data_dir: Path | None, as_json: bool) -> None:

@@ -85,7 +85,7 @@ def revoke(
         found, theirs = find_competition(session, competition), find_user(session, user)
         changed = take_role(command_line_act(session), found, theirs, _role(role))
         name = theirs.username
-    _tell(as_json, name, role, changed, f"{name} is {role} of {competition} no more.", f"{name} was no {role}.")
+    _tell(as_json, name, role, changed, f"{name} is no longer {role} of {competition}.", f"{name} was no {role}.")
 
 
 @roles.command("rights")

@@ -33,7 +33,7 @@ commands = typer.Typer()
 def runs(
     failed: Annotated[bool, typer.Option("--failed", help="List the runs that failed, the latest first.")] = False,
     queue_again: Annotated[
-        bool, typer.Option("--queue-again", help="With --failed: score the listed ones after all.")
+        bool, typer.Option("--queue-again", help="With --failed: queue the listed ones again.")
     ] = False,
     competition: Annotated[
         str,

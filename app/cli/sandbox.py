@@ -25,7 +25,7 @@ def examine() -> None:
 
 @doctor.command()
 def sandbox(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
-    """Try the sandbox of organisers' own programs; 1: none can run here, and the output has what to install or set."""
+    """Test the sandbox of organisers' own programs; exit code 1 if none can run here, with what to install or set."""
     _run(data_dir, "doctor", as_json=as_json)
 
 
@@ -37,7 +37,7 @@ def wanted(
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List what programs of competitions need, and whether it is built here, or may be."""
+    """List the environments that programs of competitions need, and whether each is, or may be, built here."""
     _run(data_dir, "wanted", *(competitions or ()), as_json=as_json)
 
 

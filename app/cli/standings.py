@@ -29,9 +29,10 @@ class Looked:
 @commands.command(rich_help_panel=WHILE_IT_RUNS)
 def standings(
     check: Annotated[
-        bool, typer.Option("--check", help="Work all of them out again from the runs, and compare; 1 if any differs.")
+        bool,
+        typer.Option("--check", help="Recompute all of them from the runs, and compare; exit code 1 if any differs."),
     ] = False,
-    rebuild: Annotated[bool, typer.Option("--rebuild", help="Write all of them again.")] = False,
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="Rewrite all of them.")] = False,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -32,7 +32,7 @@ def check(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
     say(f"{count(found.files, 'file')} named by the database, {count(found.unnamed, 'other file')}.")
     if not found.is_well:
         lines = [*(f"lost: {name}" for name in found.lost), *(f"damaged: {name}" for name in found.damaged)]
-        raise CommandError(f"{count(len(lines), 'file')} cannot be used; a backup may have them.", lines=lines)
+        raise CommandError(f"{count(len(lines), 'file')} lost or damaged; a backup may have them.", lines=lines)
 
 
 @storage.command()

@@ -211,7 +211,7 @@ def grant(act: Act, competition: Competition, wanted: NewExtension) -> GrantedEx
     team = _team(session, competition, wanted.team)
     wrong = _faults(wanted, phase, act.now)
     if team is None:
-        wrong["team"] = "There is no team of this name."
+        wrong["team"] = "No team has this name."
     if wrong or phase is None or team is None:
         raise InvalidForm("Please correct what is marked.", fields=wrong)
     row = allowance_of(session, team.id, phase.id)
@@ -247,8 +247,8 @@ def _mail_team(act: Act, competition: Competition, phase: Phase, row: Allowance,
     """Notify every member with a confirmed address."""
     lines = []
     if row.until is not None:
-        ranked = "is ranked" if row.is_ranked else "stands without a rank"
-        lines.append(f"- open until {deadline_words(row.until)}; what comes after the close {ranked}")
+        ranked = "are ranked" if row.is_ranked else "are shown without a rank"
+        lines.append(f"- open until {deadline_words(row.until)}; later submissions {ranked}")
     lines += [f"- {late.words}"] if late else []
     extra = ((row.extra_per_day, "more a day"), (row.extra_total, "more in all"))
     lines += [f"- {number} {what}, in each task" for number, what in extra if number]
@@ -276,7 +276,7 @@ def take_back(act: Act, competition: Competition, allowance_id: int) -> None:
         .options(joinedload(Allowance.phase), joinedload(Allowance.team))
     )
     if row is None:
-        raise NotFound("There is no such allowance here (any more).")
+        raise NotFound("Extension not found.")
     details = {"phase": row.phase.name, "team": row.team.name, **_audit_details(row)}
     session.execute(select(Team.id).where(Team.id == row.team_id).with_for_update())
     session.execute(delete(Allowance).where(Allowance.id == row.id))
@@ -308,7 +308,7 @@ def _faults(wanted: NewExtension, phase: Phase | None, now: datetime) -> dict[st
     elif len(reason) > REASON_CHARACTERS or not can_be_name(reason):
         wrong["reason"] = f"One line of at most {REASON_CHARACTERS} characters."
     if phase is None:
-        wrong["phase"] = "There is no phase of this name."
+        wrong["phase"] = "No phase has this name."
     elif wanted.until is not None and phase.ends_at is None:
         wrong["until"] = "This phase never closes."
     elif wanted.until is not None and (phase.ends_at or now) >= wanted.until:
@@ -316,7 +316,7 @@ def _faults(wanted: NewExtension, phase: Phase | None, now: datetime) -> dict[st
     elif wanted.until is not None and wanted.until <= now:
         wrong["until"] = "This is past."
     if wanted.until is None and not wanted.extra_per_day and not wanted.extra_total:
-        wrong.setdefault("until", "Allow something: a later close, or more submissions.")
+        wrong.setdefault("until", "Grant a later close, more submissions, or both.")
     return wrong
 
 

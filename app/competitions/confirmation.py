@@ -147,7 +147,7 @@ def confirm_scores(act: Act, competition: Competition) -> None:
     act.session.refresh(competition, with_for_update=True)
     found = _find_confirmation(act.session, competition)
     if found.fault:
-        raise NotConfirmed(f"{found.fault} Wait, mend it, or publish without a comparison, and say why.")
+        raise NotConfirmed(f"{found.fault} Wait, correct it, or publish without a comparison and give a reason.")
     _record(act, competition, found, _CONFIRMED, "")
 
 
@@ -155,7 +155,7 @@ def decline_scores(act: Act, competition: Competition, reason: str) -> None:
     """Record why the competition may be published without confirmed scores. Raises InvalidForm, NotConfirmed."""
     line = one_line(reason)
     is_fine = bool(line) and len(line) <= REASON_CHARACTERS and can_be_name(line)
-    refuse({"why": "" if is_fine else f"Say why, in one line of at most {REASON_CHARACTERS} characters."})
+    refuse({"why": "" if is_fine else f"Give a reason, in one line of at most {REASON_CHARACTERS} characters."})
     act.session.refresh(competition, with_for_update=True)
     _record(act, competition, _find_confirmation(act.session, competition), _DECLINED, line)
 
@@ -166,14 +166,14 @@ def check_confirmed(session: Session, competition: Competition) -> None:
     if found is not None and found.verdict is None:
         raise NotConfirmed(
             f"The scores of its baselines are not confirmed yet: {found.reasons[0].rstrip('.')}. Compare them with "
-            "those of the other system, and confirm them, or say why not."
+            "those of the other system, and confirm them, or give a reason why not."
         )
 
 
 def _find_confirmation(session: Session, competition: Competition) -> Confirmation:
     found = confirmation_of(session, competition)
     if found is None:
-        raise NotConfirmed("Nothing of this competition is to be confirmed.")
+        raise NotConfirmed("This competition has no scores to confirm.")
     return found
 
 

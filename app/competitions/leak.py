@@ -244,7 +244,7 @@ def leak_words(leak: Leak) -> str:
     sent = "any number of" if leak.submissions is None else f"{leak.submissions:,}"
     shown = f"{leak.scores} score{'' if leak.scores == 1 else 's'}"
     digits = "all decimals" if leak.decimals is None else f"{leak.decimals} decimals"
-    sentence = f"a submission tells at most {leak.bits:.1f} bits ({shown}, {digits}), a team may send {sent}"
+    sentence = f"a submission reveals at most {leak.bits:.1f} bits ({shown}, {digits}), a team may submit {sent}"
     if leak.size is None:
         labels = "any number of" if math.isinf(leak.total_bits) else f"{leak.total_bits:,.0f}"
         return f"{sentence}: as much as {labels} yes/no labels; how many bits the gold has is not known yet"

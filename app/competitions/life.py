@@ -102,7 +102,7 @@ def plan_deletion(session: Session, competition: Competition, *, actor: User | s
         raise ImpossibleStage("Teams have submitted: their results stay. Archive it instead.")
     if competition.delete_at is None:
         competition.delete_at = now + WAITING
-        _put(competition, Life(Stage.DRAFT, Halt.ARCHIVED, "It is to be deleted."))
+        _put(competition, Life(Stage.DRAFT, Halt.ARCHIVED, "It is scheduled for deletion."))
         details = {"at": competition.delete_at.isoformat()}
         record(session, actor, "competition.delete", f"competition {competition.name}", details, now=now)
     return competition.delete_at
@@ -126,10 +126,12 @@ def _put(competition: Competition, life: Life) -> None:
 
 def _check_stage(session: Session, competition: Competition, stage: Stage) -> None:
     if stage is Stage.DRAFT and submitting_teams(session, competition):
-        raise ImpossibleStage("Teams have submitted, and go on seeing their results: it can be private, but no draft.")
+        raise ImpossibleStage(
+            "Teams have submitted and must still see their results: make it private instead of a draft."
+        )
     asks = select(PhaseTask.id).join(Phase, Phase.id == PhaseTask.phase_id)
     if stage is not Stage.DRAFT and session.scalar(asks.where(Phase.competition_id == competition.id)) is None:
-        raise ImpossibleStage("There is nothing to take part in yet: it has no phase with a task.")
+        raise ImpossibleStage("Nobody can take part yet: it has no phase with a task.")
     if stage is not Stage.DRAFT:
         check_confirmed(session, competition)
 

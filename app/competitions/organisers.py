@@ -79,14 +79,14 @@ def may_create(user: User | None, rule: Rule) -> bool:
 def check_may_create(user: User, rule: Rule) -> None:
     """Raise Forbidden with an explanation."""
     if user.is_barred_organiser and not user.is_administrator:
-        raise Forbidden("The administrators of this server do not let you make competitions. Write to them.")
+        raise Forbidden("The administrators of this server do not let you create competitions. Write to them.")
     if not may_create(user, rule):
         hint = {
             "anybody": "Confirm your e-mail address first: your account page sends the link.",
             "approved": "Write to the people who run it: they approve who organises.",
-            "admins": "Here administrators alone do that: write to them.",
+            "admins": "Only administrators can do that here: write to them.",
         }[rule]
-        raise Forbidden(f"You cannot make a competition on this server yet. {hint}")
+        raise Forbidden(f"You cannot create a competition on this server yet. {hint}")
 
 
 def check_competitions_left(session: Session, user: User, limits: OrganiserLimits) -> None:
@@ -207,7 +207,7 @@ def _locked_limits(session: Session, user: User, limits: OrganiserLimits) -> Org
 
 
 class OwnersRole(EvergoldError):
-    """The owner is always an organiser."""
+    """The owner's role cannot be revoked or limited: the owner is always an organiser."""
 
     status = 409
     code = "owners_role"
@@ -233,10 +233,10 @@ def hand_over(act: Act, competition: Competition, username: str, limits: Organis
     session = act.session
     session.refresh(competition, with_for_update=True)
     if not can_transfer(act.user, competition):
-        raise Forbidden("Only its owner, and administrators, hand a competition over.")
+        raise Forbidden("Only its owner and administrators can hand a competition over.")
     to = find_typed_user(session, username, "owner")
     if not has_role(session, to, competition, Role.ORGANISER):
-        sentence = f"{to.username} is no organiser of it yet: invite them first."
+        sentence = f"{to.username} is not an organiser of it yet: invite them first."
         raise InvalidForm("Please correct what is marked.", fields={"owner": sentence})
     if competition.owner_id == to.id:
         return to
@@ -261,11 +261,11 @@ def change_rights(act: Act, competition: Competition, user: User, rights: Collec
     """
     session = act.session
     if not can_transfer(act.user, competition):
-        raise Forbidden("Only its owner, and administrators, change what organisers may.")
+        raise Forbidden("Only its owner and administrators can change the rights of organisers.")
     if competition.owner_id == user.id:
         raise OwnersRole(f"{user.username} owns it, and holds every right.")
     if not has_role(session, user, competition, Role.ORGANISER):
-        refuse({"whom": f"{user.username} is no organiser of it."})
+        refuse({"whom": f"{user.username} is not an organiser of it."})
     held = rights_to_give(session, act.user, competition, rights)
     end_those_beyond(session, competition, user, held, act.now)
     return set_rights(session, competition, user, held, act.now, actor=act.user)
@@ -295,7 +295,7 @@ def take_role(act: Act, competition: Competition, user: User, role: Role) -> boo
         and act.user is not None
         and not rights_of(session, act.user, competition) >= rights_in(row.rights)
     ):
-        raise Forbidden(f"{user.username} holds rights that you do not: its owner, and administrators, take them back.")
+        raise Forbidden(f"{user.username} has rights that you lack: only its owner and administrators can revoke them.")
     end_those_beyond(session, competition, user, frozenset(), act.now)
     return revoke_role(session, competition, user, role, act.now, actor=act.user)
 

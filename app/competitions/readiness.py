@@ -104,14 +104,16 @@ def _description(competition: Competition) -> Point:
 
 
 def _dates(competition: Competition, now: datetime) -> Point:
-    """A competition of which all phases are over may be shown, too: one that was held elsewhere."""
+    """Return the point about dates; phases may all be over, as in a competition that was held elsewhere."""
     is_ahead = any(phase.ends_at is None or phase.ends_at > now for phase in competition.phases)
-    words = "A phase is open or ahead." if is_ahead else "All phases are over." if competition.phases else "No phase."
+    words = (
+        "A phase is open or upcoming." if is_ahead else "All phases are over." if competition.phases else "No phase."
+    )
     return Point("dates", "Dates", bool(competition.phases), words, "phases")
 
 
 def _example(session: Session, places: list[Place]) -> Point:
-    """A template is made from items; where files are items with more in them, the items are enough."""
+    """Return the point about a format example: a template is made from items, or items show the format themselves."""
     without = [place for place in places if not _shows_format(session, place.phase_task)]
     words = f"Nothing shows the format of a submission: {_where(without)}." if without else "Teams download it."
     return Point("example", "Format example", bool(places) and not without, words, "files")

@@ -75,7 +75,7 @@ def _hits(competition: Competition, wanted: Sequence[str], now: datetime) -> Ite
 
 
 def _adds(own: str, about: str, wanted: Sequence[str]) -> bool:
-    """True if one of the words is in its own text, and each in that or in what is around it."""
+    """True if its own text has at least one of the words, and each is in it or in the text of what is around it."""
     return any(word in folded(own) for word in wanted) and _has(f"{about} {own}", wanted)
 
 

@@ -391,7 +391,7 @@ class LifeOut(ApiModel):
     stage: Stage
     halt: Halt
     reason: str
-    delete_at: Moment | None = Field(description="when it is taken away for good, unless somebody keeps it")
+    delete_at: Moment | None = Field(description="when it is deleted permanently, unless the deletion is cancelled")
 
 
 def describe_life(competition: Competition) -> LifeOut:

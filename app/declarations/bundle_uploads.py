@@ -29,7 +29,7 @@ INTERRUPTED = "The server was interrupted while it made the competition. Send th
 
 @dataclass(frozen=True, slots=True)
 class Creation:
-    """The end of a bundle. competition: the name of its draft, if there is one; details: sentences, a line each."""
+    """The outcome of a bundle. competition: the name of its draft, if there is one; details: sentences, a line each."""
 
     number: int
     is_finished: bool
@@ -68,7 +68,7 @@ def claim_bundle(session: Session, secret: str, now: datetime) -> None:
 
 
 def release_bundle(session: Session, secret: str) -> None:
-    """Let another request bring the bundle: this one made nothing, and the next may."""
+    """Let another request bring the bundle, because this one has created nothing."""
     session.execute(_all_at(secret).values(claimed_at=None))
 
 

@@ -111,8 +111,8 @@ class RegistrationDeclaration(Declaration):
     )
     publish_predictions: bool = Field(
         False,
-        description="whether you may want to publish predictions: people are asked for consent, which they can take "
-        "back, and `evergold export predictions --publishable` has those of teams whose members all consent",
+        description="whether you may want to publish predictions: people are asked for consent, which they can "
+        "revoke, and `evergold export predictions --publishable` has those of teams whose members all consent",
     )
 
 

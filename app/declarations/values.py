@@ -77,7 +77,7 @@ def _decimals(value: object) -> int | str:
         return FULL
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _DECIMALS_MOST:
         return value
-    raise ValueError(f"this is a whole number from 0 to {_DECIMALS_MOST}, or 'full' for all decimals")
+    raise ValueError(f"this must be a whole number from 0 to {_DECIMALS_MOST}, or 'full' for all decimals")
 
 
 Precision = Annotated[

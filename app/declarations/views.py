@@ -56,7 +56,7 @@ class RevisionOut(ApiModel):
 
 
 class RevisionList(ApiModel):
-    """The newest first."""
+    """Revisions, the newest first."""
 
     model_config = example({"revisions": [_REVISION], "next": None})
 
@@ -73,7 +73,7 @@ class FileOut(ApiModel):
 
 
 class DeclarationDifference(ApiModel):
-    """A value that is another one now; null: it is not declared."""
+    """A value that has changed; null: it is not declared."""
 
     path: str = Field(examples=["phases.evaluation.end"])
     before: Any
@@ -103,7 +103,7 @@ class DeclarationOut(ApiModel):
 
 
 class EffectOut(ApiModel):
-    """Whom a change affects: a task in a phase."""
+    """The effect of a change on a task in a phase: whom it concerns."""
 
     competition: str
     phase: str

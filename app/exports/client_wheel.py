@@ -1,6 +1,6 @@
-"""The wheel of the package `evergold` as this server has it, packed again from its own files.
+"""The wheel of the package `evergold`, packed from the files that this server runs.
 
-So that teams can install the client that fits, also where no index has it. It is what `pip wheel` makes of the same
+Lets teams install the client that fits this server, without a package index. It is what `pip wheel` makes of the same
 sources, with a manifest of its own.
 """
 

@@ -1,7 +1,7 @@
 """Export of a competition as a bundle of Codabench, version 2.
 
-Each task of a phase becomes a task there, with the organisers' own program, or one that calls `evergold score`. What
-that version has no keys for lies in the bundle as the declaration itself, so that an import here loses nothing.
+Each task of a phase becomes a task there, with the organisers' own program, or one that calls `evergold score`. The
+bundle also contains the declaration itself, for what Codabench has no keys for, so that an import here loses nothing.
 """
 
 from __future__ import annotations
@@ -274,7 +274,7 @@ def _leaderboard(bundle: _Bundle, board: BoardDeclaration) -> dict[str, Any]:
 
 
 def _ranking_first(board: BoardDeclaration) -> list[ColumnDeclaration]:
-    """Return the columns; there the first one ranks."""
+    """Return the columns, the ranking one first: Codabench ranks by the first column."""
     rank_by = board.rank_by or board.columns[0]
     return sorted(board.columns, key=lambda one: (one.metric, one.split) != (rank_by.metric, rank_by.split))
 
@@ -325,7 +325,7 @@ def _seconds(bundle: _Bundle, phase: PhaseDeclaration) -> int:
 
 
 def _moment(moment: datetime) -> str:
-    """Return a moment as Codabench reads it: text in UTC; it drops offsets, and the time of day of what is no text."""
+    """Return a moment as text in UTC: Codabench drops offsets, and the time of day of anything but text."""
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S}+00:00"
 
 

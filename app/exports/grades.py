@@ -1,6 +1,6 @@
 """Grades of a competition as CSV, for its organisers: the best score of each participant in each phase and task.
 
-Scores have every digit, whatever participants see of them; where items are divided, they are of the public part.
+Scores have every digit, whatever participants see of them; with divided items, they are those of the public part.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def grades_csv(grades: Sequence[Grade]) -> str:
 
 
 def _graded(session: Session, competition: Competition) -> Iterator[tuple[Phase, PhaseTask, BoardColumn]]:
-    """Yield the tasks of the phases with the score that ranks the first board of each."""
+    """Yield each task of each phase with the score that ranks its first board."""
     boards = session.scalars(
         select(Board)
         .where(Board.competition_id == competition.id)
@@ -157,7 +157,7 @@ def _scored(session: Session, phase_task: PhaseTask, score: BoardColumn) -> list
 
 
 def _best(scored: Sequence[_Scored], score: BoardColumn) -> _Scored | None:
-    """Return the best, the earliest of equal ones; one without a value only if none has one."""
+    """Return the best submission, the earliest of equals; one without a score only if no other is left."""
     with_values = [one for one in scored if one.value is not None]
     if not with_values:
         return scored[0] if scored else None

@@ -42,13 +42,13 @@ Name = Annotated[str, Field(max_length=100, description="a name; empty: all of t
 
 
 class ExportFilter(BaseModel):
-    """A choice of submissions, as it stands in the address of an export."""
+    """A selection of submissions, as given in the address of an export."""
 
     model_config = ConfigDict(frozen=True)
 
     phase: Name = ""  # forms send an untouched field as an empty string
     task: Name = ""
-    only: Literal["all", "entries"] = Field("all", description="`entries`: what stands on a board now")
+    only: Literal["all", "entries"] = Field("all", description="`entries`: what is on a board now")
     submission: list[UUID] | None = Field(None, max_length=CHOSEN_LIMIT, description="only these")
     publishable: bool = Field(
         False, description="only those whose teams consent to publication, as `may_be_published` in the manifest"

@@ -1,4 +1,4 @@
-"""A team's other runs beside one of them on a board: the one before, and the best; without loading them all."""
+"""A team's other runs next to one of them on a board: its predecessor and the best one, without loading all."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _of_team(*columns: Any, has_track: bool) -> Select[*tuple[Any, ...]]:
 
 @cache
 def _best(*, has_track: bool, higher_is_better: bool) -> Select[*tuple[Any, ...]]:
-    """Select the two best scores of the team's newest submissions, with these: one of them is of another run."""
+    """Select the two best scores of the team's latest submissions, with these: one may be of the run itself."""
     query = _of_team(Submission.id, ScoreRow.value, has_track=has_track).where(ScoreRow.value.is_not(None))
     query = query.where(Submission.id.in_(select(_NEWEST.c.id)))
     return query.order_by(ScoreRow.value.desc() if higher_is_better else ScoreRow.value).limit(2)

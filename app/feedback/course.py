@@ -1,4 +1,4 @@
-"""A team's ranks in the course of time: before and right after each of its runs, by today's entry rule and marks."""
+"""Ranks of a team over time: before and right after each of its runs, by today's entry rule and marks."""
 
 from __future__ import annotations
 
@@ -61,8 +61,7 @@ def ranks_over_time(
 def _tries_until(
     session: Session, rows: KeptRows, teams: Collection[int] | None, first: datetime, last: datetime
 ) -> list[Try]:
-    """Load the candidates of these teams from the first to the last moment, and of those before what may be an entry;
-    None: of all teams."""
+    """Load the candidates of these teams (None: all) between two moments, and earlier ones that may be entries then."""
     place, rules, end = rows.phase_task_id, rows.rules, last + timedelta(microseconds=1)
     if teams is None or needs_all_tries(rules):
         return scored_runs(session, place, [rules], RunFilter(teams=teams, until=end))[rules]
@@ -72,7 +71,7 @@ def _tries_until(
 
 
 class _Barred:
-    """The tries without a rank, by today's marks: those with a mark, and those of baselines that are not ranked."""
+    """Runs that get no rank under today's marks: marked ones, and those of baselines that are not ranked."""
 
     def __init__(self, teams: Collection[int], ranked_baselines: Collection[int]) -> None:
         self._teams, self._ranked_baselines = teams, ranked_baselines
@@ -87,7 +86,7 @@ def _barred(session: Session, phase_task: PhaseTask) -> _Barred:
 
 
 class _Entries:
-    """The entries of a board while tries and choices come in, chosen again only for teams that did something."""
+    """The entries of a board as runs and choices arrive one by one; chosen again only for the teams concerned."""
 
     def __init__(self, rules: Rules, team_id: int, barred: _Barred) -> None:
         self._rules, self._team_id, self._barred = rules, team_id, barred

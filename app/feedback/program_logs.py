@@ -17,7 +17,7 @@ from app.submissions.find import current_run, get_submission
 
 
 class NoProgramLog(NoReport):
-    """The submission exists, but this viewer reads nothing of a program's log of it."""
+    """The submission exists, but it has no log of a program that this viewer may read."""
 
     code = "no_program_log"
 
@@ -28,7 +28,7 @@ def find_program_log(session: Session, submission_id: UUID, viewer: Viewer) -> P
     view = view_of(session, submission.phase_task, viewer)
     found = log_for(session, submission, viewer.user, view)
     if found is None:
-        raise NoProgramLog("There is nothing to read here of what a program of the organisers' said.")
+        raise NoProgramLog("There is no log of an organisers' program that you may read here.")
     return found
 
 

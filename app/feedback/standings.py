@@ -367,7 +367,7 @@ def _standing(session: Session, submission: Submission, own: OwnScores, compared
 
 
 def _as_shown(value: float | None, view: View, decimals: int | None) -> float | None:
-    """Round as the scores of a run are rounded before they are compared."""
+    """Round a score as the board does before it compares."""
     return rounded(rounded(value, view.precision), decimals)
 
 
@@ -401,7 +401,7 @@ def _ahead(board: Leaderboard, value: float | None, decimals: int | None) -> Nex
 
 
 def _counts(board: Leaderboard, submission: Submission) -> bool | None:
-    """Return True if a row shown as the viewer's own is this submission, None if no row is; use no other source."""
+    """Return whether a row of the viewer's own is this submission; None if the board, the only source, shows none."""
     rows = [row for row in board.rows if row.is_mine and row.submission_id is not None]
     return any(row.submission_id == submission.id for row in rows) if rows else None
 

@@ -179,7 +179,7 @@ class SubmissionProgress(ApiModel):
 
 
 class WaitingOut(ApiModel):
-    """A kind of worker that is not there; the submission is scored when one comes, and loses nothing meanwhile."""
+    """A kind of worker that is missing; the submission is scored as soon as there is one, and nothing is lost."""
 
     queue: str = Field(
         description="gpu, sandbox (of organisers' own programs), or gold, sealed for the program", examples=["gpu"]
@@ -394,7 +394,7 @@ class ReportLinks(ApiModel):
 
 
 class ReportOut(ApiModel):
-    """All that scoring gave: more scores than boards show, and the task type's aggregates."""
+    """The full result of scoring: more scores than boards show, and the task type's aggregates."""
 
     model_config = example(
         {

@@ -230,9 +230,9 @@ def publish_gold(session: Session, phase_task: PhaseTask, number: int, *, user: 
         return False
     newest = max((one.number for one in versions if one.published_at is not None), default=0)
     if newest > number:
-        raise NewerGoldPublished(f"Version {newest} is in use already; to go back, put the older gold once more.")
+        raise NewerGoldPublished(f"Version {newest} is in use already; to go back, upload the older gold again.")
     if version.check_state == GoldCheck.INVALID:
-        raise GoldUnusable(f"Version {number} cannot be used: {problem_words(version)}. Put a corrected one.")
+        raise GoldUnusable(f"Version {number} cannot be used: {problem_words(version)}. Upload a corrected one.")
     if version.check_state == GoldCheck.WAITING:
         version.publish_when_valid = True
         return False

@@ -24,7 +24,7 @@ class GoldProblem(ApiModel):
 
 
 class GoldVersionOut(ApiModel):
-    """A version never changes; it can only be put in use."""
+    """A version of gold, which never changes; it can only be put in use."""
 
     version: int
     commitment: str = Field(description="sha256 of salt and gold, shown on the boards once it is in use")
@@ -34,9 +34,9 @@ class GoldVersionOut(ApiModel):
     put_by: str | None = Field(description="user name; null: the command line")
     in_use_since: Moment | None = Field(description="null: prepared; publishing puts it in use for new submissions")
     is_public: bool = Field(description="declared public at the upload")
-    check: GoldCheck = Field(description="whether a worker has read it, and found that it fits the items")
+    check: GoldCheck = Field(description="whether a worker has read it, and it fits the items")
     checked_at: Moment | None
-    used_when_valid: bool = Field(description="it is put in use as soon as its check ends well")
+    used_when_valid: bool = Field(description="it is used as soon as it passes its check")
     problems: list[GoldProblem] = Field(description="what is wrong in which line, without what stands there")
     problems_omitted: int = Field(description="how many more there are")
     explanation: str | None = Field(

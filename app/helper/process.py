@@ -63,7 +63,7 @@ class Job:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Wait for a free slot. Raises Busy if too many are waiting."""
+        """Wait for a free slot and hold it during the block. Raises Busy if too many are waiting."""
         if not self._places.acquire(blocking=False):
             raise Busy(_BUSY)
         try:

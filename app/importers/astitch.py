@@ -336,7 +336,7 @@ HISTORIC_COLUMNS = ("team", "date", "metric", "split", "value")
 def historic_rows(part: Part, language: str, phase: str, setting: str) -> list[tuple[str, str, str, str, str]]:
     """Return the published figures of one task and phase as (team, date, metric, split, value).
 
-    Only of systems with figures in this setting: others have no place on its board.
+    Only systems with figures in this setting are included: others have no place on its board.
     """
     wanted = (part.published, language, phase)
     found = [row for row in read_published(PUBLISHED) if (row["task"], row["language"], row["split"]) == wanted]

@@ -28,7 +28,7 @@ _PROBLEMS_SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """Choices for a bundle: zone and order of its dates, empty if not given; whether what runs code takes results."""
+    """Choices for a bundle: zone and order of its dates, empty if not given; whether tasks take results for code."""
 
     zone: str = ""
     order: str = ""
@@ -51,7 +51,7 @@ class Brought:
 
 
 class NotImported(Exception):
-    """The bundle cannot be taken; str() has a sentence a line."""
+    """The bundle cannot be imported; str() has a sentence a line."""
 
 
 def read_bundle(bundle: Path, folder: Path, wish: Wish, limit_bytes: int) -> Brought:

@@ -42,7 +42,7 @@ HistoricRow = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class PublishedValues:
-    """Values of the paper's tables: the rows with a board, by its split; of the others how many there are, by name."""
+    """Values of the paper's tables: rows by the split of their board, and by name the number of those without one."""
 
     rows: Mapping[str, Sequence[HistoricRow]]
     without_board: Mapping[str, int]

@@ -38,7 +38,7 @@ class InvalidMarks(EvergoldError):
     def __init__(self, problems: Sequence[Problem], omitted: int = 0) -> None:
         count = len(problems) + omitted
         super().__init__(
-            f"The file has {count} problem{'' if count == 1 else 's'}; nothing of it was taken.",
+            f"The file has {count} problem{'' if count == 1 else 's'}; nothing was imported.",
             problems=[problem.as_dict() for problem in problems],
             problems_omitted=omitted,
         )

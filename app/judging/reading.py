@@ -111,7 +111,7 @@ def name_submissions(head: dict[str, Any], _: bytes) -> Message:
 
 
 def bring_marks(head: dict[str, Any], _: bytes) -> Message:
-    """Return `languages` by submission, and by its number among these `marks` and `texts`; or what is wrong.
+    """Return `languages` by submission, with `marks` and `texts` by the index of the submission there; or the faults.
 
     A job of the helper.
     """

@@ -52,7 +52,7 @@ def results_for(session: Session, competition: Competition, judging: JudgingRoun
     view = view_of(session, judging.phase_task, viewer)
     if not view.is_organiser and (judging.published_at is None or view.board is not BoardShown.PUBLIC):
         when = "" if judging.published_at is None else f" It is hidden {until_words(view.board_at)}."
-        raise NotFound(f"There is no such round of judgements, or it is not published.{when}")
+        raise NotFound(f"Round of judgements not found, or not published.{when}")
     document = judging.results if judging.results is not None else document_of(session, judging)
     metric = metrics_of(judging.phase_task.task)[AUTOMATIC_METRICS[judging.phase_task.task.task_type]]
     decimals = None if view.precision is None else min_decimals(view.precision, 2 + 2 * metric.percent)

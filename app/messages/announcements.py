@@ -59,7 +59,7 @@ OF_A_PHASE = frozenset({GroupName.ENTERED, GroupName.WITHOUT_VALID})
 
 @dataclass(frozen=True, slots=True)
 class MailGroup:
-    """A group; `phase` is the name for groups of a phase, else empty."""
+    """A group of recipients of announcements; `phase` is the name for groups of a phase, else empty."""
 
     name: GroupName
     phase: str = ""
@@ -78,7 +78,7 @@ def group_of(competition: Competition, text: str) -> MailGroup | None:
         return None
     known = next((one for one in GroupName if one == name), None)
     if known is None:
-        raise _no_group(f"There is no such group; there are {', '.join(all_groups(competition))}.")
+        raise _no_group(f"Unknown group; the groups are {', '.join(all_groups(competition))}.")
     phases = [one.name for one in competition.phases]
     if known not in OF_A_PHASE:
         if phase:

@@ -114,7 +114,7 @@ class QuestionOut(ApiModel):
 
 
 class AnnouncementList(ApiModel):
-    """The pinned ones first, then the newest."""
+    """Announcements, pinned ones first, then the newest."""
 
     model_config = example({"announcements": [ANNOUNCEMENT_EXAMPLE]})
 
@@ -122,7 +122,7 @@ class AnnouncementList(ApiModel):
 
 
 class QuestionList(ApiModel):
-    """The newest first: public ones, one's own; for organisers all."""
+    """Questions, the newest first: public ones and one's own; for organisers all."""
 
     model_config = example({"questions": [QUESTION_EXAMPLE]})
 

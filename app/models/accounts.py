@@ -81,7 +81,7 @@ class User(Base):
 
     @property
     def email_confirmed(self) -> bool:
-        """True if the user was shown to read mail at the address."""
+        """True if the user has confirmed the address."""
         return self.email_confirmed_at is not None
 
 

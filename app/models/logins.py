@@ -15,7 +15,7 @@ LABEL_CHARACTERS = 200
 
 
 class Identity(Base):
-    """Somebody at a provider, as whom the owner of an account logs in. `subject` never changes there; `label` may."""
+    """An identity at a provider that opens its owner's account here. `subject` never changes there; `label` may."""
 
     __tablename__ = "identities"
     __table_args__ = (UniqueConstraint("issuer", "subject"),)
@@ -57,7 +57,7 @@ class ProviderLogin(Base):
 
 
 class Authenticator(Base):
-    """An app that shows codes (TOTP); one a person. Its secret must be kept as it is, and opens nothing by itself."""
+    """An app that shows codes (TOTP); one a person. Codes are computed from its secret, which is stored in clear."""
 
     __tablename__ = "authenticators"
 

@@ -103,9 +103,9 @@ class MailChoice(Base):
 
 
 class DigestItem(Base):
-    """News for somebody who wants them together; one mail has all that are due, and deletes them here.
+    """A piece of news for somebody's next digest; the mail has all that are due, and deletes them here.
 
-    An announcement stands here by its number alone: its words are those that it has when the mail is written.
+    An announcement is stored by its number alone; its text is read when the mail is written.
     """
 
     __tablename__ = "digest_items"

@@ -57,7 +57,7 @@ class AccountDeletion(Base):
 
 
 class PublicationConsent(Base):
-    """Consent of a person to the publication of their predictions in a competition; taking it back deletes the row.
+    """Consent of a person to the publication of their predictions in a competition; revoking it deletes the row.
 
     Written by `app.teams.consents` only.
     """

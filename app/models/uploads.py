@@ -30,10 +30,11 @@ class HeldUpload(Base):
 
 
 class BundleUpload(Base):
-    """An announced bundle of another system, of which its address made a competition.
+    """An announced bundle of another system; sending it to its address creates a competition.
 
-    `claimed_at` is set as its bytes come, `finished_at` once they were a competition or none. `competition` is the name
-    of the draft, `details` what is open or why there is none. The bundle itself, which has gold, is stored nowhere.
+    `claimed_at` is set when its bytes arrive, `finished_at` once a competition was created or refused. `competition` is
+    the name of the draft, `details` what is open or why there is none. The bundle itself, which has gold, is stored
+    nowhere.
     """
 
     __tablename__ = "bundle_uploads"

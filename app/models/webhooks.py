@@ -1,4 +1,4 @@
-"""Webhooks: addresses of others to which the server sends news, and every delivery with what came of it.
+"""Webhooks: addresses of others to which the server sends news, and every delivery with its outcome.
 
 Written by `app.webhooks` and `app.news` only.
 """
@@ -66,7 +66,7 @@ class Webhook(Base):
     """A webhook of a competition, of a team, or of the server (neither).
 
     `owner` set it up, or changed it last: what is sent to organisers or a team is what this person sees. `address`,
-    `bearer` and `secret` are secrets: they are needed as they are, and leave the database in backups alone.
+    `bearer` and `secret` are secrets: they are stored in clear, and leave the database only in backups.
     """
 
     __tablename__ = "webhooks"
@@ -101,8 +101,7 @@ class Webhook(Base):
 class WebhookDelivery(Base):
     """News for one webhook, written in the transaction that makes the news.
 
-    It names what happened and to what, and has no words of it: these are taken from what the audience sees at the
-    moment of sending.
+    It only names the event and its subject; the content is built when it is sent, from what the audience sees then.
     """
 
     __tablename__ = "webhook_deliveries"

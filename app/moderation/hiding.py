@@ -1,7 +1,7 @@
-"""Hiding a text: it is taken out of its place and stored apart, so that nothing that reads the place can show it.
+"""Hiding a text: it is removed from its place and stored apart, so that nothing that reads the place can show it.
 
-Its author is notified by mail, without the text. A text is shown again where its place is as it was left; what
-its author wrote there meanwhile stays.
+Its author is notified by mail, without the text. A text is shown again only if its place is unchanged: what its author
+has written there meanwhile stays.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _MAIL = """\
 Hello {username},
 
 the organisers of {competition} have hidden a text of yours ({kind}): {page}
-Others do not see it any more. Answer this mail if you think that this is a mistake.
+Others no longer see it. Reply to this mail if you think that this is a mistake.
 
 Their reason: {reason}
 """
@@ -115,7 +115,7 @@ def hide(act: Act, competition: Competition, found: FoundText, reason: str) -> H
 
 
 def show_again(act: Act, competition: Competition, hidden: HiddenText) -> None:
-    """Put the text back. Raises Replaced if it has been replaced meanwhile."""
+    """Restore a hidden text. Raises Replaced if its author has written another."""
     session = act.session
     rows = [(one, session.get(TABLES[one[0]], _key(*one[:2]))) for one in hidden.places]
     first, row = rows[0]
@@ -183,7 +183,7 @@ def _shown_otherwise(session: Session, competition: Competition, kind: TextKind,
 
 
 def _drop_mails(act: Act, competition: Competition, found: FoundText) -> None:
-    """Do not send what has the text and is not sent yet."""
+    """Drop pending mails that contain the text."""
     subjects = [f"[{competition.title}] {start}{found.title}"[:200] for start in _SUBJECTS.get(found.kind, ())]
     act.session.execute(
         update(OutgoingMail)

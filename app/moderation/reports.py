@@ -45,7 +45,7 @@ def report(
     *,
     before_new: Callable[[], None] = lambda: None,
 ) -> TextReport:
-    """Store a report and notify the organisers of the first open one; the earlier one if this person made one before.
+    """Store a report and notify the organisers of the first open one; return this person's earlier report, if any.
 
     before_new: called unless there is one; its errors are passed on. Raises InvalidForm.
     """

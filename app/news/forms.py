@@ -115,7 +115,7 @@ _CHATS: Mapping[WebhookForm, Callable[[News], dict[str, Any]]] = {
 
 
 def _plain(text: str) -> str:
-    """Return one line without controls and turns of direction, not too long."""
+    """Return one line without control characters and direction marks, shortened."""
     line = " ".join(_TURNS.sub("", text).split())
     shown = "".join(one for one in line if ord(one) >= 32 and ord(one) != 127)
     return shown if len(shown) <= _LONGEST_LINE else f"{shown[: _LONGEST_LINE - 1]}…"
@@ -127,7 +127,7 @@ def _escaped(text: str) -> str:
 
 
 def _without_links(text: str) -> str:
-    """Break what chats make links of by themselves."""
+    """Break up what chats would turn into links by themselves."""
     return re.sub(r"(?i)www\.", lambda found: f"{found[0][:3]}{_GAP}.", text.replace("://", f":{_GAP}//"))
 
 

@@ -80,7 +80,7 @@ class News:
 
 @dataclass(frozen=True, slots=True)
 class Looking:
-    """A look at a competition with the eyes of a webhook's audience."""
+    """A competition as the audience of a webhook sees it."""
 
     session: Session
     webhook: Webhook
@@ -120,7 +120,7 @@ def news_for(
 
 
 def looking(session: Session, webhook: Webhook, competition_id: int, settings: Settings, now: datetime) -> Looking:
-    """Return who looks at a competition for this webhook. Raises NotSeen where its audience has no access to it."""
+    """Return the view of a competition for this webhook. Raises NotSeen if its audience has no access to it."""
     competition = session.get(Competition, competition_id)
     if competition is None or webhook.competition_id not in (None, competition_id):
         raise NotSeen
@@ -132,7 +132,7 @@ def looking(session: Session, webhook: Webhook, competition_id: int, settings: S
 
 
 def viewer_of(session: Session, webhook: Webhook, now: datetime) -> Viewer:
-    """Return with whose eyes the webhook looks. Raises NotSeen if these may not look for its audience any more."""
+    """Return the viewer whose view the webhook sends. Raises NotSeen if that person may no longer see it so."""
     if why_not_lent(session, webhook):
         raise NotSeen
     if webhook.audience == WebhookAudience.PUBLIC:
@@ -142,12 +142,12 @@ def viewer_of(session: Session, webhook: Webhook, now: datetime) -> Viewer:
 
 
 def why_not_lent(session: Session, webhook: Webhook) -> str:
-    """Return why its owner lends it no rights any more; empty while they do."""
+    """Return why the webhook cannot use its owner's rights any more; empty if it can."""
     if why := why_blocked(session, webhook):
         return why
     if _is_of_audience(session, webhook, session.get_one(User, webhook.owner_id)):
         return ""
-    return "whoever saved it last does not belong to its audience any more."
+    return "the person who saved it last no longer belongs to its audience."
 
 
 def _is_of_audience(session: Session, webhook: Webhook, owner: User) -> bool:

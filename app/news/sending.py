@@ -1,7 +1,7 @@
-"""The way of news to webhooks: claimed, built, sent, and written down, again and again until it is taken.
+"""Delivery of news to webhooks: claimed, built, sent and recorded, and tried again until it is accepted.
 
-At least once: a crash between the sending and its record sends it again, with the same id. A claim is a lease, so that
-several sweeps share the work, and none is lost with a sweep that is killed. In what order news arrives is not promised.
+At least once: a crash between sending and recording sends it again, with the same id. A claim is a lease, so that
+several sweeps share the work, and none is lost with a sweep that is killed. The order of arrival is not guaranteed.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _due(engine: Engine, now: datetime) -> list[int]:
 def _deliver_alone(
     engine: Engine, delivery_id: int, settings: Settings, clock: Clock, resolve: Resolver | None
 ) -> bool:
-    """Deliver one as `_deliver` does; an error with it is logged, ends no round for others, and is tried again."""
+    """Deliver one as `_deliver` does; log an error, so that the round goes on for others, and try again later."""
     try:
         return _deliver(engine, delivery_id, settings, clock, resolve)
     except Exception as error:
@@ -96,7 +96,7 @@ def _deliver(engine: Engine, delivery_id: int, settings: Settings, clock: Clock,
 
 
 def _claim(engine: Engine, delivery_id: int, now: datetime) -> bool:
-    """Reserve a delivery for the time of the lease; False if another has it. One that no attempt ends is given up."""
+    """Reserve a delivery for the time of the lease; False if another sweep has it. Give it up after MOST_ATTEMPTS."""
     with writing(engine) as session:
         attempts = session.scalar(
             update(WebhookDelivery)
@@ -115,9 +115,9 @@ def _claim(engine: Engine, delivery_id: int, now: datetime) -> bool:
 
 
 def _prepare(engine: Engine, delivery_id: int, settings: Settings, now: datetime) -> _Prepared | None:
-    """Build the message from what the audience sees now; None, and the delivery is dropped, if that is nothing.
+    """Build the message from what the audience sees now; return None, and drop the delivery, if it sees nothing.
 
-    None, too, if the webhook was removed meanwhile.
+    Return None, too, if the webhook was removed meanwhile.
     """
     with reading(engine) as session:
         delivery = session.get(WebhookDelivery, delivery_id)
@@ -165,7 +165,7 @@ def _refusal(answer: Answer) -> str:
 def _record(
     session: Session, prepared: _Prepared, answer: Answer | None, error: str | None, settings: Settings, now: datetime
 ) -> bool:
-    """Write down what came of an attempt, unless the webhook was removed meanwhile; return whether it was the last."""
+    """Record the outcome of an attempt, unless the webhook was removed; return whether it was the last attempt."""
     query = select(WebhookDelivery).where(WebhookDelivery.id == prepared.delivery_id).with_for_update()
     delivery = session.scalar(query)
     webhook = session.get(Webhook, prepared.webhook_id)

@@ -120,7 +120,7 @@ class _ToOneAddress(httpcore.NetworkBackend):
 
 
 class _Timely(httpcore.NetworkStream):
-    """Ends with the attempt's time, however slowly bytes come: each of them would restart a timeout."""
+    """Ends when the time of the attempt is over; a plain timeout would start again with every byte."""
 
     def __init__(self, stream: httpcore.NetworkStream, until: float) -> None:
         self._stream, self._until = stream, until

@@ -1,8 +1,8 @@
-"""News that nobody causes: a phase opens or closes as time passes, a board looks different to its audience.
+"""News that no request causes: a phase opens or closes as time passes, a board looks different to its audience.
 
-The sweep looks. What it saw last is kept with each webhook in the transaction that notes the news, so that nothing is
-noted twice, and nothing is lost while no sweep runs. A board is compared as its audience sees it: what is hidden makes
-no news, and the moment that lifts an embargo does.
+The sweep looks for it. What it saw last is stored with each webhook, in the transaction that notes the news, so that
+nothing is noted twice, and nothing is lost while no sweep runs. A board is compared as its audience sees it: hidden
+changes make no news, and the end of an embargo does.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def _changed_boards(look: Looking) -> Iterator[_Board]:
 
 
 def _still_there(session: Session, seen: Sequence[_Board]) -> list[_Board]:
-    """Return those that nobody has removed since the look, or is removing; they stay until the transaction ends."""
+    """Return the webhooks that nobody has removed meanwhile; they are locked until the transaction ends."""
     phases = _held(session, Phase.id, {one.phase_id for one in seen})
     boards = _held(session, Board.id, {one.board_id for one in seen})
     return [one for one in seen if one.phase_id in phases and one.board_id in boards]

@@ -37,7 +37,7 @@ def check_account_not_blocked(session: Session, user: User) -> None:
 
 
 def check_not_of_blocked(session: Session, table: type[LoginSession] | type[ApiToken], secret: str) -> None:
-    """Raise Blocked if this secret, which opens nothing, was of a log-in or a token of a blocked account."""
+    """Raise Blocked if this secret, which opens nothing, belonged to a log-in or token of a blocked account."""
     asked = (
         select(User.blocked_reason)
         .join(table, table.user_id == User.id)

@@ -158,7 +158,7 @@ def end_access(session: Session, user: User, now: datetime, *, keep: LoginSessio
 
 
 def take_over(session: Session, user: User, now: datetime) -> None:
-    """Take every way into this account away: it goes to the reader of its address, which nobody had confirmed."""
+    """End every way into this account: it passes to the reader of its address, which nobody had confirmed."""
     session.execute(update(User).where(User.id == user.id).values(password_hash=NO_PASSWORD, orcid=None))
     for table in (Identity, Authenticator, Passkey, RecoveryCode, SecondStep, KnownDevice):
         session.execute(delete(table).where(table.user_id == user.id))
@@ -181,7 +181,7 @@ def shut_out(session: Session, user: User, now: datetime) -> None:
 
 
 def release_address(session: Session, email: str, now: datetime) -> None:
-    """Take an address, of which a provider vouches that it is another person's, from who never confirmed it."""
+    """Remove an address from an account that never confirmed it: a provider vouches that it is another person's."""
     unproved = (User.email == email) & User.email_confirmed_at.is_(None)
     holder = session.scalar(select(User).where(unproved).with_for_update())
     if holder is not None:
@@ -333,7 +333,7 @@ def create_token(
     _check_token(name, scopes, days)
     refuse({"name": "This name is taken by the server itself." if name == PASSWORD_TOKENS and not secret else ""})
     if not scopes <= allowed:
-        raise Forbidden("A token can only make tokens that may do no more than itself.")
+        raise Forbidden("A token can only create tokens with no more permissions than its own.")
     expires_at = now + timedelta(days=days)
     if made_with and made_with.expires_at:
         expires_at = min(expires_at, made_with.expires_at)
@@ -411,7 +411,7 @@ def revoke_token(
     if token is None:
         raise NotFound("You have no such token.")
     if made_with and made_with.id != token.id and not scopes_of(token) <= scopes_of(made_with):
-        raise Forbidden("A token can only revoke tokens that may do no more than itself.")
+        raise Forbidden("A token can only revoke tokens with no more permissions than its own.")
     token.revoked_at = now
     audit.record(session, user, "token.revoke", _named(user), _about(token), now=now)
 
@@ -493,7 +493,9 @@ def demote(session: Session, user: User, now: datetime, *, actor: User | None = 
     if not user.is_administrator:
         return False
     if not has_other_administrator(session, user):
-        raise LastAdministrator(f"Nobody but {user.username} administers this server: make somebody else one first.")
+        raise LastAdministrator(
+            f"{user.username} is the only administrator: make somebody else an administrator first."
+        )
     user.is_administrator = False
     session.flush()
     audit.record(session, actor, "administrator.demote", f"user {user.username}", now=now)

@@ -41,7 +41,7 @@ def client_token(session: Session, user: User, password: str, now: datetime) -> 
 
 
 def _ended(session: Session, user: User, now: datetime) -> int:
-    """Count such tokens that were revoked or have expired: with each of them the next secret is another."""
+    """Count the user's such tokens that were revoked or have expired; the number makes the next secret a new one."""
     over = or_(ApiToken.revoked_at.is_not(None), ApiToken.expires_at <= now)
     mine = (
         select(func.count())

@@ -1,4 +1,4 @@
-"""People blocked in a competition: they read, and what they sent stays; they write nothing there any more."""
+"""People blocked in a competition: they can read, and what they sent stays, but they can write nothing there."""
 
 from __future__ import annotations
 

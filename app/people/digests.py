@@ -1,7 +1,7 @@
-"""Digests: news that somebody wants together, once a day or a week, as one mail.
+"""Digests: the news of a day or a week in one mail, for people who prefer that.
 
-What is held back is a row, written with its reason and deleted with the mail that has it, each in one transaction: it
-is neither lost nor sent twice. Of an announcement the mail has the words of that moment, and nothing if it was
+Each piece of news is a row, written in the transaction of its cause and deleted in that of the mail, so that it is
+neither lost nor sent twice. An announcement appears as it is when the mail is written, and not at all if it was
 withdrawn or hidden meanwhile.
 """
 
@@ -130,7 +130,7 @@ def _send_one(session: Session, user_id: int, settings: Settings, now: datetime)
 
 
 def _news(session: Session, items: Sequence[DigestItem], settings: Settings) -> list[tuple[str, str]]:
-    """Return title and text of each as they are now; nothing of announcements that nobody is to read any more."""
+    """Return title and text of each as they are now, without announcements that were withdrawn or hidden."""
     announcements = _readable(session, {item.announcement_id for item in items if item.announcement_id is not None})
     found = []
     for item in items:
@@ -162,7 +162,7 @@ def _written(news: Sequence[tuple[str, str]]) -> str:
 
 
 def settle_held_back(session: Session, user: User, now: datetime) -> None:
-    """Move what is held back for the person to when they want it by now: sent at once, later, or not at all."""
+    """Apply the person's current choice to what is held back: send it at once, later, or not at all."""
     choice = choice_of(session, user)
     for kind in (MailKind.ANNOUNCEMENTS, MailKind.RESULTS):
         held = (DigestItem.user_id == user.id) & (DigestItem.kind == kind)

@@ -1,7 +1,7 @@
 """Invitations to a role: by mail to an address, whose owner accepts; or by a secret link, which makes guests.
 
-A confirmed address identifies its owner, so an invitation by mail needs no secret: not even one to an address without
-an account, which leads through registration to the page of one's invitations.
+A confirmed address identifies its owner, so an invitation by mail needs no secret, even without an account yet: the
+mail then leads through registration to the page of one's invitations.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ _MAIL = """\
 _PLAIN_MAIL = """\
 Hello,
 
-An organiser on {server} invites you to a competition there: you may {what}. To see who and to which, make an
-account with this address, and confirm it, within 30 days:
+An organiser on {server} invites you to a competition there: you may {what}. To see who invites you and to which,
+create an account with this address, and confirm it, within 30 days:
 
 {link}
 
@@ -200,7 +200,7 @@ def take_back(act: Act, competition: Competition, invitation_id: int) -> None:
     """Cancel an invitation. Raises NotFound."""
     ended = act.session.execute(_end(_open(competition, act.now), RoleInvitation.id == invitation_id, now=act.now))
     if ended.first() is None:
-        raise NotFound("There is no such invitation (any more).")
+        raise NotFound("Invitation not found.")
     details = {"invitation": invitation_id}
     act.record("role.take_back", f"competition {competition.name}", details)
 
@@ -239,7 +239,7 @@ def answer(session: Session, user: User, invitation_id: int, is_accepted: bool, 
         .with_for_update(of=RoleInvitation)
     )
     if found is None:
-        raise NotFound("There is no such invitation to you (any more).")
+        raise NotFound("Invitation not found: it has ended, or was not for you.")
     found.ended_at = now
     if is_accepted:
         rights = rights_in(found.rights)

@@ -34,7 +34,7 @@ class MailKind(StrEnum):
 
 
 def wants(choice: MailChoice | None, kind: MailKind) -> bool:
-    """True if somebody with this row, or None without one, gets mails of this kind."""
+    """True if the user with these choices, None for the defaults, gets mails of this kind."""
     if choice is None:
         return kind is MailKind.ANNOUNCEMENTS
     if kind is MailKind.DIGESTS:
@@ -43,7 +43,7 @@ def wants(choice: MailChoice | None, kind: MailKind) -> bool:
 
 
 def pace_of(choice: MailChoice | None, kind: MailKind) -> Pace:
-    """Return how often somebody with this row, or None without one, gets mails of this kind."""
+    """Return how often the user with these choices, None for the defaults, gets mails of this kind."""
     if choice is None:
         return Pace.AT_ONCE
     return Pace(choice.announcements_pace if kind is MailKind.ANNOUNCEMENTS else choice.results_pace)
@@ -74,7 +74,7 @@ def mail_choices(session: Session, user: User) -> MailChoices:
 def choose(
     session: Session, user: User, wanted: Mapping[MailKind, bool], paces: Mapping[MailKind, Pace] | None = None
 ) -> None:
-    """Store the user's choice for these kinds; that of digests is for all kinds that come so.
+    """Store the user's choice for these kinds; the one for digests applies to every kind that comes in digests.
 
     The caller calls `app.people.digests.settle_held_back`, too.
     """

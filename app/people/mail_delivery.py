@@ -80,7 +80,7 @@ def _due(engine: Engine, now: datetime) -> list[int]:
 
 
 def _take_alone(engine: Engine, mail_id: int, settings: Settings, now: datetime) -> Letter | None:
-    """Reserve the mail as `_take` does; one that cannot be prepared is put off, and keeps no other."""
+    """Reserve the mail as `_take` does; postpone it if it cannot be prepared, so that it holds up no other."""
     try:
         return _take(engine, mail_id, settings, now)
     except Exception as error:

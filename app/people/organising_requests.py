@@ -63,7 +63,7 @@ you may create competitions on {server} now:
 _PROMISED = """\
 Hello {display_name},
 
-the administrators of {server} make competitions there themselves, and will make yours.
+the administrators of {server} create all competitions there themselves, and will create yours.
 {answer}"""
 _REFUSED = """\
 Hello {display_name},
@@ -82,10 +82,10 @@ def ask_to_organise(act: UserAct, text: str) -> OrganisingRequest:
     if not is_confirmed(session, act.user):
         raise Forbidden("Confirm your e-mail address first: the answer goes there. Your account page sends the link.")
     text = text.strip()
-    refuse({"text": _wrong_text(text) if text else "Say in a sentence what you want to organise."})
+    refuse({"text": _wrong_text(text) if text else "Describe in a sentence what you want to organise."})
     latest = latest_request(session, act.user)
     if latest is not None and latest.answered_at is None:
-        raise AlreadyAsked("You have asked already; the administrators have not answered yet.")
+        raise AlreadyAsked("You already sent a request; the administrators have not answered yet.")
     recent = select(func.count()).where(
         OrganisingRequest.user_id == act.user.id, OrganisingRequest.asked_at > act.now - MONTH
     )
@@ -118,7 +118,7 @@ def answer_request(act: Act, number: int, *, is_approved: bool, text: str = "") 
     """
     session = act.session
     if act.user is not None and not act.user.is_administrator:
-        raise Forbidden("Administrators answer who asks to organise.")
+        raise Forbidden("Only administrators answer these requests.")
     query = select(OrganisingRequest).where(OrganisingRequest.id == number)
     found = session.scalar(query.options(joinedload(OrganisingRequest.user)).with_for_update(of=OrganisingRequest))
     if found is None:

@@ -38,7 +38,7 @@ class Key:
 
 
 def creation_options(site: Site, user: tuple[int, str], known: Collection[str]) -> tuple[str, str]:
-    """Return the options for a new passkey as JSON, and their challenge. user: id and name; known: ids of theirs."""
+    """Return the options for a new passkey as JSON, and their challenge. user: id and name; known: ids of passkeys."""
     from webauthn import generate_registration_options, options_to_json
     from webauthn.helpers import bytes_to_base64url
 

@@ -1,8 +1,8 @@
-"""Talk to providers of identities: where a log-in begins, and who the person is that comes back.
+"""Requests to identity providers: where a log-in begins, and who came back from it.
 
 OpenID Connect with the authorization code, PKCE, state and nonce; GitHub, which has OAuth 2 alone, by its own API. The
-answer is believed if it came over TLS from the issuer in the settings, is signed with its keys, and is for
-us and this log-in.
+answer is believed if it came over TLS from the issuer in the settings, is signed with its keys, and is for us and this
+log-in.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class ProviderAway(EvergoldError):
 
 
 class ProviderRefused(EvergoldError):
-    """The provider refused the log-in, or its answer is not to be believed."""
+    """The provider refused the log-in, or its answer cannot be trusted."""
 
     status: ClassVar[int] = 403
     code: ClassVar[str] = "provider_refused"
@@ -98,7 +98,7 @@ def authorization_address(client: Client, secrets: Secrets) -> str:
 
 
 def person_of(client: Client, answer: Mapping[str, str], secrets: Secrets) -> Person:
-    """Return who comes back with this answer, the parameters of the address. Raises ProviderRefused, ProviderAway."""
+    """Return the person whom this answer, an address's parameters, is about. Raises ProviderRefused, ProviderAway."""
     _check_issuer(client, answer)
     if "error" in answer or "code" not in answer:
         raise ProviderRefused(f"{client.title} did not log you in. Nothing was changed.")
@@ -142,13 +142,13 @@ def _oidc_person(client: Client, tokens: Mapping[str, Any], nonce: str) -> Perso
     if endpoint and "email" not in claims and "email" in client.settings.scopes_of(client.name).split():
         more = _read(client, endpoint, tokens["access_token"])
         if not isinstance(more, dict) or more.get("sub") != claims["sub"]:
-            raise ProviderRefused(f"{client.title} spoke of another person than the one who logged in.")
+            raise ProviderRefused(f"{client.title} answered about another person than the one who logged in.")
         claims = {**more, **claims}
     subject, orcid = claims["sub"], ""
     is_of_orcid = client.settings.kind_of(client.name) == "orcid"
     is_kept = isinstance(subject, str) and 0 < len(subject) <= 255 and subject.isprintable()
     if not is_kept or (is_of_orcid and not is_orcid(subject)):
-        raise ProviderRefused(f"{client.title} names you in a way that cannot be kept.")
+        raise ProviderRefused(f"{client.title} names you in a way that cannot be stored.")
     email = _address(claims.get("email"))
     both = one_line(f"{_line(claims.get('given_name'))} {_line(claims.get('family_name'))}")
     name = _line(claims.get("name")) or both
@@ -168,7 +168,7 @@ def _oidc_person(client: Client, tokens: Mapping[str, Any], nonce: str) -> Perso
 
 def _id_claims(client: Client, tokens: Mapping[str, Any], nonce: str) -> Mapping[str, Any]:
     """Return the claims of the ID token: signed by the issuer, for this client and this log-in, not expired."""
-    id_token, refused = tokens.get("id_token"), f"The answer of {client.title} cannot be believed. Nothing was changed."
+    id_token, refused = tokens.get("id_token"), f"The answer of {client.title} cannot be trusted. Nothing was changed."
     if not isinstance(id_token, str):
         raise ProviderRefused(refused)
     try:
@@ -213,7 +213,9 @@ def _endpoints(client: Client) -> Mapping[str, Any]:
     found = _documents().read(client, address, KEPT_SECONDS)
     needed = ("authorization_endpoint", "token_endpoint", "jwks_uri")
     if found.get("issuer") != client.issuer or not all(isinstance(found.get(name), str) for name in needed):
-        raise ProviderAway(f"{client.title} does not say of itself what it should. Please tell who runs this server.")
+        raise ProviderAway(
+            f"{client.title} does not describe itself as it should. Please notify the people who run this server."
+        )
     return found
 
 
@@ -228,7 +230,7 @@ def _github_person(client: Client, tokens: Mapping[str, Any]) -> Person:
     account, addresses = _read(client, f"{api}/user", token), _read(client, f"{api}/user/emails", token)
     number = account.get("id") if isinstance(account, dict) else None
     if not isinstance(account, dict) or not isinstance(number, int) or not isinstance(addresses, list):
-        raise ProviderAway(f"{client.title} does not say who you are.")
+        raise ProviderAway(f"{client.title} did not identify you.")
     proved = [one for one in addresses if isinstance(one, dict) and one.get("verified") is True]
     primary = next((one for one in proved if one.get("primary") is True), {})
     email = _address(primary.get("email"))

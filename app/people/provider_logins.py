@@ -36,8 +36,8 @@ FOLLOWING_CHARACTERS = 2000
 _ASKED = f"""\
 Hello,
 
-Somebody who logged in on {{server}} with {{provider}} says that the account with this address is theirs.
-If it is you, open this link within {MINUTES} minutes, in the same browser:
+Somebody who logged in on {{server}} with {{provider}} claims the account with this address.
+If it was you, open this link within {MINUTES} minutes, in the same browser:
 
 {LINK_PLACE}
 
@@ -82,7 +82,7 @@ def begin(
 def take_answer(
     session: Session, cookie: str, provider: str, state: str, now: datetime
 ) -> tuple[ProviderLogin, Secrets]:
-    """Return the log-in that the provider answers, once: whatever comes of it, no second answer is taken.
+    """Return the log-in that this answer belongs to; no other answer is accepted for it, whatever comes of this one.
 
     Raises NotFound unless this browser began it, with this provider, and the state is its own.
     """
@@ -97,7 +97,7 @@ def take_answer(
 
 
 def keep_answer(session: Session, login_id: int, person: Person) -> None:
-    """Keep who it is until they have an account."""
+    """Store who the person is until the log-in has an account."""
     session.execute(update(ProviderLogin).where(ProviderLogin.id == login_id).values(proved=person.document()))
 
 
@@ -129,7 +129,7 @@ def _too_old() -> NotFound:
 
 
 def list_identities(session: Session, user: User) -> Sequence[Identity]:
-    """List whom the user logs in as, oldest first."""
+    """List the identities that open the user's account, oldest first."""
     return session.scalars(select(Identity).where(Identity.user_id == user.id).order_by(Identity.id)).all()
 
 
@@ -187,7 +187,7 @@ def link(session: Session, user: User, person: Person, provider: str, settings: 
 
 
 def unlink(session: Session, user: User, identity_id: int, settings: Settings, now: datetime) -> None:
-    """Take an identity off the account. Raises NotFound; Forbidden for the last way into it."""
+    """Remove an identity from the account. Raises NotFound; Forbidden for the last way into it."""
     session.execute(select(User.id).where(User.id == user.id).with_for_update())  # two at once leave one
     known = list_identities(session, user)
     wanted = next((one for one in known if one.id == identity_id), None)

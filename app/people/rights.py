@@ -1,4 +1,4 @@
-"""Rights in a competition: who may do what, by their roles; roles granted and withdrawn."""
+"""Rights in a competition: who may do what, by their roles; granting and revoking roles."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def rights_to_give(
     rights = own if wanted is None else frozenset(wanted)
     refuse({"rights": "" if rights else "Choose one at least."})
     beyond = rights_text(rights - own).split()
-    refuse({"rights": f"Nobody gives a right that they do not hold: {', '.join(beyond)}." if beyond else ""})
+    refuse({"rights": f"You can only give rights that you have; you lack: {', '.join(beyond)}." if beyond else ""})
     return rights
 
 

@@ -1,4 +1,4 @@
-"""Second factors: codes of an app (TOTP), passkeys (WebAuthn), and recovery codes for who has lost both.
+"""Second factors: codes of an app (TOTP), passkeys (WebAuthn), and recovery codes for people who have lost both.
 
 People who have set one up log in with it after the password or the provider. Recovery codes belong to them and are no
 factor by themselves. Adding the first one ends other log-ins, which were without.
@@ -127,7 +127,7 @@ def _address(secret: str, user: User, server_name: str) -> str:
 def confirm_authenticator(
     session: Session, user: User, login: LoginSession, code: str, settings: Settings, now: datetime
 ) -> None:
-    """Let the app count, with the first code that it shows. Raises InvalidForm, NotFound."""
+    """Confirm the app by the first code that it shows; from then on it counts. Raises InvalidForm, NotFound."""
     pending_authenticator(session, user)
     if not _take_app_code(session, user, code, now, is_confirmed=False):
         raise InvalidForm(PLEASE_CORRECT, fields={"code": "This is not the code that the app shows now."})
@@ -291,7 +291,7 @@ def find_step(session: Session, cookie: str, now: datetime) -> SecondStep:
 
 
 def take_try(session: Session, cookie: str, now: datetime) -> SecondStep:
-    """Count an attempt, before it is looked at: many at once are not more than one after another. Raises NotFound."""
+    """Count an attempt before it is checked, so that many at once count as many as one by one. Raises NotFound."""
     found = find_step(session, cookie, now)
     counted = update(SecondStep).where(SecondStep.id == found.id, SecondStep.tries < TRIES)
     if session.execute(counted.values(tries=SecondStep.tries + 1).returning(SecondStep.id)).first() is None:

@@ -120,7 +120,7 @@ class MailChoices(ApiModel):
 
 
 class AuditEntryOut(ApiModel):
-    """One deed of an organiser or administrator; it never changes."""
+    """One action of an organiser or administrator; it never changes."""
 
     id: int
     at: Moment
@@ -211,7 +211,7 @@ class TokenList(ApiModel):
 
 
 class AuditLog(ApiModel):
-    """The newest first."""
+    """Entries of the audit log, the newest first."""
 
     model_config = example(
         {
@@ -243,7 +243,7 @@ class RoleList(ApiModel):
 
 
 class RoleInvitationList(ApiModel):
-    """The newest first."""
+    """Invitations that nobody has answered yet, the newest first."""
 
     model_config = example({"invitations": [INVITATION_EXAMPLE]})
 
@@ -251,7 +251,7 @@ class RoleInvitationList(ApiModel):
 
 
 class OwnInvitationList(ApiModel):
-    """The newest first."""
+    """Invitations to oneself, the newest first."""
 
     model_config = example({"invitations": [OWN_INVITATION_EXAMPLE]})
 

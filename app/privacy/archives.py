@@ -37,7 +37,7 @@ The archive of everything that {server} stores about you is ready. Log in and do
 
 {page}
 
-If you did not ask for it, set a new password: somebody used your account.
+If you did not request it, set a new password: somebody used your account.
 """
 
 
@@ -49,7 +49,7 @@ class ArchiveNotReady(EvergoldError):
 
 
 def request_archive(session: Session, user: User, now: datetime) -> DataArchive:
-    """Request an archive; return the latest instead if it is pending, or was made within a day. The caller sends it."""
+    """Request an archive; return the latest if it is pending, or was made within a day. The caller notifies workers."""
     session.execute(select(User.id).where(User.id == user.id).with_for_update())  # one after another
     latest = latest_archive(session, user)
     if latest is not None and not may_request(latest, now):
@@ -87,9 +87,9 @@ def ready_archive(session: Session, user: User) -> DataArchive:
     """Return the user's archive that can be downloaded. Raises NotFound, ArchiveNotReady."""
     latest = latest_archive(session, user)
     if latest is None:
-        raise NotFound("You have not asked for an archive of your data.")
+        raise NotFound("You have not requested an archive of your data.")
     if latest.ended_at is not None or latest.ready_at is None:
-        raise ArchiveNotReady("The archive is not ready yet, or was deleted: ask for it on your account page.")
+        raise ArchiveNotReady("The archive is not ready yet, or was deleted: request one on your account page.")
     return latest
 
 
@@ -189,7 +189,7 @@ def archives_to_end(session: Session, settings: Settings, now: datetime) -> list
 
 
 def remove_archive_file(storage: Storage, archive: DataArchive) -> None:
-    """Delete the file; nothing else names it, for it has the moment and the person in it. Raises StorageAway."""
+    """Delete the file of an archive, which no other row names: its content is unique. Raises StorageAway."""
     if archive.sha256 is not None:
         remove_file(storage, archive.sha256)
 

@@ -54,7 +54,7 @@ The deletion of your account "{username}" on {server} was undone. Everything sta
 _NOT_YET = """\
 Hello {username},
 
-Today your account "{username}" on {server} was to be deleted. It was not yet, because
+Your account "{username}" on {server} should have been deleted today. It was not, because
 
 {obstacles}
 

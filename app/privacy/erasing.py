@@ -327,7 +327,7 @@ def _erase_questions(session: Session, user: User) -> frozenset[int]:
 
 
 def _erase_moderation(session: Session, questions: Collection[int], teams: Collection[int]) -> None:
-    """Delete what was reported or hidden of the person's questions and of teams of theirs alone, with its words."""
+    """Delete reports and hidden texts about the person's questions, and about teams that were theirs alone."""
     systems = session.scalars(select(System.id).where(System.team_id.in_(teams))).all()
     subjects = {TextKind.QUESTION: questions, TextKind.TEAM: teams, TextKind.SYSTEM: systems}
     for model in (TextReport, HiddenText):

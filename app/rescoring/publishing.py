@@ -204,14 +204,14 @@ def _check_ready(session: Session, rescoring: Rescoring, now: datetime) -> None:
         failed = f"{progress.failed} failed on our side and have to be scored again"
         losses = [words for words, number in ((waits, progress.waiting), (failed, progress.failed)) if number]
         raise RescoringNotReady(
-            f"Publishing now would lose somebody: {', and '.join(losses)}. Nothing was changed.",
+            f"Publishing now would lose submissions: {', and '.join(losses)}. Nothing was changed.",
             waiting=progress.waiting,
             failed=progress.failed,
         )
     first = _scored_for_the_first_time(session, rescoring, now)
     if first:
         raise RescoringNotReady(
-            f"{first} submissions are being scored for the first time, and official results would go without them. "
+            f"{first} submissions are being scored for the first time, and would be missing from official results. "
             "Nothing was changed.",
             waiting=first,
             failed=0,
@@ -219,8 +219,11 @@ def _check_ready(session: Session, rescoring: Rescoring, now: datetime) -> None:
 
 
 def _scored_for_the_first_time(session: Session, rescoring: Rescoring, now: datetime) -> int:
-    """Count such runs in phases whose official results will be frozen again, with all submissions. In other phases they
-    are simply scored against the new gold."""
+    """Count submissions of the set that publishing would score for the first time, in phases with official results.
+
+    There the results are frozen again, with all submissions; in other phases new ones are simply scored against the new
+    gold.
+    """
     frozen = exists().where(Snapshot.phase_id == PhaseTask.phase_id)
     return session.scalars(
         select(func.count())

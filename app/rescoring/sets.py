@@ -225,7 +225,7 @@ def _version(session: Session, phase_task: PhaseTask, number: int | None) -> Gol
         raise InvalidForm("Please correct what is marked.", fields={"gold_version": missing})
     newest = max((one.number for one in versions if one.published_at is not None), default=0)
     if newest > number:
-        raise OlderGold(f"Version {newest} is in use already; to go back, put the older gold once more.")
+        raise OlderGold(f"Version {newest} is in use already; to go back, upload the older gold again.")
     return _checked(found, phase_task)
 
 
@@ -235,7 +235,7 @@ def _checked(version: GoldVersion, phase_task: PhaseTask) -> GoldVersion:
     if version.check_state == GoldCheck.INVALID:
         raise GoldUnusable(f"{what} cannot be used: {problem_words(version)}.")
     if version.check_state == GoldCheck.WAITING:
-        raise GoldUnusable(f"{what} is being checked by a worker; start the set when it was found right.")
+        raise GoldUnusable(f"{what} is being checked by a worker; start the set once it passes the check.")
     return version
 
 

@@ -134,7 +134,7 @@ class SealedGold:
     """A gold version as needed to open it.
 
     keys: the sealed file key, by id of the worker's key.
-    filename: of the gold as it was put.
+    filename: of the gold as it was uploaded.
     place: what it is the gold of according to the database; opening it checks that it was sealed for that.
     """
 

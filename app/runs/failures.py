@@ -53,9 +53,9 @@ Rescoring a submission failed on our side, for good:
   what        {failure}
   set         {rescoring}
 
-The team was not told, and its score stays as it is. The set cannot be published until all of it is scored. Once the
-cause is fixed, `evergold runs --failed --queue-again` scores such runs. The next mail comes in {hours} hours at the
-earliest.
+The team was not notified, and its score does not change. The set cannot be published until all of it is scored.
+Once the cause is fixed, `evergold runs --failed --queue-again` scores such runs. The next mail comes in {hours} hours
+at the earliest.
 """
 _MAIL = """\
 Scoring a submission failed on our side, for good:
@@ -66,7 +66,7 @@ Scoring a submission failed on our side, for good:
   attempts    {attempts}
   what        {failure}
 
-The team was told that it was not their fault, and it uses none of their quota. There may be more such runs:
+The team was notified that it was not their fault; it uses none of their quota. There may be more such runs:
 `evergold runs --failed` lists them. Once the cause is fixed, `evergold runs --failed --queue-again` scores them. The
 next mail comes in {hours} hours at the earliest.
 """
@@ -78,10 +78,10 @@ Your own scoring program could not score a file:
   submission  {submission}
   what        {failure}
 
-What it wrote is on the page of the submission, which organisers alone can read. The team was told that the program
-could not score the file, and nothing else; it uses none of their quota, and is not tried again. Once the program is
-corrected, put it and its gold again, and rescore with the rejected submissions. The next mail comes in {hours} hours at
-the earliest.
+What it wrote is on the page of the submission, which only organisers can read. The team was only notified that the
+program could not score the file; it uses none of their quota, and is not tried again. Once the program is corrected,
+upload it and its gold again, and rescore with the rejected submissions. The next mail comes in {hours} hours at the
+earliest.
 """
 
 Columns = TypeVarTuple("Columns")

@@ -28,7 +28,7 @@ class FailedRunOut(ApiModel):
 
 
 class FailedRunsOut(ApiModel):
-    """The latest first."""
+    """Failed runs, the latest first."""
 
     model_config = example(
         {

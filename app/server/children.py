@@ -1,7 +1,7 @@
 """Child processes of the supervisor: each in its own process group, with its own log, restarted with backoff.
 
-For the programs and their order, see `app.server.supervisor`; for the death of the supervisor itself,
-`app.server.children`.
+A guard process cleans up if the supervisor itself is killed. For the programs see `app.server.programs`, for their
+order `app.server.supervisor`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """`evergold serve`: the whole server under one supervisor, which uses only the standard library itself.
 
 It locks the data directory, opens the port, starts the broker, has `app.server.prepare` update the database, then runs
-web, worker and sweep until a signal arrives. Children are handled in `app.server.children`, unexpected ends in
-`app.server.children`.
+web, worker and sweep until a signal arrives. `app.server.children` handles child processes and their unexpected ends.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The tries of teams that may be their entries, found by the database, so that a long past is not read again and again.
+"""Candidates that may be their teams' entries, selected by the database, so that a long history is not read each time.
 
-Of a team's tries those that have a mark, the first and the last of the others, the chosen one, and those that look as
-good as the best; of several with one value the first. `app.standings.choose` chooses the same from these as from all.
+Of each team: candidates with a mark, the first and the last of the others, the chosen one, and those that look as good
+as the best; of several with one value the first. `app.standings.choose` chooses the same from these as from all.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def needs_all_tries(rules: Rules) -> bool:
 def contenders_of(
     session: Session, phase_task_id: int, board_id: int, rules: Rules, bounds: RunFilter
 ) -> dict[int, Contenders]:
-    """Return them by team. bounds: names the teams, and may have `until`; rules: not of those that need all tries."""
+    """Return the contenders by team. bounds: names the teams, and may have `until`; rules: none that need all tries."""
     where: dict[str, Any] = {
         "of_task": phase_task_id,
         "of_board": board_id,
@@ -90,7 +90,7 @@ def contenders_of(
 
 
 def _of_team(tries: Sequence[Try], count: int, first_gold: str, last_gold: str) -> Contenders:
-    """Whatever was set aside is among the tries, so that the rest of all is known."""
+    """Return the contenders of a team. Those set aside are all among `tries`; so `count` less theirs can be entries."""
     aside = len(tries) - len(eligible(tries))
     return Contenders(tries, count - aside, first_gold if first_gold == last_gold else None)
 
@@ -99,7 +99,7 @@ def _of_team(tries: Sequence[Try], count: int, first_gold: str, last_gold: str) 
 def _statement(*, has_track: bool, has_end: bool) -> Select[*tuple[Any, ...]]:
     """Build the statement once, since every end of a run executes it.
 
-    All tries are gone through once to pick some by their times; these alone are then read with what they need.
+    The query goes through all tries once to pick some by their times, and reads only these with what they need.
     """
     every = _tries(
         Submission.team_id,

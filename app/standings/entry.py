@@ -86,7 +86,7 @@ def stored_entries(rows: Iterable[Sequence[Any]]) -> list[BoardEntry]:
 
 
 def with_facts(session: Session, standings: Collection[AnyStanding]) -> list[BoardEntry]:
-    """Return all of them as entries, in order of submission; the facts of those that are not stored are read."""
+    """Return all standings as entries, in order of submission; facts that are not stored are read from the runs."""
     entries = [one for one in standings if isinstance(one, BoardEntry)]
     others = {one.run_id: one for one in standings if not isinstance(one, BoardEntry)}
     if others:

@@ -38,7 +38,7 @@ def withdraw_submission(session: Session, submission_id: UUID, user: User, now: 
     """Withdraw a submission; no-op if it already is. Raises NotFound, Forbidden, NotWithdrawable."""
     submission = get_submission(session, submission_id, user)
     if not _is_member(session, submission, user):
-        raise Forbidden("Only its own team withdraws a submission; organisers can hide its row.")
+        raise Forbidden("Only its own team can withdraw a submission; organisers can hide its row.")
     if submission.withdrawn_at is not None:
         return
     check_not_archived(submission.phase_task.phase.competition)
@@ -64,7 +64,7 @@ def put_back(session: Session, submission_id: UUID, user: User, now: datetime) -
     check_not_archived(competition)
     if not may_organise(session, user, competition, Right.SUBMISSIONS):
         if not _is_member(session, submission, user):
-            raise Forbidden("Only its own team, or an organiser, puts a submission back.")
+            raise Forbidden("Only its own team or an organiser can restore a submission.")
         _check_withdrawal(session, submission, now)
         _check_open_scores(submission, now)
     lock_team_of_submission(session, submission)
@@ -97,7 +97,7 @@ def is_returnable(session: Session, submission: Submission, now: datetime) -> bo
 def _check_open_scores(submission: Submission, now: datetime) -> None:
     """Refuse while teams do not see their scores: they could read them from the board, withdrawing run after run."""
     if not decide(declared_of(submission.phase_task.phase, submission.phase_task), now).own_scores:
-        raise NotWithdrawable("Scores are not shown to teams yet, so only the organisers put a submission back.")
+        raise NotWithdrawable("Scores are not shown to teams yet, so only the organisers can restore a submission.")
 
 
 def _is_member(session: Session, submission: Submission, user: User) -> bool:
@@ -129,7 +129,9 @@ def _check_withdrawal(session: Session, submission: Submission, now: datetime) -
         raise NotWithdrawable(f"There is nothing to withdraw: this submission was {status}, so it counts nowhere.")
     if entry_settings(phase, submission.phase_task).rule is EntryRule.LADDER:
         # The choice of runs to leave would reveal more about their scores than a Ladder does.
-        raise NotWithdrawable("On a Ladder nothing can be withdrawn; write to the organisers, who can hide a row.")
+        raise NotWithdrawable(
+            "Submissions cannot be withdrawn on a Ladder; write to the organisers, who can hide a row."
+        )
     until = closes_at(phase, allowance_of(session, submission.team_id, phase.id))
     if until is not None and until <= now:
         raise NotWithdrawable(
@@ -220,7 +222,7 @@ def _check(session: Session, submission_id: UUID, user: User, now: datetime) -> 
     submission = get_submission(session, submission_id, user)
     member = select(TeamMember.user_id).where(TeamMember.team_id == submission.team_id, TeamMember.user_id == user.id)
     if session.scalar(member) is None:
-        raise Forbidden("Only the team chooses which of its submissions counts.")
+        raise Forbidden("Only the team can choose which of its submissions counts.")
     check_not_archived(submission.phase_task.phase.competition)
     settings = entry_settings(submission.phase_task.phase, submission.phase_task)
     if settings.rule is not EntryRule.CHOSEN:
@@ -247,7 +249,7 @@ def _wanted(session: Session, submission: Submission, name: str | None) -> list[
     wanted = [board for board in boards if board.name == name]
     if not wanted:
         known = ", ".join(f"'{board.name}'" for board in boards) or "none"
-        raise NotFound(f"This submission stands on no such board; it can stand on {known}.")
+        raise NotFound(f"This submission cannot be on that board; it can be on {known}.")
     return wanted
 
 

@@ -1,4 +1,4 @@
-"""Rows of a public file for pages: its columns, how many there are, what they count, and those with some words.
+"""Rows of a public file for pages: its columns, the number of rows, counts of values, and a search by words.
 
 Files are read in the helper, under limits, and only their beginning if they are large; a summary is cached by the
 file's sha256. Only files for everybody come here: each download of the others is recorded.

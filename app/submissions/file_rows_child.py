@@ -72,7 +72,7 @@ def _beginning(path: Path) -> tuple[bytes, bool]:
 
 
 def _members(path: Path) -> tuple[list[tuple[str, str, bytes, bool]], int]:
-    """Return name, name, content and whether it is whole of the first members, and the number of all others."""
+    """Return (label, path, content, is it whole) of the first members of an archive, and the number of all others."""
     found, left = [], MOST_BYTES
     with zipfile.ZipFile(path) as archive:
         names = [one for one in archive.infolist() if not one.is_dir() and not _is_ignored(one.filename)]

@@ -1,4 +1,4 @@
-"""Look up submissions: one for its viewer, a team's own with their places, the newest of a task."""
+"""Look up submissions: one for its viewer, a user's own with their places, the newest of a task."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class HeldFile:
 
 
 def announce_upload(session: Session, user: User, filename: str, now: datetime) -> tuple[UUID, str]:
-    """Make room for a file; return its key and the secret of its address."""
+    """Announce a file; return its key and the secret of its address."""
     mine = select(HeldUpload.key).where(HeldUpload.user_id == user.id)
     newest = mine.order_by(HeldUpload.announced_at.desc(), HeldUpload.key).limit(HELD_AT_ONCE - 1)
     kept = list(session.scalars(newest))

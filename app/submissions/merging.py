@@ -54,12 +54,12 @@ def accept_merge(act: UserAct, competition: Competition, offer_id: int) -> Team:
     asking_id = session.scalar(select(MergeOffer.asking_id).where(MergeOffer.id == offer_id))
     source = lock_both(session, competition, act.user, asking_id) if asking_id is not None else None
     if source is None:
-        raise NotFound("There is no such offer that waits for an answer (any more).")
+        raise NotFound("Offer not found: it was answered or withdrawn.")
     offer = open_offer(session, offer_id, MergeOffer.asked_id == source.id)
     session.refresh(source)
     joining, staying = members_of(session, source), members_of(session, offer.asking)
     if captain_of(source, joining) != act.user.id:
-        raise Forbidden("This is for the captain of the team.")
+        raise Forbidden("Only the captain of the team can do this.")
     team = session.get_one(Team, offer.asking_id, populate_existing=True)
     if not staying:
         raise NotFound("Everybody has left the team that made the offer.")

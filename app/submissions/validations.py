@@ -107,7 +107,7 @@ def get_validation(session: Session, validation_id: UUID, user: User | None, now
         .options(above.joinedload(PhaseTask.phase).joinedload(Phase.competition), above.joinedload(PhaseTask.task))
     )
     if found is None or user is None or found.user_id != user.id:
-        raise NotFound("There is no such check, or it is not yours, or it is older than a day.")
+        raise NotFound("Check not found: it is not yours, or older than a day.")
     return found
 
 
@@ -129,7 +129,7 @@ def check_bytes_today(session: Session, user: User, limit_bytes: int, now: datet
     if limit_bytes and (used or 0) + max(more, 1) > limit_bytes:
         raise LimitReached(
             f"Within one day this server checks {readable_size(limit_bytes)} of files for each person, and you "
-            f"have sent {readable_size(used or 0)}; `evergold validate` checks as many as you like at home.",
+            f"have sent {readable_size(used or 0)}; `evergold validate` checks any number locally.",
             limit=limit_bytes,
             used=used or 0,
             per="day",

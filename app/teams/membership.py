@@ -94,7 +94,7 @@ def rename_team(act: UserAct, competition: Competition, name: str) -> Team:
     team = team_of_captain(session, competition, act.user)
     fixed = names_fixed_at(session, competition, team)
     if fixed is not None and act.now >= fixed:
-        raise NamesFixed(f"The names of teams stay as they are since {deadline_words(fixed)}.", since=fixed.isoformat())
+        raise NamesFixed(f"Names of teams cannot be changed since {deadline_words(fixed)}.", since=fixed.isoformat())
     before, name = team.name, _check_name(session, competition, name, team)
     if name == before:
         return team
@@ -197,7 +197,7 @@ def team_of_captain(session: Session, competition: Competition, user: User) -> T
     """Like `locked_team`, for captains only. Raises Forbidden for others."""
     team = locked_team(session, competition, user)
     if captain_of(team, members_of(session, team)) != user.id:
-        raise Forbidden("This is for the captain of the team.")
+        raise Forbidden("Only the captain of the team can do this.")
     return team
 
 
@@ -280,7 +280,7 @@ def _member(session: Session, team: Team, username: str) -> TeamMember:
     name = username.strip().lower()
     found = next((one for one in members_of(session, team) if one.user.username == name), None)
     if found is None:
-        raise NotFound(f"'{username}' is no member of your team.")
+        raise NotFound(f"'{username}' is not a member of your team.")
     return found
 
 

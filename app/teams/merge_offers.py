@@ -87,7 +87,7 @@ def ask_to_merge(act: UserAct, competition: Competition, name: str) -> MergeOffe
     team = team_of_captain(session, competition, act.user)
     asked = _team_named(session, competition, name)
     if asked is None or asked.id == team.id:
-        wrong = "That is your own team." if asked else "There is no team of this name that could answer."
+        wrong = "That is your own team." if asked else "No team of this name can answer."
         raise InvalidForm("Please correct what is marked.", fields={"team": wrong})
     offer = _between(session, team, asked)
     if offer is not None and offer.status == OfferStatus.DECLINED:
@@ -126,7 +126,7 @@ def open_offer(session: Session, offer_id: int, *mine: ColumnElement[bool]) -> M
     locked = query.with_for_update(of=MergeOffer).execution_options(populate_existing=True)
     offer = session.scalar(locked)
     if offer is None:
-        raise NotFound("There is no such offer that waits for an answer (any more).")
+        raise NotFound("Offer not found: it was answered or withdrawn.")
     return offer
 
 
@@ -179,7 +179,7 @@ def _team_named(session: Session, competition: Competition, name: str) -> Team |
 def _check_not_too_many(session: Session, team: Team) -> None:
     waiting = session.scalars(select(func.count()).where(MergeOffer.asking_id == team.id, _IS_OPEN)).one()
     if waiting >= OFFERS_AT_ONCE:
-        raise NoMerging(f"{waiting} offers of your team wait for an answer; take one back first.", merge_until=None)
+        raise NoMerging(f"{waiting} offers of your team wait for an answer; withdraw one first.", merge_until=None)
 
 
 def _record(act: UserAct, deed: str, competition: Competition, asking: Team, asked: Team) -> None:

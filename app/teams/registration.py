@@ -269,7 +269,7 @@ MISSING_WORDS = {
     Missing.TERMS: "Please accept the terms of this competition, as they are now, first.",
     Missing.ANSWERS: "Please answer the organisers' questions to all participants first.",
     Missing.CONFIRMATION: "Please confirm your e-mail address first: a link was sent to you. Your account page sends "
-    "another; where a server sends no mail, who runs it has the link.",
+    "another; if this server sends no mail, its administrators have the link.",
     Missing.APPROVAL: "The organisers have not answered your registration yet; you will get a mail when they have.",
     Missing.REFUSED: "The organisers have refused your registration for this competition.",
     Missing.NOT_LISTED: "This competition is not open to your e-mail address.",
@@ -360,7 +360,7 @@ def _wrong_code(session: Session, competition: Competition, code: SentCode | Non
     if code is None or not code.text.strip():
         return "Type the code that the organisers gave you."
     code.count()
-    return "" if is_right_code(session, competition, code.text) else "This is not the code, or it was replaced."
+    return "" if is_right_code(session, competition, code.text) else "This code is wrong, or was replaced."
 
 
 def _keep_terms(session: Session, rules: Rules) -> None:

@@ -97,7 +97,7 @@ class RegistrationOut(ApiModel):
     answers: dict[str, Answer] = Field(description="yours, by question; only organisers see them besides you")
     status: RegistrationStatus | None = Field(description="null: you have not registered")
     has_accepted_terms: bool = Field(description="as they are now")
-    missing: Missing | None = Field(description="what stands between you and a submission; null: nothing")
+    missing: Missing | None = Field(description="what you still need in order to submit; null: nothing")
     message: str = Field(description="the same in words; empty: nothing")
     asks_to_publish: bool = Field(description="whether the organisers ask for consent to publish predictions")
     page: str
@@ -129,7 +129,7 @@ class ConsentOut(ApiModel):
 
     competition: str
     is_asked: bool = Field(description="whether the organisers may want to publish predictions")
-    consents: bool = Field(description="yours; it can be taken back at any time")
+    consents: bool = Field(description="yours; it can be revoked at any time")
     team_consents: bool = Field(description="whether all members of your team do: only then anything is published")
 
 
@@ -166,7 +166,7 @@ class TeamOut(ApiModel):
 
     competition: str
     name: str
-    members: list[MemberOut] = Field(description="who has been there longest comes first")
+    members: list[MemberOut] = Field(description="longest membership first")
     members_max: int | None = Field(description="null: no limit")
     invitation_expires_at: Moment | None = Field(description="of the link that works now; null: there is none")
     name_fixed_at: Moment | None = Field(description="from then on the name stays; null: nothing fixes it yet")
@@ -203,7 +203,7 @@ class MergingOut(ApiModel):
 
 
 class RegisteredList(ApiModel):
-    """Everybody who has registered, in the order in which they came."""
+    """Everybody who has registered, in the order of registration."""
 
     model_config = example({"registrations": [REGISTERED_EXAMPLE]})
 

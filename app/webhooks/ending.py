@@ -1,4 +1,4 @@
-"""Webhooks that end by themselves: disabled with the reason, which their people read on the page and in a mail."""
+"""Webhooks that end by themselves: disabled with a reason, which is shown on their page and mailed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Hello {username},
 
 The webhook '{name}' of {where} is disabled, and nothing is sent to it any more: {why}
 
-Whoever keeps it can save it as one that is in use, and send again what it missed:
+To enable it again, save it as one that is in use; you can then send again what it missed:
 
 {page}
 """
@@ -46,12 +46,12 @@ def disable(session: Session, webhook: Webhook, why: str, settings: Settings, no
 
 
 def why_blocked(session: Session, webhook: Webhook) -> str:
-    """Return why its owner lends it no rights if they are blocked by now, whenever they were loaded; else nothing."""
+    """Return why the webhook cannot use its owner's rights if they are blocked by now; empty if they are not."""
     if session.scalar(select(User.id).where(User.id == webhook.owner_id, _IS_BLOCKED)) is not None:
-        return "whoever saved it last is blocked on this server."
+        return "the person who saved it last is blocked on this server."
     here = (CompetitionBlock.competition_id == webhook.competition_id) & (CompetitionBlock.user_id == webhook.owner_id)
     is_blocked_here = session.scalar(select(CompetitionBlock.user_id).where(here)) is not None
-    return "whoever saved it last is blocked in this competition." if is_blocked_here else ""
+    return "the person who saved it last is blocked in this competition." if is_blocked_here else ""
 
 
 def webhooks_of_blocked(session: Session) -> list[int]:

@@ -1,4 +1,4 @@
-"""Webhooks as their people keep them: set up, changed, given a new secret, tested, sent again, removed."""
+"""Webhooks in the hands of their people: set up, changed, given a new secret, tested, repeated, removed."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class Holder:
 
 
 class WebhookEntry(BaseModel):
-    """A webhook as its people write it, in a form or by the API.
+    """A webhook as entered in a form or by the API.
 
     address, bearer: empty keeps what there is; audience: None for the first that the holder has; is_disabled: sends
     nothing.
@@ -132,12 +132,12 @@ def holder_for(session: Session, competition: Competition | None, user: User | N
         raise NotAuthenticated("Log in first.")
     if competition is None:
         if not user.is_administrator:
-            raise Forbidden("This is for the administrators of this server only.")
+            raise Forbidden("Only administrators of this server can do this.")
         return Holder()
     if of_team:
         return Holder(competition, _team_of(session, competition, user))
     if not rights_of(session, user, competition):
-        raise Forbidden("This is for the organisers of the competition only.")
+        raise Forbidden("Only organisers of the competition can do this.")
     return Holder(competition)
 
 
@@ -157,7 +157,7 @@ def find_webhook(session: Session, webhook_id: int, user: User | None) -> tuple[
     webhook = session.scalar(query)
     holder = _holder_of(session, webhook) if webhook is not None else None
     if webhook is None or holder is None or not may_keep(session, webhook, holder, user):
-        raise NotFound("There is no such webhook, or it is not yours.")
+        raise NotFound("Webhook not found, or it is not yours.")
     return webhook, holder
 
 

@@ -49,7 +49,7 @@ class WebhookOut(ApiModel):
     model_config = example(WEBHOOK_EXAMPLE)
 
     id: int
-    competition: str | None = Field(description="null: a webhook of the server, told of all competitions")
+    competition: str | None = Field(description="null: a webhook of the server, for all competitions")
     is_of_team: bool = Field(description="whether a team has it, for its own news")
     name: str
     form: WebhookForm
@@ -94,7 +94,7 @@ class WebhookList(ApiModel):
 
 
 class DeliveryOut(ApiModel):
-    """News for a webhook, and what came of it."""
+    """News for a webhook, and its outcome."""
 
     model_config = example(DELIVERY_EXAMPLE)
 

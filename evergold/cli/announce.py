@@ -139,7 +139,7 @@ def _count(client: Client, competition: str, group: str) -> Json:
 
 def _in_words(counted: Json) -> str:
     people = "1 person" if counted["receivers"] == 1 else f"{counted['receivers']} people"
-    return f"{people} would get a mail, {counted['switched_off']} more want no such mails."
+    return f"{people} would get a mail, {counted['switched_off']} more have switched such mails off."
 
 
 def _ask_back(counted: Json) -> None:

@@ -16,7 +16,9 @@ commands = typer.Typer()
 @commands.command(rich_help_panel=LOCAL)
 def baseline(
     task: Annotated[str, typer.Argument(metavar="TASK", help="The task type, e.g. idiom-detection.")],
-    name: Annotated[str, typer.Argument(metavar="[NAME]", help="A baseline; without it they are listed.")] = "",
+    name: Annotated[
+        str, typer.Argument(metavar="[NAME]", help="The baseline to write; leave it out to list all.")
+    ] = "",
     items: Annotated[
         Path | None, typer.Option(metavar="FILE", exists=True, help="The blind file of the phase, or a folder.")
     ] = None,
@@ -44,7 +46,7 @@ def baseline(
         found = find_baseline(task, name)
         path = into or Path(f"{name}{found.suffix}")
         if path.exists():
-            raise CommandError(f"Nothing was written: there is {path} already.")
+            raise CommandError(f"Nothing was written: {path} exists already.")
         write_baseline(task, name, items, path, training or [], task_options(option))
     except InvalidFile as error:
         lines = [f"  {problem}" for problem in error.problems]

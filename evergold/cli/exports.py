@@ -20,12 +20,10 @@ commands.add_typer(exports, name="export", rich_help_panel=PREPARING)
 @exports.command()
 def predictions(
     competition: Annotated[str, typer.Argument(metavar="COMPETITION")],
-    phase: Annotated[str, typer.Option(metavar="NAME", help="Only of this phase.")] = "",
-    task: Annotated[str, typer.Option(metavar="NAME", help="Only of this task.")] = "",
+    phase: Annotated[str, typer.Option(metavar="NAME", help="Only this phase.")] = "",
+    task: Annotated[str, typer.Option(metavar="NAME", help="Only this task.")] = "",
     entries: Annotated[bool, typer.Option("--entries", help="Only current entries of boards.")] = False,
-    publishable: Annotated[
-        bool, typer.Option("--publishable", help="Only of teams that consent to publication.")
-    ] = False,
+    publishable: Annotated[bool, typer.Option("--publishable", help="Only teams that consent to publication.")] = False,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Where to; default: COMPETITION-predictions.zip."),
@@ -48,9 +46,9 @@ def predictions(
 def downloads(
     competition: Annotated[str, typer.Argument(metavar="COMPETITION")],
     csv: Annotated[bool, typer.Option("--csv", help="Print all of it as CSV, oldest first.")] = False,
-    username: Annotated[str, typer.Option("--user", metavar="USER", help="Only of this user.")] = "",
-    file: Annotated[str, typer.Option(metavar="NAME", help="Only of this file.")] = "",
-    limit: Annotated[int, typer.Option(min=1, max=200, help="How many, the newest first.")] = 50,
+    username: Annotated[str, typer.Option("--user", metavar="USER", help="Only downloads by this user.")] = "",
+    file: Annotated[str, typer.Option(metavar="NAME", help="Only downloads of this file.")] = "",
+    limit: Annotated[int, typer.Option(min=1, max=200, help="The number to list, newest first.")] = 50,
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -163,7 +163,7 @@ def cite(
 @commands.command(rich_help_panel=SUBMITTING)
 def status(
     submission_id: Annotated[str, typer.Argument(metavar="[ID]", help="A submission; default: list my latest.")] = "",
-    limit: Annotated[int, typer.Option(min=1, max=200, help="How many are listed.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, max=200, help="The number to list.")] = 20,
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -180,7 +180,7 @@ def status(
 
 @commands.command(rich_help_panel=SUBMITTING)
 def submissions(
-    limit: Annotated[int, typer.Option(min=1, max=200, help="How many are listed.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, max=200, help="The number to list.")] = 20,
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -57,7 +57,7 @@ def my_data(
     elif archive["state"] == "ready":
         say(f"Wrote {target} ({archive['size_bytes']:,} bytes).")
     else:
-        remark("It is not ready yet: a mail says when it is. Run the command again then.")
+        remark("It is not ready yet: you get a mail when it is. Then run the command again.")
 
 
 def _wait_for_archive(client: Client, wait_seconds: int) -> Json:
@@ -75,7 +75,7 @@ def consent(
     competition: Annotated[str, typer.Argument(metavar="COMPETITION")],
     is_given: Annotated[
         bool | None,
-        typer.Option("--give/--revoke", help="Without either, show what holds.", show_default=False),
+        typer.Option("--give/--revoke", help="Without either, show your consent.", show_default=False),
     ] = None,
     server: ServerOption = None,
     as_json: JsonOption = False,
@@ -90,7 +90,7 @@ def consent(
     if as_json:
         print_json(found)
     elif not found["is_asked"]:
-        say("The organisers do not ask for it: nothing is published.")
+        say("The organisers do not request it: nothing is published.")
     elif not found["consents"]:
         say("You do not consent: nothing of your team is published.")
     elif found["team_consents"]:
@@ -101,7 +101,7 @@ def consent(
 
 @commands.command("delete-account", rich_help_panel=SUBMITTING)
 def delete_account(
-    undo: Annotated[bool, typer.Option("--undo", help="Keep the account after all.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Cancel the deletion.")] = False,
     password_stdin: Annotated[bool, typer.Option("--password-stdin", help="Read the password from stdin.")] = False,
     server: ServerOption = None,
     as_json: JsonOption = False,

@@ -32,7 +32,7 @@ def probe(
     Needs `evergold[probe]` for models of Hugging Face, nothing for word vectors.
     """
     if into.exists():
-        raise CommandError(f"Nothing was written: there is {into} already.")
+        raise CommandError(f"Nothing was written: {into} exists already.")
     from evergold.probe.submission import load_model, write_probe
     from evergold.scoring import InvalidFile, ScoringError
 

@@ -79,11 +79,11 @@ def score(
 
     if task == PROGRAM:
         if competition is None:
-            raise CommandError("Say where the competition is: --competition FOLDER.", Code.USAGE)
+            raise CommandError("Pass the competition: --competition FOLDER.", Code.USAGE)
         score_program(AtHome(competition, prediction, gold, of_task, phase, trust), as_json=form == JSON)
         return
     if gold is None:
-        raise CommandError("Say where the gold is: --gold PATH.", Code.USAGE)
+        raise CommandError("Pass the gold: --gold PATH.", Code.USAGE)
     if competition is not None or trust:
         raise CommandError(f"--competition and --trust belong to `evergold score {PROGRAM}`.", Code.USAGE)
     files = Files(gold, prediction, items, tuple(train or ()))

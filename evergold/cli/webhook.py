@@ -87,7 +87,7 @@ def add(
 
 @webhook.command("test")
 def send_test(number: NumberArgument, server: ServerOption = None, as_json: JsonOption = False) -> None:
-    """Send a test; `evergold webhook log` shows what came of it."""
+    """Send a test; `evergold webhook log` shows the outcome."""
     with logged_in(server) as (client, _):
         sent = client.send("POST", f"{_one(number)}/test").json()
     if as_json:
@@ -98,7 +98,7 @@ def send_test(number: NumberArgument, server: ServerOption = None, as_json: Json
 
 @webhook.command()
 def log(number: NumberArgument, server: ServerOption = None, as_json: JsonOption = False) -> None:
-    """List the last deliveries, the newest first, and what came of them."""
+    """List the last deliveries, the newest first, with their outcome."""
     with logged_in(server) as (client, _):
         found = client.document(f"{_one(number)}/deliveries")
     if as_json:

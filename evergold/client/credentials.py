@@ -25,7 +25,7 @@ class Credentials:
 
 
 class BadAddress(ValueError):
-    """A server's address begins with http:// or https://."""
+    """The server's address does not begin with http:// or https://."""
 
 
 def credentials_path() -> Path:

@@ -131,7 +131,7 @@ def _may_be_in_name(text: str, place: int, *, is_hidden: bool, runs_left: bool) 
 
 
 def printable_name(text: str) -> str:
-    """Return a name for display on one line: what it may not hold is left out, which a file of any tool may have."""
+    """Return a name for display on one line, without the characters that names may not have but files may."""
     if can_be_name(text):
         return text
     return "".join(character for character in text if character.isprintable() and not _INVISIBLE.match(character))

@@ -17,10 +17,10 @@ CONSTANT_PREDICTION = "all predictions are equal"
 
 
 def spearman(gold: Floats, prediction: Floats) -> float | None:
-    """Spearman's rho with average ranks for ties, in [-1, 1]; None where `undefined_because` gives a reason.
+    """Compute Spearman's rho with average ranks for ties, in [-1, 1]; None where `undefined_because` gives a reason.
 
     gold, prediction: n finite numbers, same order. Equals `scipy.stats.spearmanr(gold, prediction).statistic` up to
-    rounding, save that scipy gives NaN with a warning where this gives None. Raises ValueError on NaN, infinity or
+    rounding, except that scipy gives NaN with a warning where this gives None. Raises ValueError on NaN, infinity or
     different lengths.
     """
     _check_ranked(gold, prediction)
@@ -32,7 +32,7 @@ def spearman(gold: Floats, prediction: Floats) -> float | None:
 def spearman_of_parts(
     gold: Floats, prediction: Floats, parts: Iterable[Integers]
 ) -> list[tuple[float | None, str | None]]:
-    """For each part, which gives the places of its items, what `spearman` and `undefined_because` give for these.
+    """Return for each part, given as the places of its items, the results of `spearman` and `undefined_because`.
 
     gold, prediction: n finite numbers, same order. Only the whole is sorted: within a part equal numbers are counted,
     and counts summed give their ranks. Raises ValueError as `spearman` does.
@@ -55,7 +55,7 @@ def _check_ranked(gold: Floats, prediction: Floats) -> None:
 
 
 def _rho(a: Floats, b: Floats) -> float:
-    """Of ranks, neither all equal. Their sum is n (n + 1) / 2, whatever the ties."""
+    """Compute rho of ranks, neither side all equal. Their sum is n (n + 1) / 2, whatever the ties."""
     mean = (len(a) + 1) / 2
     a -= mean
     b -= mean
@@ -64,14 +64,14 @@ def _rho(a: Floats, b: Floats) -> float:
 
 
 def _counted_ranks(numbers: Integers) -> Floats:
-    """As `average_ranks`, of small integers from 0."""
+    """Return `average_ranks` of small integers from 0."""
     counts = np.bincount(numbers)
     ranks: Floats = (np.cumsum(counts) - (counts - 1) / 2)[numbers]
     return ranks
 
 
 def undefined_because(gold: Floats | Integers, prediction: Floats | Integers) -> str | None:
-    """Why rho is undefined: TOO_FEW, CONSTANT_GOLD or CONSTANT_PREDICTION; None when it is defined."""
+    """Return why rho is undefined: TOO_FEW, CONSTANT_GOLD or CONSTANT_PREDICTION; None if it is defined."""
     if len(gold) < 2:
         return TOO_FEW
     # Constant predictions come first: they make a target that is the system's own value constant as well.
@@ -81,7 +81,7 @@ def undefined_because(gold: Floats | Integers, prediction: Floats | Integers) ->
 
 
 def average_ranks(values: Floats) -> Floats:
-    """The ranks 1..n of n finite numbers; equal numbers share the mean of their ranks."""
+    """Return the ranks 1..n of n finite numbers; equal numbers share the mean of their ranks."""
     order = np.argsort(values)
     ordered = values[order]
     ranks = np.empty(len(values))
@@ -97,9 +97,9 @@ def average_ranks(values: Floats) -> Floats:
 
 
 def pearson(x: Floats, y: Floats) -> float | None:
-    """Pearson's r, in [-1, 1]; None where there are fewer than two pairs or one side is constant.
+    """Compute Pearson's r, in [-1, 1]; None where there are fewer than two pairs or one side is constant.
 
-    x, y: n finite numbers, same order. Equals `scipy.stats.pearsonr(x, y).statistic` up to rounding, save that scipy
+    x, y: n finite numbers, same order. Equals `scipy.stats.pearsonr(x, y).statistic` up to rounding, except that scipy
     gives NaN with a warning, or raises, where this gives None. Raises ValueError as `spearman` does.
     """
     _check_pairs(x, y)
@@ -112,7 +112,7 @@ def pearson(x: Floats, y: Floats) -> float | None:
 
 
 def kendall(x: Floats, y: Floats) -> float | None:
-    """Kendall's tau-b, in [-1, 1], which takes ties into account; None as for `pearson`.
+    """Compute Kendall's tau-b, in [-1, 1], which takes ties into account; None as for `pearson`.
 
     x, y: n finite numbers, same order; time and space grow with n², which is meant for systems, not for items. Equals
     `scipy.stats.kendalltau(x, y).statistic` up to rounding.

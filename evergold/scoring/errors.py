@@ -1,4 +1,4 @@
-"""The exception tree of scoring, and Problem: one thing wrong with a file, said to the person who made it.
+"""The exceptions of scoring, and Problem: one thing wrong with a file, worded for the person who made it.
 
 Readers collect every problem of a file in `Problems` and raise once: a team learns everything at its first upload.
 """
@@ -28,7 +28,7 @@ class UnknownTask(ScoringError):
 
 
 class InvalidOptions(ScoringError):
-    """The options do not fit the task type; `problems` says why."""
+    """The options do not fit the task type; `problems` has the reasons."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
@@ -95,12 +95,12 @@ class Problem:
         return f"{place}: {self.message}" if place else self.message
 
     def as_dict(self) -> dict[str, Any]:
-        """The JSON form: all fields, plus `sentence`, what `str()` gives."""
+        """Return the JSON form: all fields, plus `sentence`, the result of `str()`."""
         return {**asdict(self), "sentence": str(self)}
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Problem:
-        """The inverse of `as_dict`."""
+        """Restore a problem from `as_dict`."""
         return cls(**{name: value for name, value in document.items() if name != "sentence"})
 
 
@@ -140,13 +140,13 @@ class Problems:
 
 
 def shorten(text: str, limit: int = QUOTED_CHARACTERS) -> str:
-    """The text on one line, characters that nobody sees escaped, cut to `limit` characters with an ellipsis."""
+    """Return the text on one line, characters that nobody sees escaped, cut to `limit` characters with an ellipsis."""
     printable = visible(text[: limit + 1])
     return printable if len(printable) <= limit else printable[: limit - 1] + "…"
 
 
 def quoted(text: str, limit: int = QUOTED_CHARACTERS) -> str:
-    """The text in quotation marks, shortened, as a message quotes what a file holds: with its escapes, once."""
+    """Return the text in quotation marks, shortened, as a message quotes the content of a file: escaped once."""
     mark = '"' if "'" in text and '"' not in text else "'"
     return f"{mark}{shorten(text, limit)}{mark}"
 

@@ -14,7 +14,7 @@ def confusion(
     labels: int,
     weights: npt.NDArray[np.float64] | None = None,
 ) -> Counts:
-    """How often each gold label (row) met each predicted label (column): labels × labels.
+    """Count how often each gold label (row) met each predicted label (column): labels × labels.
 
     gold, prediction: n label numbers in [0, labels), same order; weights: n numbers ≥ 0, how often each item counts
     (None: once each). Raises ValueError when lengths differ or a label number is out of range.
@@ -28,7 +28,7 @@ def confusion(
 
 
 def macro_f1(counts: Counts) -> float | None:
-    """The mean of the labels' F1, in [0, 1]; None when nothing was counted.
+    """Compute the mean of the labels' F1, in [0, 1]; None if nothing was counted.
 
     counts: labels × labels, from `confusion`. F1 = 2·TP / (2·TP + FP + FN), per label. The mean is over the labels that
     occur in gold or in the prediction, as scikit-learn's `f1_score(average="macro")` takes it and with it the official
@@ -44,6 +44,6 @@ def macro_f1(counts: Counts) -> float | None:
 
 
 def accuracy(counts: Counts) -> float | None:
-    """The share of items whose label is right, in [0, 1]; None when nothing was counted. counts: from `confusion`."""
+    """Compute the share of right labels, in [0, 1]; None if nothing was counted. counts: from `confusion`."""
     total = float(counts.sum())
     return float(np.trace(counts)) / total if total else None

@@ -61,7 +61,7 @@ def _first_lines(values: Iterable[Written]) -> dict[str, int]:
 
 def _fault(value: str) -> tuple[str, str] | None:
     if fault := spaces_fault(value):
-        return SPACES, f"{fault}: to a scorer that is another one than {quoted(value.strip())}"
+        return SPACES, f"{fault}: a scorer takes it for another value than {quoted(value.strip())}"
     if hidden := next(find_invisible(value), None):
         message = f"character {hidden[0] + 1} of {quoted(value)} is {character_name(hidden[1])}, which nobody sees"
         return INVISIBLE, message

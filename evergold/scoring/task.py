@@ -1,7 +1,8 @@
-"""What a task type is: a frozen dataclass of functions. A task's file fills one in, `evergold.scoring.tasks`
+"""The interface of task types: a frozen dataclass of functions. A task's module fills one in, `evergold.scoring.tasks`
 registers it.
 
-The parts can be used and tested alone: `read_prediction` needs items, not gold: it runs on a participant's laptop too.
+The parts can be used and tested alone: `read_prediction` needs items and no gold, so that it also runs on a
+participant's laptop.
 """
 
 from __future__ import annotations
@@ -34,13 +35,13 @@ TEXT_CHARACTERS = 500
 
 
 class Options(BaseModel):
-    """What an organiser may set for a task type; unknown names are refused, values never change after reading."""
+    """Base of the options of a task type: unknown names are refused, values never change after reading."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class HasWarnings(Protocol):
-    """Every Prediction carries what was noticed but did no harm."""
+    """A prediction with warnings: what was noticed but does no harm."""
 
     @property
     def warnings(self) -> tuple[Problem, ...]: ...
@@ -54,12 +55,12 @@ P = TypeVar("P", bound=HasWarnings)
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """What a metric is, for people: shown beside boards and in the docs.
+    """A metric and its description for people, shown beside boards and in the docs.
 
     minimum, maximum: the theoretical range (None: unbounded); higher_is_better: which end wins;
     percent: pages show the value times 100; has_interval: whether it is an estimate, which other items would change
-    (not a p, nor how many languages were sent); is_share: whether each item counts 0 or 1 and the score is their mean;
-    aspect: for a measure with several numbers which one it is (`mean`, `sd`, `rho`): boards show one at a time.
+    (unlike a p, or the number of languages submitted); is_share: whether each item counts 0 or 1 and the score is
+    their mean; aspect: for a measure with several numbers, this one's (`mean`, `sd`, `rho`): boards show one at a time.
     """
 
     name: str
@@ -76,7 +77,7 @@ class Metric:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One (metric, split) that a board may show, with the title it has unless the organiser gives another."""
+    """One (metric, split) that a board may show, with its title unless the organiser gives another."""
 
     metric: str
     split: str
@@ -102,15 +103,15 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class ItemResult:
-    """What one item of a prediction came to, for people who look at single items. It gives the item's gold away.
+    """The result of one item of a prediction, for people who look at single items. It reveals the item's gold.
 
     item: its id as the items file has it; splits: the narrowest splits of the task's scores that it counts in, such as
-    `zero_shot/en`: an item that is asked in two settings has a result for each. gold, predicted: a label, a text, or a
+    `zero_shot/en`: an item with two settings has a result for each. gold, predicted: a label, a text, or a
     finite number in the task's own unit; gold is None where there is no value of gold for the item alone.
-    matched: for items that have any number of answers: how many are on both sides; gold and predicted are then how many
-    there are on each. is_right: None where right or wrong is not what is asked (numbers), or gold is None.
-    error: in the unit of gold, 0 is best: of numbers predicted minus gold, with its sign; of several answers how many
-    are on one side alone; of texts that a number is given to, what it lacks to that of gold's own text (-0.2 of 1);
+    matched: for items with any number of answers: how many are on both sides; gold and predicted are then how many
+    there are on each. is_right: None if items are not right or wrong (numbers), or gold is None.
+    error: in the unit of gold, 0 is best: for numbers predicted minus gold, with its sign; for several answers how many
+    are on one side alone; for texts that get a number, its difference to that of gold's own text (-0.2 of 1);
     None for labels and other texts, and where gold is None.
     """
 
@@ -129,39 +130,39 @@ class Task(Generic[O, I, G, P]):
 
     name, version: `version` rises whenever any score could change;
     options: the pydantic model of what organisers may set;
-    metrics: every metric that `score` returns, by name; empty where `metrics_by` says them;
+    metrics: every metric that `score` returns, by name; empty if `metrics_by` gives them;
     columns(options): every (metric, split) a board may show; these are stored as rows, all scores in the run's report;
-    read_items(path, options): what a prediction must cover, from the blind file or from gold (raises InvalidItems);
+    read_items(path, options): the items to be predicted, from the blind file or from gold (raises InvalidItems);
     read_gold(path, options): the gold, a file or a folder (raises InvalidGold);
     items_of(gold, options): the items that this gold demands, for when there is no blind file;
-    demands(items): what the items ask for, by name, each with what it is about (a language, a sentence, …): blind items
-    and those of gold must ask for the same;
+    demands(items): the names of all that must be predicted, each with its content (a language, a sentence, …): blind
+    items and those of gold must have the same;
     read_prediction(path, items, options): the prediction, checked (raises InvalidPrediction with every problem);
     score(gold, prediction, options): the scores, in a fixed order; pure arithmetic;
-    template(items, options): the text of an empty submission file, to download, or None where there is none;
-    template_name: what that file is called; None: there never is one, and nobody need read the items to know;
+    template(items, options): the text of an empty submission file, to download, or None if there is none;
+    template_name: the name of that file; None: there never is one, so that the items need not be read to know;
     read_gold_with_train(path, train, options): for tasks that compare gold with training data given beside it;
     report(gold, prediction, options): JSON-able aggregates for pages (histograms, tables), never per-item outcomes;
-    outcomes(gold, prediction, options): per item, what every score can be computed from again, also with items weighted
-    anew; JSON-able. It gives gold away: workers keep it sealed;
-    score_with_outcomes(gold, prediction, options): both at once, where outcomes would repeat what is dear; else None;
-    sample(outcomes): the scores with what they are computed from, for intervals and comparisons (`resampling`);
-    item_results(gold, prediction, options): per item, in a fixed order, what it came to, for people to look at; it is
-    asked for only where organisers declare gold to be public, and never moves a score;
-    item_results_from_outcomes(gold, prediction, options, outcomes): the same of tasks whose scores are dear, so that
-    nothing is computed twice;
-    text_reports(document, options): further formats of `evergold score --format NAME`, from what `report` gives;
-    part(gold, prediction, keep): both with those items alone that are kept, by id, or by what `resample_by` says they
-    belong to; None where items cannot be told apart so (`halves`);
-    advice(options): what organisers should better set, in a sentence; None where nothing is to be said;
+    outcomes(gold, prediction, options): data per item from which every score can be recomputed, also with other weights
+    of items; JSON-able. They reveal gold: workers store them sealed;
+    score_with_outcomes(gold, prediction, options): both at once, if that spares an expensive step; else None;
+    sample(outcomes): the scores with the data they are computed from, for intervals and comparisons (`resampling`);
+    item_results(gold, prediction, options): the result of each item, in a fixed order, for people to look at; called
+    only if organisers declare gold to be public; it never moves a score;
+    item_results_from_outcomes(gold, prediction, options, outcomes): the same for tasks whose scores are expensive, so
+    that nothing is computed twice;
+    text_reports(document, options): further formats of `evergold score --format NAME`, made from `report`;
+    part(gold, prediction, keep): both reduced to the items to keep, by id or by cluster (`resample_by`); None if items
+    cannot be divided so (`halves`);
+    advice(options): a sentence on options that organisers should set as well; None if there is nothing to advise;
     metrics_by(options): for types whose metrics organisers declare: the metrics, by name; read them by `metrics_of`;
     seconds_by(options): for types whose time organisers declare: how many seconds one run may take, see `seconds_of`;
     run(files, options, runner): the scores, by a program that is not ours (`evergold.scoring.running`); such a type
-    reads no content of gold, and its gold is opened anew for every run;
-    bound_to(options): for types with `run`: all that opens gold in a run, as one line; gold is sealed for it, too;
+    reads no content of gold, and its gold is opened separately for every run;
+    bound_to(options): for types with `run`: everything that opens gold in a run, as one line, for which gold is sealed;
     needs_gpu: runs go to the `gpu` queue;
     api_version: of a task type from outside, the API_VERSION that it is written for, as a number;
-    distribution: where a task type from outside is from, `evergold-quiz 1.0.0`; filled in when it is registered.
+    distribution: the one that a task type from outside is in, `evergold-quiz 1.0.0`; filled in on registration.
     """
 
     name: str
@@ -207,7 +208,7 @@ class Task(Generic[O, I, G, P]):
 
     @property
     def has_item_results(self) -> bool:
-        """Whether it says of single items what they came to."""
+        """True if it gives the results of single items."""
         return self.item_results is not None or self.item_results_from_outcomes is not None
 
 
@@ -215,7 +216,7 @@ AnyTask = Task[Any, Any, Any, Any]
 
 
 def read_options(task: AnyTask, document: Mapping[str, Any] | None = None) -> Options:
-    """The task's options with its defaults filled in; raises InvalidOptions with every problem, each by option name."""
+    """Return the options, with the task's defaults; raises InvalidOptions with every problem, each by option name."""
     try:
         options: Options = task.options.model_validate(dict(document or {}))
     except ValidationError as invalid:
@@ -224,7 +225,10 @@ def read_options(task: AnyTask, document: Mapping[str, Any] | None = None) -> Op
 
 
 def read_gold(task: Task[O, I, G, P], path: Path, train: Sequence[Path], options: O) -> G:
-    """The gold, compared with training data if given; raises InvalidGold, or InvalidOptions where train has no use."""
+    """Read the gold, with training data to compare it with, if given.
+
+    Raises InvalidGold, or InvalidOptions if the task has no use for training data.
+    """
     if not train:
         return task.read_gold(path, options)
     if task.read_gold_with_train is None:
@@ -235,7 +239,7 @@ def read_gold(task: Task[O, I, G, P], path: Path, train: Sequence[Path], options
 def score_with_outcomes(
     task: Task[O, I, G, P], gold: G, prediction: P, options: O
 ) -> tuple[list[Score], dict[str, Any] | None]:
-    """The scores, and the outcomes that they follow from: None where the task type has none."""
+    """Return the scores, and the outcomes from which they follow; None if the task type has none."""
     if task.score_with_outcomes is not None:
         return task.score_with_outcomes(gold, prediction, options)
     scores = task.score(gold, prediction, options)
@@ -245,7 +249,7 @@ def score_with_outcomes(
 def item_results(
     task: Task[O, I, G, P], gold: G, prediction: P, options: O, outcomes: Mapping[str, Any] | None
 ) -> list[ItemResult] | None:
-    """What every item came to; None where the task type says nothing of single items. outcomes: of the scores."""
+    """Return the result of every item; None if the task type has none of single items. outcomes: of the scores."""
     if task.item_results_from_outcomes is not None and outcomes is not None:
         return task.item_results_from_outcomes(gold, prediction, options, outcomes)
     return task.item_results(gold, prediction, options) if task.item_results is not None else None
@@ -269,7 +273,7 @@ def _option_problem(task: AnyTask, fault: Mapping[str, Any]) -> Problem:
 
 
 def signature(task: str, version: int, metric: str, split: str, **parts: object) -> str:
-    """How a score was computed, as one line: `idiom-detection:1|macro_f1|zero_shot/all|labels:0,1|…`.
+    """Return how a score was computed, as one line: `idiom-detection:1|macro_f1|zero_shot/all|labels:0,1|…`.
 
     Two scores may be compared if and only if their signatures are equal. `parts` holds every option and choice that can
     move the number, as `name:value` in the order given; sequences are joined by commas, None is written `none`.

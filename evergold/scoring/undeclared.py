@@ -1,5 +1,6 @@
-"""Answers of a task that declares none: which labels or types there are is known to gold alone, so none is refused:
-not on a laptop, not on a server, with blind items or without. Teams and organisers are warned."""
+"""Labels or types of a task that declares none: only gold knows them, so no answer is refused, neither locally nor on
+the server, with blind items or without. Teams and organisers are warned.
+"""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def test_roles_have_rights(server: Path, capsys: pytest.CaptureFixture[str]) -> 
         "messages",
     ]
     assert run(["role", "rights", COMPETITION, "ada", "edit"]) == Code.ERROR
-    assert "ada is no organiser of it." in capsys.readouterr().err
+    assert "ada is not an organiser of it." in capsys.readouterr().err
     for words in (
         ["rights", COMPETITION, "grace", "scores"],
         ["grant", COMPETITION, "ada", "guest", "--right", "edit"],

@@ -191,7 +191,7 @@ def test_everything_wrong_is_said_at_once(engine: Engine, ada: User) -> None:
         "extra_total",
         "reason",
     }
-    assert faults(engine) == {"until": "Allow something: a later close, or more submissions."}
+    assert faults(engine) == {"until": "Grant a later close, more submissions, or both."}
     assert faults(engine, until=CLOSE) == {"until": "The phase closes later than that for everybody."}
     assert faults(engine, until=LATER, now=LATER) == {"until": "This is past."}
     declare(engine, ends_at=None)
@@ -201,7 +201,7 @@ def test_everything_wrong_is_said_at_once(engine: Engine, ada: User) -> None:
 def test_another_competitions_allowance_is_not_there(engine: Engine, ada: User) -> None:
     add_competition(engine, name="other")
     allowed = allow(engine, extra_total=1)
-    with writing(engine) as session, pytest.raises(EvergoldError, match="no such allowance"):
+    with writing(engine) as session, pytest.raises(EvergoldError, match="Extension not found"):
         take_back(Act(session, None, NOW, get_settings()), find_competition(session, "other"), allowed)
 
 
@@ -213,7 +213,7 @@ def test_every_member_reads_of_it_in_a_mail(engine: Engine, people: list[User], 
     (mail,) = mails
     assert "is allowed more" in mail.subject
     assert "- open until Mon 12 Jan 2026, 00:00 AoE (12 Jan, 12:00 UTC)" in mail.body
-    assert "comes after the close stands without a rank\n- The official results are frozen after the close" in mail.body
+    assert "later submissions are shown without a rank\n- The official results are frozen after the close" in mail.body
     assert "\n- 2 more in all, in each task\n" in mail.body
     assert "Reason: their cluster was down" in mail.body
     assert "/competitions/idioms/team" in mail.body
@@ -273,7 +273,7 @@ def test_a_baseline_a_merged_team_and_a_team_elsewhere_are_allowed_nothing(
         bob = session.scalars(own(Team).where(Team.name == "Bob")).one()
         bob.merged_into_id = session.scalars(own(Team).where(Team.name == "Ada")).one().id
     for name in ("Zeros", "Bob", "Gusts"):
-        assert faults(engine, team=name, extra_total=1) == {"team": "There is no team of this name."}
+        assert faults(engine, team=name, extra_total=1) == {"team": "No team has this name."}
     with reading(engine) as session:
         assert teams_to_allow(session, find_competition(session, COMPETITION)) == ["Ada", EARLIER_TEAM]
 

@@ -315,5 +315,5 @@ def test_nothing_is_to_be_confirmed_where_nothing_declares_it(sqlite_engine: Eng
     add_user(sqlite_engine, "ada")
     with reading(sqlite_engine) as session:
         assert confirmation_of(session, find_competition(session, COMPETITION)) is None
-    with pytest.raises(NotConfirmed, match="Nothing of this competition is to be confirmed"):
+    with pytest.raises(NotConfirmed, match="This competition has no scores to confirm"):
         confirm(sqlite_engine)

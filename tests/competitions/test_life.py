@@ -139,7 +139,7 @@ def test_a_pause_says_why_and_a_reason_goes_with_it(here: Engine) -> None:
 def test_who_has_submitted_goes_on_seeing_results(here: Engine) -> None:
     ada = add_user(here, "ada")
     submit(here, ada)
-    with pytest.raises(ImpossibleStage, match="private, but no draft"):
+    with pytest.raises(ImpossibleStage, match="make it private instead of a draft"):
         live(here, Stage.DRAFT)
     live(here, Stage.PRIVATE)
     assert seen_by(here, ada) == [True]

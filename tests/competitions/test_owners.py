@@ -154,7 +154,7 @@ def test_whoever_holds_fewer_rights_takes_nobodys_with_more(sqlite_engine: Engin
     with writing(sqlite_engine) as session:
         for place, rights in ((COMPETITION, (Right.EDIT,)), (ELSEWHERE, ALL_RIGHTS)):
             grant_role(session, named_competition(session, place), fay, Role.ORGANISER, NOW, rights=rights)
-    with pytest.raises(Forbidden, match="edda holds rights that you do not"):
+    with pytest.raises(Forbidden, match="edda has rights that you lack"):
         leave(sqlite_engine, people["edda"], fay)
     assert leave(sqlite_engine, fay, people["edda"])
 

@@ -79,7 +79,7 @@ def test_where_all_is_there_nothing_is_missing(ready: Engine) -> None:
         "items": (True, "Teams download them."),
         "gold": (True, "The workers have it."),
         "description": (True, "Written."),
-        "dates": (True, "A phase is open or ahead."),
+        "dates": (True, "A phase is open or upcoming."),
         "example": (True, "Teams download it."),
         "metric": (True, "A board ranks by it."),
     }
@@ -148,7 +148,7 @@ def test_a_description_may_be_that_of_a_task_and_dates_may_lie_behind(ready: Eng
     assert points(ready)["dates"].words == "All phases are over."
     with writing(ready) as session:
         find_competition(session, COMPETITION).phases[0].ends_at = None
-    assert points(ready)["dates"].words == "A phase is open or ahead."
+    assert points(ready)["dates"].words == "A phase is open or upcoming."
 
 
 def test_every_task_needs_a_board_that_ranks(ready: Engine) -> None:

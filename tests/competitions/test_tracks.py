@@ -212,7 +212,7 @@ def demo(tmp_path: Path) -> Folder:
 def test_tracks_without_fault_are_found_sound(demo: Folder) -> None:
     demo.change("        task: detection\n", "        task: detection\n        track: closed\n")
     demo.change("method:", "track: open, method:")
-    assert demo.said() == ["8 warning: no board shows the track 'open': its submissions stand nowhere"]
+    assert demo.said() == ["8 warning: no board shows the track 'open': its submissions are on no board"]
 
 
 def test_an_unknown_track_of_a_board_or_a_baseline_is_an_error(demo: Folder) -> None:

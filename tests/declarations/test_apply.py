@@ -212,7 +212,7 @@ def test_gold_that_comes_later_opens_the_phase_and_lets_baselines_in(engine: Eng
     demo.change("            gold: demo/evaluation.csv\n", "")
     first = apply(engine, demo)
     assert f"added task {WHAT}, no gold yet: submissions are refused until it is there" in made(first)
-    waiting = [f"baseline 'Majority' of {WHAT} waits for the gold, and is submitted as it comes"]
+    waiting = [f"baseline 'Majority' of {WHAT} waits for the gold, and is submitted as soon as it is there"]
     assert noted(first) == noted(apply(engine, demo)) == waiting
     assert counts(engine)["submissions"] == 0
     demo.change(

@@ -72,7 +72,7 @@ def test_the_usual_story_has_no_findings(demo: Competition) -> None:
         ),
         (
             ("visibility: {board: ranks_only}",),
-            "36 warning: without 'public_from' the board shows ranks alone for ever: write a moment, or 'close'",
+            "36 warning: without 'public_from' the board shows only ranks for ever: write a moment, or 'close'",
         ),
         (
             ("visibility: {own_scores: never}",),
@@ -164,7 +164,7 @@ def test_official_results_that_nobody_could_see(demo: Competition) -> None:
     evaluation(demo, "visibility: {board: hidden}", "snapshot: true")
     assert demo.said() == [
         "36 warning: without 'public_from' the board is hidden for ever: write a moment, or 'close'",
-        "37 error: the board is hidden for ever, and its official results with it: say 'public_from'",
+        "37 error: the board is hidden for ever, and its official results with it: set 'public_from'",
     ]
 
 

@@ -75,9 +75,9 @@ def test_what_can_be_seen_through_stays_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (lambda: b"<svg xmlns='http://www.w3.org/2000/svg'><script/></svg>", "no PNG, JPEG or WebP"),
-        (lambda: image("GIF"), "no PNG, JPEG or WebP"),
-        (lambda: b"", "no PNG, JPEG or WebP"),
+        (lambda: b"<svg xmlns='http://www.w3.org/2000/svg'><script/></svg>", "not a PNG, JPEG or WebP"),
+        (lambda: image("GIF"), "not a PNG, JPEG or WebP"),
+        (lambda: b"", "not a PNG, JPEG or WebP"),
         (lambda: image("JPEG", (400, 400))[:600], "damaged"),
         (lambda: image(mode="L", size=(8000, 8000)), "40 million pixels"),
         (lambda: image("PNG") + bytes(16 * 2**20), "larger than 16 MiB"),
@@ -172,11 +172,11 @@ def findings(demo: Folder) -> list[str]:
     ("text", "told"),
     [
         ("![A map](figure.png)", []),
-        ("![](figure.png)", ["warning: figure.png says nothing to those who do not see it"]),
+        ("![](figure.png)", ["warning: figure.png has no description for people who cannot see it"]),
         ("![A map](gone.png)", ["error: the image gone.png does not exist"]),
         ("![A map](items.png)", ["error: items.png is no image"]),
         ("![A map](figure.svg)", ["warning: figure.svg is not shown"]),
-        ("![A map](https://example.org/a.png)", ["warning: images from elsewhere are not shown"]),
+        ("![A map](https://example.org/a.png)", ["warning: images from other sites are not shown"]),
     ],
 )
 def test_an_image_that_cannot_be_shown_is_told_at_its_text(demo: Folder, text: str, told: list[str]) -> None:

@@ -29,7 +29,7 @@ def test_it_is_applied_and_may_be_shown_with_the_close(place: Place, sqlite_engi
         (GOLD, "private_part: {share: 1, seed: a seed that nobody knows}", "must be below 1"),
         (GOLD, "private_part: {share: 0.5, seed: too short}", "has fewer than 16 characters"),
         (GOLD, "private_part: {share: 0.5}", "has no 'seed', which it needs"),
-        (PRACTICE, "private_part: {share: 0.5, seed: a seed that nobody knows}", "has no end: say 'shown_from'"),
+        (PRACTICE, "private_part: {share: 0.5, seed: a seed that nobody knows}", "has no end: set 'shown_from'"),
         (
             PRACTICE,
             "private_part: {share: 0.5, seed: a seed that nobody knows, shown_from: close}",
@@ -48,13 +48,13 @@ def test_it_is_applied_and_may_be_shown_with_the_close(place: Place, sqlite_engi
         (
             GOLD,
             "gold_is_public: true\n            private_part: {share: 0.5, seed: a seed that nobody knows}",
-            "gold that everybody has hides no part",
+            "public gold cannot have a private part",
         ),
         (
             GOLD,
             "entry: ladder\n            ladder_step: 0.1\n"
             "            private_part: {share: 0.5, seed: a seed that nobody knows}",
-            "a Ladder tells no score but a team's record",
+            "a Ladder shows only a team's record",
         ),
     ],
 )

@@ -66,11 +66,11 @@ def asked(said: dict[str, Any]) -> dict[str, Any]:
             lambda said: task(said).update(program="nowhere"),
             "the program nowhere does not exist: it is a folder",
         ),
-        (lambda said: task(said).update(program="competition.yaml"), "cannot be taken: a program is a folder or a zip"),
+        (lambda said: task(said).update(program="competition.yaml"), "cannot be used: a program is a folder or a zip"),
         (lambda said: task(said)["options"].update(contract="evalai"), "has no __init__.py: an EvalAI program is a"),
         (lambda said: task(said)["options"].update(program_sha256="0" * 64), "name the program under `program`"),
         (lambda said: task(said)["options"].update(metrics=[]), "'metrics'"),
-        (lambda said: asked(said).update(gold_is_public=True), "says nothing of single items"),
+        (lambda said: asked(said).update(gold_is_public=True), "gives no results of single items"),
         (lambda said: asked(said).update(gold="gold.csv"), "gold that an organisers' own program opens is sealed"),
         (
             lambda said: asked(said).update(private_part={"share": 0.5, "seed": "0123456789abcdef"}),

@@ -141,7 +141,7 @@ def test_taking_it_back_forgets_what_was_kept(place: Place) -> None:
         "slices shown: ranked, before all",
         "intervals, rank ranges and p are hidden from now on",
         "decimals shown: 4, before all",
-        "teams see no single item any more",
+        "teams no longer see single items",
         "its boards may look different",
     ]
     assert kept(place) == 0

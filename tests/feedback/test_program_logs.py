@@ -54,7 +54,7 @@ def told(engine: Engine, submission_id: UUID, user: User, seen_as: SeenAs | None
         try:
             log = find_program_log(session, submission_id, Viewer(user, NOW, seen_as))
         except NoProgramLog:
-            return "nothing to read"
+            return "There is no log of an organisers' program"
         except NotFound:
             return "no such submission"
     return log.stdout, log.stderr
@@ -79,11 +79,11 @@ def test_a_team_reads_what_it_is_shown_while_it_sees_its_scores(engine: Engine, 
     assert told(engine, sent, people[0]) == ("for teams", None)
     assert told(engine, sent, people[1]) == "no such submission"
     hide(engine, own_scores="never")
-    assert told(engine, sent, people[0]) == "nothing to read"
+    assert told(engine, sent, people[0]) == "There is no log of an organisers' program"
 
 
 def test_there_is_no_log_where_no_program_scores(engine: Engine, sent: UUID, people: list[User]) -> None:
     with writing(engine) as session:
         task = session.get_one(CompetitionTask, the_phase_task(session).task_id)
         task.task_type, task.options = "idiom-detection", {}
-    assert told(engine, sent, people[0]) == "nothing to read"
+    assert told(engine, sent, people[0]) == "There is no log of an organisers' program"

@@ -244,7 +244,7 @@ def test_a_page_says_it_in_words_and_draws_it(unscored: Place) -> None:
     assert page.count('class="interval"') == 3
     assert page.count(' cluster"') == 2, "three teams, each better than the next"
     assert "95 % interval: " in page
-    assert "The same numbers at home" not in page, "its gold is hidden"
+    assert "Reproduce these numbers" not in page, "its gold is hidden"
     place.make_gold_public(unscored.site.engine)
     with unscored.client("anonymous") as anybody:
         assert "evergold compare FIRST SECOND --task" in anybody.send("GET", f"{PAGE}?compact=1").text

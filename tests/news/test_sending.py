@@ -281,7 +281,7 @@ def test_who_lost_their_right_is_told_nothing_more(
         revoke_role(session, find_competition(session, COMPETITION), olga, Role.ORGANISER, NOW)
     assert deliver(engine) == 0
     assert there.received == []
-    assert the_webhook(engine, webhook_id).disabled_why.startswith("whoever saved it last does not")
+    assert the_webhook(engine, webhook_id).disabled_why.startswith("the person who saved it last no longer")
 
 
 @pytest.mark.parametrize("audience", [WebhookAudience.ORGANISERS, WebhookAudience.PUBLIC])
@@ -294,7 +294,7 @@ def test_who_is_blocked_on_the_server_lends_no_eyes(
         block_account(session, session.get_one(User, olga.id), "Spam.", by=None, now=NOW)
     assert deliver(engine) == 0, "also before the sweep comes by"
     assert there.received == []
-    assert the_webhook(engine, webhook_id).disabled_why == "whoever saved it last is blocked on this server."
+    assert the_webhook(engine, webhook_id).disabled_why == "the person who saved it last is blocked on this server."
 
 
 def test_who_is_blocked_in_the_competition_lends_nothing_there_and_saves_nothing(
@@ -311,7 +311,7 @@ def test_who_is_blocked_in_the_competition_lends_nothing_there_and_saves_nothing
         block(Act(session, None, NOW, LOOPBACK), find_competition(session, COMPETITION), ada, "Rude.")
     assert deliver(engine) == 1
     assert (statuses(engine, of_ada), statuses(engine, of_bob)) == (["dropped"], ["delivered"])
-    assert the_webhook(engine, of_ada).disabled_why == "whoever saved it last is blocked in this competition."
+    assert the_webhook(engine, of_ada).disabled_why == "the person who saved it last is blocked in this competition."
     with pytest.raises(BlockedHere):
         hook(engine, ada, there, audience=WebhookAudience.TEAM)
 

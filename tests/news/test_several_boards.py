@@ -220,7 +220,7 @@ def test_with_whose_eyes_a_webhook_looks(engine: Engine, people: list[User], the
         with pytest.raises(NotSeen):
             looking(session, webhooks["server"], 4711, LOOPBACK, NOW)
         webhooks["team"].owner_id = bob.id
-        assert "does not belong to its audience" in why_not_lent(session, webhooks["team"])
+        assert "no longer belongs to its audience" in why_not_lent(session, webhooks["team"])
         webhooks["server"].owner_id = olga.id
         assert why_not_lent(session, webhooks["server"])
         revoke_role(session, find_competition(session, COMPETITION), olga, Role.ORGANISER, NOW)

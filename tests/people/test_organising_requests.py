@@ -106,7 +106,7 @@ def test_where_administrators_alone_create_the_answer_promises_no_more(engine: E
     with writing(engine) as session:
         answer_request(Act(session, None, NOW, ADMINS), number, is_approved=True)
     (mail,) = mails(engine, ada.email)
-    assert "will make yours" in mail.body
+    assert "will create yours" in mail.body
     assert "you may create" not in mail.body
 
 

@@ -193,7 +193,7 @@ def test_a_task_is_in_one_open_set_at_most(engine: Engine, scored: dict[str, Any
 def test_gold_older_than_what_is_in_use_is_refused(engine: Engine, scored: dict[str, Any]) -> None:
     with writing(engine) as session:
         publish_gold(session, the_phase_task(session), 2, user=None, now=NOW)
-    with pytest.raises(OlderGold, match="put the older gold once more"):
+    with pytest.raises(OlderGold, match="upload the older gold again"):
         start(engine, gold_version=1)
     assert start(engine, gold_version=2)
 
@@ -467,7 +467,7 @@ def test_a_failed_run_of_the_set_holds_it_up(engine: Engine, scored: dict[str, A
     fail(engine, run_id)
     with pytest.raises(RescoringNotReady, match="1 failed on our side"):
         publish(engine, number)
-    assert "The team was not told, and its score stays" in mails(engine)[0].body
+    assert "The team was not notified, and its score does not change" in mails(engine)[0].body
     with reading(engine) as session:
         assert [(one.run_id, one.rescoring) for one in failed_runs(session)] == [(run_id, number)]
     with writing(engine) as session:

@@ -86,7 +86,7 @@ def test_a_choice_is_for_the_boards_whose_setting_was_entered(choosing: Engine, 
     assert rows(look(choosing, board="one-shot")) == [(1, "Ada", 0.9)]
     assert choose(choosing, both, ada, board="one-shot") == ["one-shot"]
     assert rows(look(choosing, board="one-shot")) == [(1, "Ada", 0.5)]
-    with pytest.raises(NotFound, match="it can stand on 'one-shot'"):
+    with pytest.raises(NotFound, match="it can be on 'one-shot'"):
         choose(choosing, only, ada, board="zero-shot")
 
 
@@ -99,7 +99,7 @@ def test_teams_choose_for_themselves_alone(choosing: Engine, people: list[User])
     assert rows(look(choosing)) == [(1, "Ada", 0.5), (2, "Bob", 0.1)]
     with pytest.raises(NotFound):
         choose(choosing, mine, bob)
-    with pytest.raises(Forbidden, match="Only the team chooses"):
+    with pytest.raises(Forbidden, match="Only the team can choose"):
         choose(choosing, mine, add_user(choosing, "root", is_administrator=True))
 
 

@@ -204,7 +204,7 @@ def test_a_ladder_tells_no_more_by_what_is_withdrawn(engine: Engine, people: lis
     declare(engine, entry_rule=EntryRule.LADDER, ladder_step=0.05)
     enter(engine, ada, 0.5)
     record = enter(engine, ada, 0.9, minute=1)
-    with pytest.raises(NotWithdrawable, match="On a Ladder"):
+    with pytest.raises(NotWithdrawable, match="on a Ladder"):
         withdraw(engine, record, ada)
     assert rows(look(engine)) == [(1, "Ada", 0.9)]
 

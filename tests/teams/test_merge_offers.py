@@ -64,9 +64,9 @@ def test_an_offer_is_nobody_elses_to_answer(engine: Engine, people: list[User]) 
     offer = ask(engine, ada, "Second")
     for number in (offer, offer + 1000):
         for deed in (accept, end):
-            with pytest.raises(NotFound, match="no such offer"):
+            with pytest.raises(NotFound, match="Offer not found"):
                 deed(engine, eve, number)
-    with pytest.raises(NotFound, match="no such offer"):
+    with pytest.raises(NotFound, match="Offer not found"):
         accept(engine, ada, offer)
 
 
@@ -99,7 +99,7 @@ def test_there_is_somebody_to_ask(engine: Engine, people: list[User], name: str)
     add_team(engine, name="Empty")
     with pytest.raises(InvalidForm) as refused:
         ask(engine, people[0], name)
-    assert refused.value.details["fields"] == {"team": "There is no team of this name that could answer."}
+    assert refused.value.details["fields"] == {"team": "No team of this name can answer."}
 
 
 def test_nobody_merges_with_themselves(engine: Engine, people: list[User]) -> None:

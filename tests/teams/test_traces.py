@@ -94,7 +94,7 @@ def test_a_captain_who_removes_themselves_is_told_at_the_field(sqlite_engine: En
     found(sqlite_engine, people[0], "Owls")
     with pytest.raises(InvalidForm) as refused:
         remove(sqlite_engine, people[0], "ada")
-    assert refused.value.details["fields"] == {"username": "That is you: leave the team instead."}
+    assert refused.value.details["fields"] == {"username": "You cannot remove yourself: leave the team instead."}
 
 
 def test_registrations_are_listed_as_they_came_and_by_status(sqlite_engine: Engine, people: list[User]) -> None:

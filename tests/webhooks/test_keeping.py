@@ -504,8 +504,8 @@ def test_webhooks_of_blocked_people_end_and_their_owners_read_why(
         assert named(hooks, webhooks_of_blocked(session)) == ["ada", "questions"]
         whys = {name: why_blocked(session, session.get_one(Webhook, number)) for name, number in hooks.items()}
     assert {name: why for name, why in whys.items() if why} == {
-        "questions": "whoever saved it last is blocked on this server.",
-        "ada": "whoever saved it last is blocked in this competition.",
+        "questions": "the person who saved it last is blocked on this server.",
+        "ada": "the person who saved it last is blocked in this competition.",
     }
     with writing(engine) as session:
         ends = [end_of_blocked(session, number, SETTINGS, NOW + HOUR) for _ in range(2) for number in hooks.values()]

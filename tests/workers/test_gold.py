@@ -188,7 +188,7 @@ def test_sealed_gold_that_was_read_before_is_still_for_its_own_place_alone(tmp_p
     places = [GoldPlace("idioms", phase, "detection", TASK.name, 1, digest) for phase in ("a", "b")]
     here, elsewhere = (SealedGold(sealed.file.sha256, sealed.commitment, sealed.keys, place) for place in places)
     read_sealed_gold(task, OPTIONS, here)
-    with pytest.raises(SealBroken, match="put it there again"):
+    with pytest.raises(SealBroken, match="upload it there again"):
         read_sealed_gold(task, OPTIONS, elsewhere)
 
 

@@ -380,5 +380,5 @@ def test_gold_that_was_sealed_before_it_was_bound_is_scored_and_always_hidden(
     said = " ".join(checks(engine))
     assert "version 1 (sealed by an older Evergold" in said
     assert "declared public, but hidden here" in said
-    with pytest.raises(SealBroken, match="put it again, with --public"):
+    with pytest.raises(SealBroken, match="upload it again, with --public"):
         make_public(engine, PLACE, None, NOW)

@@ -297,7 +297,7 @@ def test_another_program_does_not_open_the_gold_until_it_is_put_again(
 ) -> None:
     told = apply(engine, forms, program=OTHER)
     assert any(one.startswith("changed program of task 'reinflection' of 'forms' from") for one in told)
-    assert any("sealed for the program, command and environment of before: put it again" in one for one in told)
+    assert any("sealed for the previous program, command and environment: upload it again" in one for one in told)
     run = scored(engine, ada, GOOD)
     assert (run.status, run.attempts) == (RunStatus.QUEUED, 0)
     assert NOT_FOR_PROGRAM in (run.failure or "")

@@ -277,7 +277,7 @@ def test_under_other_options_than_it_was_sealed_with_no_line_is_told(engine: Eng
     assert found.check_state == GoldCheck.INVALID
     (told,) = found.problems
     assert told["line"] is None
-    assert "options are not those" in told["sentence"]
+    assert "options have changed" in told["sentence"]
 
 
 def test_gold_exchanged_in_the_database_is_told_as_such(engine: Engine) -> None:

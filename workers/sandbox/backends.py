@@ -115,7 +115,7 @@ def trials_of(path: str) -> list[Trial]:
 
 
 def try_out(backend: Bubblewrap) -> str:
-    """Run nearly nothing; return why that failed, empty if it did not."""
+    """Run a minimal program; return why that failed, empty if it did not."""
     with tempfile.TemporaryDirectory() as folder:
         places = [Path(folder, name) for name in ("program", "ref", "res")]
         for place in places:

@@ -62,7 +62,7 @@ class BubblewrapBox:
         self.group = group
 
     def look(self, limits: Limits) -> tuple[Ended, str] | None:
-        """Return which bound is exceeded, and the words."""
+        """Return the bound that is exceeded, with a message; None if none is."""
         if self.group is not None and self.group.was_out_of_memory():
             return Ended.TOO_MUCH_MEMORY, watching.memory_words(limits)
         return watching.look(self.init, limits, APP)

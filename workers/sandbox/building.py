@@ -182,8 +182,9 @@ def _describe(interpreter: Interpreter, pins: str) -> Built:
 
 
 def identity_of(pins: str) -> str:
-    """Return which packages the pins name: versions without the hashes of their files, of which a registry may get
-    more; where there is no version, but an address, with them.
+    """Return the packages that the pins name, by version without the hashes of files, of which a registry may get more.
+
+    A package with an address instead of a version keeps its hashes.
     """
     whole = (line.strip() for line in pins.replace("\\\n", " ").splitlines())
     named = [line for line in whole if line and not line.startswith("#")]
@@ -220,7 +221,7 @@ def _uv() -> list[str]:
 
 
 def _call(command: list[str]) -> str:
-    """Run a command and return what it printed. Raises CannotBuild with the end of what it complained about."""
+    """Run a command and return what it printed. Raises CannotBuild with the end of its error output."""
     done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)  # noqa: S603
     if done.returncode:
         raise CannotBuild(f"{Path(command[0]).name} failed:\n{(done.stderr or done.stdout).strip()[-2000:]}")

@@ -1,4 +1,4 @@
-"""One run from outside: feed the sandbox, read its frames, look at it every tenth of a second, end it in time."""
+"""One run from outside: feed the sandbox, read its frames, check its bounds every tenth of a second, end it in time."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Box(Protocol):
     counts_processes: bool
 
     def look(self, limits: Limits) -> tuple[Ended, str] | None:
-        """Return which bound is exceeded, and the words."""
+        """Return the bound that is exceeded, with a message; None if none is."""
 
     def end(self) -> None:
         """End all of its processes, at once and whatever they do; more than once is harmless."""
@@ -40,7 +40,7 @@ class Box(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Why we ended a run."""
+    """The reason why a run was ended from outside."""
 
     ended: Ended
     words: str

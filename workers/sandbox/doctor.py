@@ -82,7 +82,7 @@ def _bubblewrap() -> Iterator[Finding]:
 
 
 def _sandbox(trials: list[Trial]) -> Finding:
-    """Return what the trials came to: the strictest form that works, and what it lacks."""
+    """Return the finding of the trials: the strictest form that works, and what it lacks."""
     working = next((trial.backend for trial in trials if not trial.words), None)
     strictest = trials[0].words
     if working is None:

@@ -173,7 +173,7 @@ def list_environments() -> list[Built]:
 
 
 def stamp_of(executable: str) -> str:
-    """Return what changes when another version of this file is installed; empty if there is none."""
+    """Return a text that changes when another version of this file is installed; empty if there is none."""
     try:
         found = Path(executable).stat()
     except OSError:

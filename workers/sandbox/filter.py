@@ -1,7 +1,7 @@
 """The seccomp filter of a sandbox: a table of system calls, compiled to the bytes that bubblewrap's `--seccomp` takes.
 
-Compiled here, because there is no kept package on PyPI that does it: libseccomp's own binding belongs to Debian's
-Python. The language is the kernel's classic BPF, eight bytes an instruction (linux/filter.h, linux/seccomp.h).
+Compiled here, because no maintained package on PyPI does it: libseccomp's own binding belongs to Debian's Python. The
+language is the kernel's classic BPF, eight bytes an instruction (linux/filter.h, linux/seccomp.h).
 
 What is refused gives EPERM, as if a right were missing, so that programs which only try go on. `clone3` hides its flags
 behind a pointer: it gives ENOSYS, and the C library falls back to `clone`, whose flags are looked at.

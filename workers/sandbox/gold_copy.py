@@ -22,7 +22,8 @@ _MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of random name there, for it
 
 @contextmanager
 def readable_copy(folder: Path, uid: int | None) -> Iterator[Path]:
-    """Give a folder that this user can read: itself if that is who we are, else a copy for the time of the block.
+    """Yield a folder that this user can read: the given one if the process runs as that user, else a copy for the
+    block's time.
 
     Only root can hand a copy to another user. Else everybody may read it, but nobody reaches it: the folder above is
     the worker's own, and what mounts it has the rights to do so. Raises ValueError if anything but files and folders

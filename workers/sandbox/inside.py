@@ -2,10 +2,11 @@
 
 It reads one stream from stdin: settings, the words of the command, and the files of program and submission. It writes
 frames to stdout: a letter, a length, and bytes (`workers.sandbox.stream`). As process 1 it cannot be signalled from
-inside, and when it ends, for whatever reason, the kernel ends all others. It ends as soon as nobody holds its stdin
-any more.
+inside, and when it ends, for whatever reason, the kernel ends all others. It ends as soon as nobody holds its stdin any
+more.
 
-Needs only Python 3.6 and its library; images of organisers may have no newer one. What is quoted is for that.
+Needs only Python 3.6 and its library; images of organisers may have no newer one. Annotations are quoted for that
+reason.
 """
 
 import errno
@@ -104,7 +105,7 @@ def unpack(stream: Stream, folder: str) -> None:
 
 
 def stay_on_few_processors() -> None:
-    """Use at most PROCESSORS of the processors, from a place of its own: others' programs use others."""
+    """Use at most PROCESSORS of the processors, beginning at a random one, so that programs share out all of them."""
     if hasattr(os, "sched_setaffinity"):
         here = sorted(os.sched_getaffinity(0))
         if len(here) > PROCESSORS:
@@ -138,7 +139,7 @@ def start(words: "list[str]", folder: str, settings: "dict[str, int]") -> "tuple
 
 
 def bound(settings: "dict[str, int]") -> None:
-    """Set what the kernel bounds for each process, this one, too; who watches from outside bounds their sums."""
+    """Set the kernel's limits of each process, this one included; their sums are bounded from outside."""
     seconds, processes = settings["processor_seconds"], settings["processes"]
     for which, soft, hard in (
         (resource.RLIMIT_CPU, seconds, seconds + 1),
@@ -306,7 +307,7 @@ def send(letter: bytes, content: bytes = b"") -> None:
 
 
 def write(descriptor: int, content: bytes) -> None:
-    """Write all of it."""
+    """Write all of the data."""
     view = memoryview(content)
     while view:
         view = view[os.write(descriptor, view) :]

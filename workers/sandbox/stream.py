@@ -41,7 +41,7 @@ _RESERVED = 2
 
 
 class BrokenStream(Exception):
-    """A stream that no sandbox sends: its supervisor was changed from within."""
+    """The stream is not what a supervisor sends, so the program must have changed it from within."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def feed_of(program: Path, submission: Path) -> Feed:
 
 
 def plain_parts(root: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """Yield all files and folders below this one, each folder before its own. Raises ValueError for anything else."""
+    """Yield all files and folders below this one, a folder before its content. Raises ValueError for anything else."""
     for folder, names, filenames in os.walk(root):
         for name in (*names, *filenames):
             path = Path(folder, name)

@@ -30,7 +30,7 @@ class Use:
 
 
 def look(init: int, limits: Limits, folder: str) -> tuple[Ended, str] | None:
-    """Return which bound is exceeded, and the words; None if none is.
+    """Return the bound that is exceeded, with a message; None if none is.
 
     init: process 1 of the sandbox, by its number here; counted as well, for a program can make it do its work. folder:
     the one that can be written, inside.

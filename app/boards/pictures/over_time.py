@@ -18,7 +18,7 @@ MOST_ENTRIES = 1000
 MOST_DAYS = 92
 _EVERY = "Points are scored submissions; the line is the best score to date."
 _NEWEST = "Points are the latest scored submissions; the line is the best score among them."
-_STOOD = "Points are entries as they came, also those replaced since then; the line is the best score to date."
+_STOOD = "Points are all entries so far, including those replaced since; the line is the best score to date."
 _STANDING = "Points are current entries; the line is the best score to date."
 
 

@@ -49,7 +49,7 @@ def plane(session: Session, seen: Seen, wanted: str | None = None) -> Picture | 
         + "; ".join(
             f"{point.label}: {names[1]} {y.text_of(point.y)}, {names[0]} {x.text_of(point.x)}" for point in named
         )
-        + ("; the others stand in the table." if len(named) < len(drawn) else ".")
+        + ("; the others are in the table." if len(named) < len(drawn) else ".")
         + _not_drawn([point for _, point in points if point not in drawn]),
         x=x,
         y=y,

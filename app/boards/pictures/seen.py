@@ -122,9 +122,9 @@ def _drawn(whole: UnfilteredBoard, sight: ViewerContext, half: Half | None) -> D
 
 
 def _stood(session: Session, asked: EntrySource, board: Board, since: datetime | None) -> frozenset[int]:
-    """Return the runs from then on that were entries while everybody could see the board, where the latest counts.
+    """Return the runs since a moment that were entries while everybody could see the board, where the latest counts.
 
-    Of a board that was hidden at first these are the entries of the moment when it was shown, and all later ones.
+    For a board that was hidden at first: the entries at the moment when it was shown, and all later ones.
     """
     rules = rules_of(asked.phase, asked.phase_task, board)
     if rules is None:
@@ -142,7 +142,7 @@ def _stood(session: Session, asked: EntrySource, board: Board, since: datetime |
 def _tries(
     session: Session, asked: EntrySource, board: Board, half: Half | None, since: datetime | None
 ) -> list[LeaderboardRow]:
-    """Return a row for every scored team submission from then on, with its ranking score alone."""
+    """Return a row for every scored team submission since a moment, with its ranking score alone."""
     score = (board.rank_metric, board.rank_split)
     column = next(one for one in board_columns(board) if (one.metric, one.split) == score)
     rules = rules_of(asked.phase, asked.phase_task, board)

@@ -66,7 +66,7 @@ def distribution(seen: Seen) -> Picture | None:
 
 
 def _ranges(values: Sequence[float], most: int, finest: float) -> tuple[float, float, int]:
-    """Return start, width (no finer than the shown digits) and number of the ranges; in round numbers."""
+    """Return start, width and number of the ranges: round numbers, no finer than the shown digits."""
     low, high = min(values), max(values)
     step = max(round_step((high - low) or 10 * finest, most - 1), finest)
     first, last = floor(low / step + _TINY), ceil(high / step - _TINY)

@@ -477,7 +477,7 @@ def _tell_items(work: Work, row: PhaseTask, what: str) -> None:
 
 
 def phase_task_values(declared: PhaseTaskDeclaration) -> dict[str, Any]:
-    """Return all columns but the gold, with only those deviations from the phase that were declared."""
+    """Return the columns of a phase task but for the gold, with only the declared deviations from the phase."""
     own = declared.model_dump(mode="json", exclude_unset=True, include=_OF_ENTRY | {"limits", "visibility"})
     return {
         "options": declared.options,

@@ -48,8 +48,8 @@ def baseline_refusal(work: Work, phase_task: PhaseTask, name: str, what: str) ->
         return None
     return (
         f"Baseline '{name}' of {what} cannot be scored: at most {MOST_BASELINES} baselines a phase, changed files "
-        "included, are scored while its gold is hidden, as each score tells something of it. Leave it out, or make the "
-        "gold public first."
+        "included, are scored while its gold is hidden, as each score reveals something about it. Leave it out, or "
+        "make the gold public first."
     )
 
 
@@ -94,7 +94,9 @@ def apply_baselines(
     ranked = []
     for baseline in declared:
         if phase_task.gold is None:
-            work.changes.note(f"baseline '{baseline.name}' of {what} waits for the gold, and is submitted as it comes")
+            work.changes.note(
+                f"baseline '{baseline.name}' of {what} waits for the gold, and is submitted as soon as it is there"
+            )
             continue
         file = stored(baseline.file)
         team = _team(work, competition, baseline.name)

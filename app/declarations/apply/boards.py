@@ -99,7 +99,7 @@ def _apply_historic(
 
 
 def _values(result: Published) -> dict[str, Any]:
-    """Return the columns of the table; a published rank stands among the scores, see `HistoricRow`."""
+    """Return the columns of the table; a published rank is stored among the scores, see `HistoricRow`."""
     values = {field.name: getattr(result, field.name) for field in fields(Published) if field.name != PUBLISHED_RANK}
     return values if result.rank is None else values | {"scores": {**result.scores, PUBLISHED_RANK: result.rank}}
 

@@ -148,7 +148,10 @@ class _Sides:
 
 
 def choose_declaration(work: Work, loaded: LoadedCompetition, stack: ExitStack, on_edits: OnEdits) -> ChosenDeclaration:
-    """Choose the file, the file merged with edits, or what holds; the folder of these lives as long as `stack`."""
+    """Return what to apply: the file, the file merged with edits, or the current declaration again.
+
+    Its folder lives as long as `stack`.
+    """
     competition = work.session.scalar(select(Competition).where(Competition.name == loaded.declaration.name))
     newest = newest_revision(work.session, competition) if competition else None
     if competition is None or newest is None or newest.source == RevisionSource.FILE:
@@ -171,7 +174,7 @@ def choose_declaration(work: Work, loaded: LoadedCompetition, stack: ExitStack, 
 
 
 def _merged(work: Work, sides: _Sides, place: tuple[Competition, ExitStack], on_edits: OnEdits) -> ChosenDeclaration:
-    """Merge the file with the edits; fall back to what holds, with the reason, where that is impossible."""
+    """Merge the file with the edits; where that is impossible, return the current declaration with the reason."""
     competition, stack = place
     edits = edits_words(work.session, competition)
     merge, present = sides.merge(on_edits.preferred), _present(work, sides.server, stack)

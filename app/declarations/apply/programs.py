@@ -1,4 +1,4 @@
-"""Gold that organisers' own programs open: sealed for one program, so that a changed one needs it put again."""
+"""Gold sealed for organisers' own programs: if a program changes, its gold must be uploaded again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.models import Competition, CompetitionTask, Phase, PhaseTask
 
 
 def bound_programs(session: Session, competition: str) -> dict[int, str]:
-    """Return what may open the sealed gold of each phase task that has some in use, by id; only where programs do."""
+    """Return the program that may open the gold in use, by id of the phase task; only for tasks that have both."""
     rows = session.execute(
         select(PhaseTask, CompetitionTask)
         .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
@@ -33,7 +33,7 @@ def bound_programs(session: Session, competition: str) -> dict[int, str]:
 def note_gold_to_put_again(
     work: Work, competition: Competition, phase_tasks: Mapping[tuple[str, str], PhaseTask], before: Mapping[int, str]
 ) -> None:
-    """Note each task in a phase whose gold the changed program does not open. before: as `bound_programs` found."""
+    """Note each task in a phase whose gold the changed program cannot open any more. before: from `bound_programs`."""
     if not before:
         return
     work.session.flush()
@@ -42,6 +42,6 @@ def note_gold_to_put_again(
         if asked.id in before and now.get(asked.id) != before[asked.id]:
             what = f"'{task}' in phase '{phase}' of '{competition.name}'"
             work.changes.note(
-                f"the gold of {what} is sealed for the program, command and environment of before: put it again, with "
-                "--publish; until then submissions wait"
+                f"the gold of {what} is sealed for the previous program, command and environment: upload it again, "
+                "with --publish; until then submissions wait"
             )

@@ -80,7 +80,13 @@ def _tell(session: Session, blueprint: Blueprint, settings: Settings, now: datet
     saved = moment_words(blueprint.changed_at.replace(second=0))
     body = (
         f"“{title}”, {what}, was not saved since {saved}.\n\n"
-        f"It is cleared with its files on {until}. Save any step of it and it stays:\n"
+        f"It will be deleted with its files on {until}. To keep it, save any step of it:\n"
         f"{public_address(settings, links.organise(blueprint.id))}\n"
     )
-    send_mail(session, session.get_one(User, blueprint.owner_id), f"Do you still write “{title}”?", body, now=now)
+    send_mail(
+        session,
+        session.get_one(User, blueprint.owner_id),
+        f"“{title}” will be deleted unless you continue it",
+        body,
+        now=now,
+    )

@@ -108,7 +108,7 @@ def build_changes(
 
 
 def without_plain_gold(document: Document) -> Document:
-    """Remove the gold of an imported declaration: its names mean nothing here."""
+    """Return an imported declaration without its gold: the names of plain gold mean nothing on this server."""
     return {
         **document,
         "phases": [

@@ -77,7 +77,7 @@ def fields_of(document: Document, steps: Steps) -> list[Field]:
     values = values if isinstance(values, dict) else {}
     required = set(schema.get("required", ()))
     if "properties" not in schema:
-        raise NotFound("There is nothing to say at this address.")
+        raise NotFound("There is no form at this address.")
     return [
         _field(document, (*steps, name), inner, values.get(name), name in required)
         for name, inner in properties_of(schema, document, steps)
@@ -177,7 +177,7 @@ def _opened(document: Document, steps: Steps) -> dict[str, Any]:
     if part is None and steps and _is_own_key(document, steps):
         part = _opened(document, steps[:-1])[steps[-1]] = {}
     if not isinstance(part, dict):
-        raise NotFound("There is nothing at this address (any more).")
+        raise NotFound("There is nothing at this address.")
     return part
 
 
@@ -191,7 +191,7 @@ def with_new(document: Document, steps: Steps, name: str) -> Document:
     changed = copy.deepcopy(document)
     schema_at(document, steps)
     if not steps:
-        raise NotFound("There is nothing at this address (any more).")
+        raise NotFound("There is nothing at this address.")
     above = _opened(changed, steps[:-1])
     is_list = kind_of(schema_at(document, steps)) in ("list", "rows")
     inside = above.setdefault(steps[-1], [] if is_list else {})

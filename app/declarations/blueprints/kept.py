@@ -63,10 +63,7 @@ def begin_copy(
     limits: OrganiserLimits,
     now: datetime,
 ) -> Blueprint:
-    """Create a blueprint from a competition of the user's, with its files; the caller has checked the right.
-
-    document: the content of the new blueprint.
-    """
+    """Create a blueprint from a competition's files and this document. The caller has checked the user's right."""
     blueprint = begin_blueprint(session, user, document, now)
     for file in present_revision(session, competition).files:
         add_file(session, user, blueprint.id, file.path, StoredFile(file.sha256, file.size_bytes), limits, now)
@@ -75,7 +72,7 @@ def begin_copy(
 
 def _begin(session: Session, user: User, blueprint: Blueprint, now: datetime) -> Blueprint:
     if len(list_blueprints(session, user)) >= MOST_BLUEPRINTS:
-        raise QuotaReached(f"You are writing {MOST_BLUEPRINTS} competitions: finish one, or throw one away.")
+        raise QuotaReached(f"You are writing {MOST_BLUEPRINTS} competitions: finish or delete one.")
     blueprint.owner_id, blueprint.made_at, blueprint.changed_at = user.id, now, now
     session.add(blueprint)
     session.flush()
@@ -99,7 +96,7 @@ def find_blueprint(session: Session, user: User, blueprint_id: int, *, lock: boo
     if found is None or (
         found.competition is not None and not may_organise(session, user, found.competition, Right.EDIT)
     ):
-        raise NotFound("There is nothing of yours at this address (any more).")
+        raise NotFound("You have no draft at this address.")
     return found
 
 
@@ -109,7 +106,7 @@ def save_document(
     """Save the document. version: the one that was edited. Raises ChangedMeanwhile."""
     blueprint = find_blueprint(session, user, blueprint_id, lock=True)
     if blueprint.version != version:
-        raise ChangedMeanwhile("This was changed in another window meanwhile. What stands there now is shown.")
+        raise ChangedMeanwhile("This was changed in another window meanwhile. The page shows the current values.")
     if blueprint.competition is not None and document.get("name") != blueprint.competition.name:
         raise InvalidForm("Please correct what is marked.", fields={"name": "A competition keeps its name."})
     _check_size(document)
@@ -122,7 +119,7 @@ def save_document(
 def _check_size(document: Document) -> None:
     """Raise InvalidForm if the document is too large for a file; the check also tests the size of its YAML."""
     if len(json.dumps(document, ensure_ascii=False)) > FILE_LIMIT_BYTES:
-        sentence = f"All of it together is larger than {FILE_LIMIT_BYTES // 1024} KiB: write less, or less often."
+        sentence = f"All of it together is larger than {FILE_LIMIT_BYTES // 1024} KiB: shorten its texts or lists."
         raise InvalidForm("This is too long.", fields={"declaration": sentence})
 
 

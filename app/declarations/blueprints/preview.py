@@ -1,8 +1,8 @@
 """Preview of a blueprint as participants will see it.
 
 Scores need gold, which is sealed for a place in an existing competition. Before the draft exists, boards show their
-columns and baselines, with only those scores that organisers declared a baseline must have; later, while boards are
-being rewritten, they show the scores of the competition's baselines: `app.declarations.blueprints.preview`.
+columns and baselines, with only the scores that organisers declared for them; later, while boards are being rewritten,
+with the scores of the competition's baselines.
 """
 
 from __future__ import annotations
@@ -204,7 +204,7 @@ def _scored_alike(declared: CompetitionDeclaration, files: Mapping[str, str]) ->
 
 
 def _reports(session: Session, competition: Competition) -> Iterator[tuple[tuple[str, str, str], str, bytes]]:
-    """Yield the reports of baselines, the latest of each last."""
+    """Yield the reports of baselines; of several for one baseline the latest comes last."""
     query = (
         select(Phase.name, CompetitionTask.name, Team.name, Submission.sha256, ScoringRun.report)
         .join(Submission, Submission.id == ScoringRun.submission_id)

@@ -35,7 +35,7 @@ def schema_at(document: Document, steps: Steps) -> Schema:
 
 
 def is_position(step: str) -> bool:
-    """True if this step can be a position in a list. Digits of other scripts cannot, nor more than a list holds."""
+    """True if this step can be a position in a list: in ASCII digits, and no larger than a list can be."""
     return whole_number(step) is not None
 
 
@@ -80,7 +80,7 @@ def _inside(schema: Schema, step: str, document: Document, above: Steps) -> Sche
         return plain(schema["properties"][step])
     for inner in schema.get("patternProperties", {}).values():
         return plain(inner)
-    raise NotFound("There is nothing to say at this address.")
+    raise NotFound("There is no form at this address.")
 
 
 def properties_of(schema: Schema, document: Document, steps: Steps) -> Iterator[tuple[str, Schema]]:
@@ -133,7 +133,7 @@ def _keys_in(schema: Any) -> Iterator[str]:
 
 
 def _resolved(schema: Any, named: Mapping[str, Any]) -> Any:
-    """Return a schema with what it refers to in its place, and parts explained by the docstrings of their models."""
+    """Return a schema with its references resolved, and its parts described by the docstrings of their models."""
     if isinstance(schema, list):
         return [_resolved(one, named) for one in schema]
     if not isinstance(schema, dict):

@@ -59,7 +59,7 @@ _LIVE: Mapping[str, str | None] = {"board": None, "public_from": None, "own_scor
 STORIES = (
     Story(
         "live",
-        "The board is live, half of the items decide",
+        "Live board, and half of the items decide",
         "Everybody sees scores on the public half at once. The private half, of which nobody has seen a score, ranks "
         "the board from the close on. For contests.",
         _LIVE,
@@ -76,7 +76,8 @@ STORIES = (
     Story(
         "until-close",
         "The board is hidden until the phase closes",
-        "Teams see the scores of their own submissions, nobody those of others. At the end the board opens by itself.",
+        "Teams see the scores of their own submissions, nobody those of others. At the end the board opens "
+        "automatically.",
         {"board": BoardShown.HIDDEN.value, "public_from": CLOSE, "own_scores": None},
     ),
     Story(

@@ -1,4 +1,4 @@
-"""Labels and examples of fields, by the names of their keys; a key that is not here is its own label."""
+"""Labels and examples of fields, by key; a key that is not listed here is its own label."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ LABELS = {
     "allow_empty": "Empty texts are allowed",
     "better": "Which is better",
     "bleu_tokenize": "How BLEU splits words",
-    "carry_over": "Entries of an earlier phase stand here, too",
+    "carry_over": "Shows entries of an earlier phase, too",
     "choose_until": "Teams choose until",
     "details": "Who reads its page",
     "entry": "Which submission counts",
-    "gold_is_public": "Anybody may have the gold",
+    "gold_is_public": "The gold is public",
     "gold_value": "Column of the answer in gold",
     "gold_version": "What boards call the gold",
     "groups": "Groups to score by",
@@ -180,7 +180,7 @@ HINTS = {
     "gold": "stays empty: gold is uploaded on its own page, and encrypted as it arrives",
     "json_schema": "by file, what a JSON file, or each line of a .jsonl file, must look like",
     "metric": "one of the task's",
-    "scores": "what it must score, a metric, a part of the items and the share on each line",
+    "scores": "what it must score: a metric, a part of the items and the share on each line",
     "seed": "chooses the items, and reveals them: nobody should guess it",
     "split": "which items",
     "type": "what systems send, and how it is scored",

@@ -140,4 +140,4 @@ def _sentence(message: str) -> str:
 
 
 def _wrong(sentence: str) -> InvalidForm:
-    return InvalidForm("This zip cannot be taken.", fields={"file": sentence})
+    return InvalidForm("This zip cannot be imported.", fields={"file": sentence})

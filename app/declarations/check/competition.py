@@ -398,11 +398,13 @@ def _check_private_parts(phase_tasks: Iterable[PhaseTaskNode], findings: Finding
             findings.error(part, f"'{one.task.type.name}' cannot score a part of its items, so none can be private")
         public = one.node.entries.get("gold_is_public")
         if public is not None and public.value is True:
-            findings.error(part, "gold that everybody has hides no part: say 'gold_is_public' or 'private_part'")
+            findings.error(
+                part, "public gold cannot have a private part: set 'gold_is_public' or 'private_part', not both"
+            )
         entry = one.node.entries.get("entry") or one.phase.node.entries.get("entry")
         if entry is not None and entry.value == "ladder":
             findings.error(
-                part, "a Ladder tells no score but a team's record, a private part would: choose one of them"
+                part, "a Ladder shows only a team's record, and a private part would show more: choose one of them"
             )
 
 
@@ -418,8 +420,9 @@ def _check_number_of_baselines(phases: Iterable[PhaseNode], findings: Findings) 
         if len(declared) > MOST_BASELINES:
             findings.error(
                 declared[MOST_BASELINES],
-                f"the phase '{phase.name}' has {len(declared)} baselines on hidden gold, at most {MOST_BASELINES} are "
-                "scored: each score tells something of the gold. Leave some out, or say gold_is_public where it is",
+                f"the phase '{phase.name}' has {len(declared)} baselines on hidden gold, at most {MOST_BASELINES} "
+                "are scored: each score reveals something about the gold. Leave some out, or set gold_is_public "
+                "where it is",
             )
 
 

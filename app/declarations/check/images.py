@@ -29,12 +29,14 @@ def check_images(competition: Node, findings: Findings) -> None:
 def _check_image(node: Node, image: Named, findings: Findings) -> None:
     shown = image.path[:80]
     if image.is_elsewhere:
-        findings.warning(node, f"images from elsewhere are not shown, for the sake of those who read: {shown}")
+        findings.warning(node, f"images from other sites are not shown, for the privacy of readers: {shown}")
     elif not image.is_file:
         findings.warning(node, f"{shown} is not shown: an image is a {_HOW}")
     else:
         if not image.alt.strip():
-            findings.warning(node, f"{shown} says nothing to those who do not see it: ![what is to be seen]({shown})")
+            findings.warning(
+                node, f"{shown} has no description for people who cannot see it: ![what it shows]({shown})"
+            )
         _check_file(node, Path(node.file).parent / image.path, shown, findings)
 
 

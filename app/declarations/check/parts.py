@@ -77,7 +77,7 @@ def check_tracks(
     for track in tracks:
         name = text_of(track, "name")
         if name is not None and boards and not shown & {name, None}:
-            findings.warning(track, f"no board shows the track '{name}': its submissions stand nowhere")
+            findings.warning(track, f"no board shows the track '{name}': its submissions are on no board")
 
 
 def _check_known(node: Node, names: Sequence[str], findings: Findings) -> None:

@@ -18,8 +18,8 @@ from evergold.scoring.program.packing import pack, program_fault
 from evergold.yaml_lines import Node
 
 _NO_ITEMS = (
-    "an organisers' own program says nothing of single items, so there is nothing to show of public gold; offer the "
-    "file under 'downloads'"
+    "an organisers' own program gives no results of single items, so public gold shows nothing; offer the file under "
+    "'downloads'"
 )
 
 
@@ -66,7 +66,7 @@ def _check_program(path: Path, options: ProgramOptions, node: Node, findings: Fi
         try:
             pack(path, packed)
         except InvalidFile as invalid:
-            findings.error(node, f"the program {node.text} cannot be taken: {quoted(invalid)}")
+            findings.error(node, f"the program {node.text} cannot be used: {quoted(invalid)}")
             return
         except OSError as error:
             findings.error(node, f"the program {node.text} cannot be read: {error.strerror}")

@@ -24,5 +24,7 @@ def check_texts(competition: Node, findings: Findings) -> None:
         except TextTooLarge as fault:
             findings.error(node, f"this text cannot be shown. {fault}")
         if total > HTML_LIMIT:
-            findings.error(competition, f"its texts unfold to more than {HTML_LIMIT:,} characters of HTML together")
+            findings.error(
+                competition, f"its texts make more than {HTML_LIMIT:,} characters of HTML together: shorten them"
+            )
             return

@@ -64,7 +64,7 @@ def _check_settings(phase: PhaseTimes, node: Node, above: Mapping[str, Node], fi
         place = own.entries.get("public_from") or own.entries.get("board") or own
         findings.error(place, "'public_from' has no effect on a public board: write board: hidden or ranks_only")
     if board in ("hidden", "ranks_only") and public_from is None:
-        what = "is hidden for ever" if board == "hidden" else "shows ranks alone for ever"
+        what = "is hidden for ever" if board == "hidden" else "shows only ranks for ever"
         place = own.entries.get("board") or own.entries.get("public_from") or own
         findings.warning(place, f"without 'public_from' the board {what}: write a moment, or 'close'")
     own_scores = _value(entries, "own_scores")
@@ -100,7 +100,9 @@ def _check_private_part(phase: PhaseTimes, task: Node, findings: Findings) -> No
         if moment and (phase.end is None or moment < phase.end):
             findings.warning(shown_from, "teams can still submit when they see the scores of the private part")
     elif not phase.ends:
-        findings.error(part, f"the phase '{phase.name}' has no end: say 'shown_from', when the private part is shown")
+        findings.error(
+            part, f"the phase '{phase.name}' has no end: set 'shown_from', the moment when the private part is shown"
+        )
 
 
 def _check_snapshot(phase: PhaseTimes, findings: Findings) -> None:
@@ -113,7 +115,7 @@ def _check_snapshot(phase: PhaseTimes, findings: Findings) -> None:
     visibility = phase.node.entries.get("visibility")
     entries = visibility.entries if visibility else {}
     if _value(entries, "board") == "hidden" and _value(entries, "public_from") is None:
-        findings.error(snapshot, "the board is hidden for ever, and its official results with it: say 'public_from'")
+        findings.error(snapshot, "the board is hidden for ever, and its official results with it: set 'public_from'")
 
 
 # --------------------------------------------------------------------------------------------------------------- entry

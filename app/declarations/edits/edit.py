@@ -67,8 +67,8 @@ def check_new_baselines(
         check_may_organise(session, user, competition, Right.GOLD)
     except RightMissing as missing:
         raise RightMissing(
-            f"Baselines on hidden gold are scored as soon as they are declared, and scores tell of the gold: {names}. "
-            f"{missing} Or leave them as they were.",
+            f"Baselines on hidden gold are scored as soon as they are declared, and scores reveal something about the "
+            f"gold: {names}. {missing} Or leave them as they were.",
             **missing.details,
         ) from None
 
@@ -207,7 +207,7 @@ def edit_whole(
 
 
 def _base(session: Session, edit: Edit) -> Revision:
-    """Return the current revision; raise EditConflict unless the edit is based on it."""
+    """Check right and note of the editor; return the current revision. Raises Forbidden, InvalidForm, EditConflict."""
     competition = find_competition(session, edit.competition)
     if edit.by is not None:
         check_may_organise(session, edit.by, competition, Right.EDIT)

@@ -232,13 +232,13 @@ def _shown(was: Standing, now: Standing) -> Iterator[str]:
         yield f"decimals shown: {_digits(now.view.precision)}, before {_digits(was.view.precision)}"
     if was.gold_is_public != now.gold_is_public:
         yield (
-            "teams see item by item where they are right" if now.gold_is_public else "teams see no single item any more"
+            "teams see item by item where they are right" if now.gold_is_public else "teams no longer see single items"
         )
 
 
 _BOARD_WORDS = {
     BoardShown.PUBLIC: "its boards are public at once: the embargo is lifted",
-    BoardShown.RANKS_ONLY: "its boards show ranks alone from now on",
+    BoardShown.RANKS_ONLY: "its boards show only ranks from now on",
     BoardShown.HIDDEN: "its boards are hidden from now on: an embargo begins",
 }
 

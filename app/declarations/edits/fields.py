@@ -200,7 +200,7 @@ def _rules(path: ValuePath, *, of_task: bool) -> Iterator[Field]:
 
 
 def _public_gold(path: ValuePath) -> Field:
-    hint = "Whether everybody may have the gold anyway: teams then see item by item where they are right."
+    hint = "Whether the gold is public: teams then see item by item where they are right."
     return Field((*path, "gold_is_public"), "Gold is public", Kind.CHOICE, tuple(YesNo), hint)
 
 
@@ -257,7 +257,7 @@ def _fault(name: str, value: Value, known: Mapping[str, Field]) -> str | None:
     if known[name].is_required and (value is None or str(value).strip() == ""):
         return "This is needed."
     if known[name].kind is not Kind.LINES and isinstance(value, list):
-        return "This is one value, and no list."
+        return "This is one value, not a list."
     if any(_UNKEPT.search(text) for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)):
         return "This has a character that cannot be kept (NUL or half of a pair)."
     return None

@@ -109,7 +109,7 @@ def read_declaration(text: str) -> Document:
     except TooMuchWork:
         answer = {"refused": "It takes too long to read."}
     if "refused" in answer:
-        raise InvalidForm("This is no declaration.", fields={"yaml": answer["refused"]})
+        raise InvalidForm("This is not a declaration.", fields={"yaml": answer["refused"]})
     document: Document = answer["document"]
     return document
 

@@ -35,7 +35,7 @@ def make(head: dict[str, Any], content: bytes) -> Message:
             image = ImageOps.exif_transpose(opened)
             image = image.convert("RGBA" if image.has_transparency_data and kind != "JPEG" else "RGB")
     except UnidentifiedImageError:
-        return _refusal("It is no PNG, JPEG or WebP.")
+        return _refusal("It is not a PNG, JPEG or WebP.")
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
         return _refusal(f"It has more than {MOST_PIXELS // 1_000_000} million pixels.")
     except (OSError, SyntaxError, ValueError, EOFError, MemoryError):

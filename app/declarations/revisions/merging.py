@@ -209,7 +209,7 @@ def _children(value: _Value) -> dict[str, _Value] | None:
 
 
 def _by_name(value: Any) -> dict[str, Any] | None:
-    """Return the elements of a list by name; None unless all of them have one of their own."""
+    """Return the elements of a list by name; None unless every element has a name, and no two the same."""
     if not isinstance(value, list) or not value:
         return None
     names = [one.get("name") if isinstance(one, dict) else None for one in value]

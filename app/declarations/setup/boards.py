@@ -34,7 +34,7 @@ class Offered:
 
     @property
     def words(self) -> str:
-        """The items that its score is over, where its title alone leaves that open; else empty."""
+        """The items that its score covers, if its title alone does not show them; else empty."""
         if self.column.split.endswith("/mean"):
             return f"every {self.column.split.removesuffix('/mean').lower()} counts the same"
         return "over all items" if self.column.split == "all" else ""

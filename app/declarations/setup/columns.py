@@ -153,7 +153,7 @@ def _reported(name: str, cells: Sequence[str]) -> list[Any]:
 
 
 def read_description(text: str | None) -> Description | None:
-    """Return what `description_of` wrote; None for nothing."""
+    """Parse the result of `description_of`; None for None."""
     if text is None:
         return None
     document = json.loads(text)
@@ -255,7 +255,7 @@ _NAMED_SEPARATOR = re.compile(r"sep=(.)\r?\n")
 
 
 def _decoded(data: bytes) -> tuple[str, bool]:
-    """Return a text without its mark, and whether it is UTF-8: else UTF-16, or what Windows calls a CSV."""
+    """Decode a text; return it, and whether it is UTF-8 rather than UTF-16 or Windows' encoding. Marks are removed."""
     for mark, codec in ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")):
         if data.startswith(mark):
             return data.decode(codec), False
@@ -281,7 +281,7 @@ def _separator_of(text: str) -> str:
 
 
 def _rows_of(text: str) -> list[list[str]]:
-    """Return the rows of a text, the header first, without empty ones."""
+    """Return the non-empty rows of a text, the header first."""
     separator = _separator_of(text)
     if named := _NAMED_SEPARATOR.match(text):
         separator, text = named[1], text[named.end() :]

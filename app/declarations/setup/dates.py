@@ -49,7 +49,7 @@ NEW_PHASES = (
 
 
 def dates_in(document: Document) -> list[PhaseDates]:
-    """Return the phases of a declaration; moments that are none are empty."""
+    """Return the phases of a declaration; invalid moments are shown as empty fields."""
     found = []
     for phase in document["phases"]:
         zone = _zone_of(phase.get("end") or phase.get("start"))
@@ -67,9 +67,9 @@ def dates_in(document: Document) -> list[PhaseDates]:
 
 
 def as_typed(document: Document, form: Mapping[str, str]) -> Document:
-    """Return a copy with the titles and dates of a form's fields as they are so far, for a drawing of the phases.
+    """Return a copy with the titles and dates typed so far, for a drawing of the phases.
 
-    Fields that are not sent change nothing; what is no moment makes its phase one without dates.
+    Fields that are not sent change nothing; a phase with an invalid moment gets no dates.
     """
     changed = copy.deepcopy(document)
     for place, phase in enumerate(changed["phases"]):

@@ -98,7 +98,7 @@ def rehearsed(session: Session, competition: Competition, user: User, baseline: 
 
 
 def _spans(phase: Phase) -> Iterator[tuple[str, datetime]]:
-    """Yield the spans of a phase, each with a moment in it."""
+    """Yield the title of each span of a phase, with a moment in it: while it is open, and after its close."""
     yield "While it is open", phase.starts_at + timedelta(minutes=1)
     if phase.ends_at is not None:
         yield "After it has closed", phase.ends_at + timedelta(minutes=1)

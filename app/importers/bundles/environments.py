@@ -1,6 +1,6 @@
 """The environment a bundle's program needs: what it imports, and what its container's image had.
 
-An image cannot be looked into from here, so an environment made from its name is a guess, and IMPORT.md names it one.
+An image is never opened here, so an environment chosen by its name is a guess, and IMPORT.md calls it one.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ def _pins(python: str) -> Mapping[str, str]:
 
 @cache
 def _is_installed(version: str) -> bool:
-    """Return whether this Python starts: a command of its name may lead to none (pyenv)."""
+    """Return whether this Python starts: a command of that name may have no Python behind it (pyenv)."""
     here = f"{sys.version_info.major}.{sys.version_info.minor}"
     found = shutil.which(f"python{version}")
     if version == here or found is None:

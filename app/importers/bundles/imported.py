@@ -95,7 +95,7 @@ def samples_of(imported: Imported) -> list[Placed]:
 
 
 def with_compared(imported: Imported, compared: Sequence[Compared]) -> Imported:
-    """Add scores of baselines, also to IMPORT.md; one without scores is open."""
+    """Add scores of baselines to the import and to IMPORT.md; a baseline without scores becomes an open note."""
     without: dict[str, list[str]] = {}
     for one in compared:
         if one.words:

@@ -74,7 +74,7 @@ class Unanswered(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A moment, and what of it was not written: `notes` in words."""
+    """A moment, with `notes` in words on each part that the bundle does not give and that was assumed."""
 
     moment: datetime
     notes: tuple[str, ...] = ()

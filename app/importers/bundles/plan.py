@@ -16,7 +16,7 @@ _NAME_CHARACTERS = 60
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A score; key: what the program writes. rule, made_of: of a figure made of others, such as `mean_of`."""
+    """A score. key: its name in the program's output. rule, made_of: how it is computed from which others, if it is."""
 
     name: str
     key: str

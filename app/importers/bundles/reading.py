@@ -47,14 +47,14 @@ class Reading:
         return Keys(self.bundle.main, "", self.notes)
 
     def finish(self) -> None:
-        """Add what is not known, then raise InvalidBundle with all problems, or Unanswered with all questions."""
+        """Add notes on unknown keys, then raise InvalidBundle with all problems, or Unanswered with all questions."""
         self.notes.add_unknown(self.bundle.main)
         self.notes.problems.raise_if_any(InvalidBundle)
         if self.questions:
             raise Unanswered([replace(one, text=one.text + self._hint(one)) for one in self.questions])
 
     def _hint(self, question: Question) -> str:
-        """Return a date of the bundle that has one reading, beside one that has two: nothing is decided by it."""
+        """Return a hint for a question about the order of day and month: a date of the bundle with only one reading."""
         orders = {order: written for written in self.dates if (order := only_order(written)) is not None}
         if question.about != "order" or len(orders) != 1:
             return ""
@@ -136,7 +136,7 @@ class Reading:
         return Page(title, text, found)
 
     def terms(self, page: Page | None, keys: Keys, key: str) -> str:
-        """Return the terms; what is longer than a text may be is refused, since nobody can accept a part."""
+        """Return the terms; if they are too long they are refused, since nobody can accept a part of them."""
         if page is None:
             return ""
         if len(page.text) > TERMS_CHARACTERS:

@@ -35,7 +35,7 @@ class Columns:
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
-        """All metrics; those made of others come behind these."""
+        """All metrics; those computed from others come last."""
         return tuple(sorted(self._metrics.values(), key=lambda one: bool(one.rule)))
 
     def add(self, keys: Keys, key: str, shape: Metric) -> str:

@@ -36,7 +36,7 @@ def import_codabench(bundle: Path, target: Target, assumed: Assumed, *, takes_re
 
 
 def _version(bundle: Bundle) -> str:
-    """Return the version; without one, that of the keys that there are."""
+    """Return the declared version; without one, the version that has such keys."""
     node = bundle.main.entries.get("version")
     written = text_of(node).strip() if node is not None else ""
     if written in ("2", "2.0"):

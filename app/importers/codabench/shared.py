@@ -35,7 +35,7 @@ _BEGINNINGS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"RIFF")
 
 
 def limits_of(keys: Keys, per_day: str, total: str) -> dict[str, int]:
-    """Return the limits of a phase; there a person has them, here a team and a task."""
+    """Return the limits of a phase, which are per person there, and per team and task here."""
     day = keys.whole(per_day, "`limits.per_day`, of a team for a task", 5)
     whole = keys.whole(total, "`limits.total`, of a team for a task", 100)
     day, whole = (one if one and one > 0 else None for one in (day, whole))

@@ -1,6 +1,6 @@
 """Bundles of the versions 1, 1.5 and 1.8, those of CodaLab: phases with data of their own, boards made by anchors.
 
-A phase there has a begin alone: it ends at the next *later* begin. Phases that begin together are parallel tracks.
+A phase there only has a start: it ends at the next *later* start. Phases that start together are parallel tracks.
 """
 
 from __future__ import annotations

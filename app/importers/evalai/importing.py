@@ -286,9 +286,9 @@ def _board(
     metrics: dict[str, Metric],
     naming: tuple[str, Sequence[str]],
 ) -> Board:
-    """Return a board as a split shows it, and put its metrics to those of the task.
+    """Return the board of a phase split, and add its metrics to those of the task.
 
-    `naming` is what boards of this task begin with, and the names that it has so far.
+    naming: the prefix of names of this task's boards, and the names taken so far.
     """
     (title, codename), (prefix, taken) = data, naming
     columns = {}
@@ -369,7 +369,7 @@ def _entry(keys: Keys, splits: Sequence[_Split]) -> str:
 
 
 def _visibility(keys: Keys, splits: Sequence[_Split], end: datetime | None) -> dict[str, Any]:
-    """Return what the strictest of the phase's splits allows."""
+    """Return the visibility of a phase: that of the strictest of its splits."""
     is_public = keys.flag("leaderboard_public", "`visibility.board`", True)
     levels = {one.visibility for one in splits}
     strictest = min(levels, default=_PUBLIC)

@@ -1,4 +1,4 @@
-"""The guards: administrators alone come in. Pages are hidden from everybody else; the API refuses."""
+"""Guards of administrators' routes: for everybody else pages do not exist, and the API refuses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from app.web.http.visit import ApiOrganiserVisit, UserVisit
 
 def _check_page(user: User) -> User:
     if not user.is_administrator:
-        raise NotFound("There is no such page.")
+        raise NotFound("Page not found.")
     return user
 
 

@@ -29,7 +29,7 @@ class _InMemory:
         return StoredFile(hashlib.sha256(self.content).hexdigest(), len(self.content))
 
     def discard(self) -> None:
-        """Nothing lies anywhere."""
+        """Do nothing: nothing is stored anywhere."""
 
 
 async def received_logo(request: Request, on_fields: FieldsCheck = accept_any_fields) -> MadeLogo:

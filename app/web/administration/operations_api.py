@@ -48,8 +48,8 @@ def read_queue(visit: ApiAdminVisit) -> QueueOut:
     HOLDS,
     operation_id="hold_scoring",
     summary="Pause scoring, or drain a machine",
-    description="Nothing more is claimed there; what runs goes on, and nothing is lost. It holds over restarts until "
-    "it is lifted. A second hold of the same target is the first one.",
+    description="No more work starts there; running work continues, and nothing is lost. It survives restarts, until "
+    "it is lifted. Holding the same target again returns the first hold.",
     responses=error_responses(401, 403, 404, 422),
 )
 def put_hold(server: ServerHere, user: ApiAdmin, form: HoldIn) -> HoldOut:
@@ -136,7 +136,7 @@ def read_refused(request: Request, visit: ApiAdminVisit) -> RefusedList:
 @router.get(
     "/admin/health",
     operation_id="read_server_health",
-    summary="Everything that the server knows of its own health",
+    summary="Everything that the server knows about its own health",
     responses=error_responses(401, 403),
 )
 def read_health(visit: ApiAdminVisit) -> ServerHealthOut:

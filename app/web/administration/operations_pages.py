@@ -45,13 +45,13 @@ class HoldForm(PageForm):
 
 
 class RunsForm(PageForm):
-    """A failed run; none: all of them."""
+    """A failed run to queue again; none: all of them."""
 
     run: int | None = None
 
 
 class MailsForm(PageForm):
-    """A failed mail; none: all of them."""
+    """A failed mail to send again; none: all of them."""
 
     mail: int | None = None
 

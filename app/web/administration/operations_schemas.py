@@ -20,7 +20,7 @@ class HoldIn(ApiModel):
 
 
 class RunsIn(ApiModel):
-    """Failed runs."""
+    """Failed runs to queue again."""
 
     model_config = example({"runs": [4711]})
 
@@ -28,7 +28,7 @@ class RunsIn(ApiModel):
 
 
 class MailsIn(ApiModel):
-    """Mails that could not be delivered."""
+    """Undelivered mails to send again."""
 
     model_config = example({"mails": [88]})
 

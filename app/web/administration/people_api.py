@@ -177,8 +177,8 @@ def put_organising(server: ServerHere, by: ApiAdmin, username: str, form: Organi
 @router.put(
     "/admin/banned-domains/{domain}",
     operation_id="ban_domain",
-    summary="Take no more addresses of a domain",
-    description="And of those below it. Accounts that have one stay. The setting `banned_domains` has the list.",
+    summary="Refuse new addresses of a domain",
+    description="And of its subdomains. Existing accounts stay. The setting `banned_domains` has the list.",
     responses=error_responses(401, 403, 404, 422),
 )
 def put_banned_domain(server: ServerHere, by: ApiAdmin, domain: str) -> SettingOut:

@@ -62,7 +62,7 @@ class RulesForm(PageForm):
 
 
 class DomainForm(PageForm):
-    """A domain whose addresses the server takes no longer."""
+    """A mail domain whose addresses the server is to refuse."""
 
     domain: str = ""
 

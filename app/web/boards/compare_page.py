@@ -38,7 +38,9 @@ def read_row_comparison(
     show: Name = "",
     page: Annotated[int, Query(ge=1, le=2**31 - 1)] = 1,
 ) -> Response:
-    """Rows that are not named are chosen: the viewer's own, then those from the top. show, page: of the items."""
+    """Show two rows side by side; missing ones are chosen: the viewer's own, then from the top. show, page: of the
+    items.
+    """
     session, viewer = visit.session, visit.viewer
     competition = find_competition(session, names.competition)
     phase, board = find_board(competition, names.phase, names.board)

@@ -262,7 +262,7 @@ def read_figure(
     name: str,
     split: SplitShown = None,
 ) -> Response:
-    """A figure of the board's picture, as a file."""
+    """Return a figure of the board's picture as a file."""
     session = visit.session
     place = find_board(find_competition(session, names.competition), names.phase, names.board)
     leaderboard = build_leaderboard(session, *place, visit.viewer)

@@ -232,7 +232,7 @@ def read_results(
     task: str,
     sort: Annotated[str, Query()] = "",
 ) -> Response:
-    """`sort` is `phase/board`; what is no column leaves the rows as they are."""
+    """Show all results of a task. sort: `phase/board`; any other value leaves the rows as they are."""
     session, viewer = visit.session, visit.viewer
     found = find_competition(session, competition)
     asked = find_task(found, task)

@@ -20,4 +20,4 @@ class RowMarkIn(ApiModel):
     team: str = Field("", max_length=200, description="as boards name it; or `submission`")
     submission: UUID | None = Field(None, description="one submission alone; or `team`")
     status: RowStatus
-    note: str = Field("", description="the footnote, or the reason, as it stands below the board")
+    note: str = Field("", description="the footnote, or the reason, as shown below the board")

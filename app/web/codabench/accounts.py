@@ -64,7 +64,7 @@ def create_token(
 
 @router.get(LOGIN)
 def read_login(server: ServerHere) -> Response:
-    """Give the form's token in a cookie, as clients expect it, and send on to the page for people."""
+    """Set the form's token as a cookie, as clients expect it, and redirect to the page for people."""
     response = RedirectResponse("/login", 303)
     response.set_cookie(
         CSRF_COOKIE,

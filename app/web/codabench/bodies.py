@@ -10,7 +10,7 @@ from app.web.http.multipart import PIECE_BYTES
 
 
 async def receive_body(request: Request, writer: UploadWriter) -> StoredFile:
-    """Write the body, and return what it is stored as; nothing stays of one that breaks off."""
+    """Store the body and return the stored file; a body that breaks off leaves nothing behind."""
     try:
         pending = bytearray()
         async for chunk in request.stream():

@@ -44,7 +44,7 @@ AS_THERE = Wish("UTC", DateOrder.MONTH_FIRST)
 
 @router.get("/api/competitions/{status_id}/creation_status/")
 def read_creation(visit: ApiUserVisit, status_id: RowId) -> CreationOut:
-    """Read what became of a bundle of the user's own."""
+    """Read the outcome of a bundle of the user's own."""
     found = creation_by_number(visit.session, visit.user, status_id, visit.viewer.now)
     number = competition_number(visit.session, found.competition, visit.user) if found.competition else None
     if not found.is_finished:
@@ -65,10 +65,10 @@ def check_may_send_bundles(visitor: Visitor) -> None:
 
 
 async def receive_sent_bundle(request: Request, server: Server, secret: str, user: User) -> None:
-    """Make a draft of the body, and record what became of it, also what is wrong with it.
+    """Create a draft from the body, and record the outcome, with what is wrong if it fails.
 
-    Raises UploadTooLarge, EmptyUpload, QuotaReached, UploadedAlready, Busy; the address stays open, but for the second
-    last.
+    Raises UploadTooLarge, EmptyUpload, QuotaReached, UploadedAlready, Busy. Except after UploadedAlready, the address
+    stays open.
     """
     with private_folder(server.settings) as folder:
         with within(await room_left(server, user), server.settings.upload_limit_bytes) as limit_bytes:
@@ -87,7 +87,7 @@ class Sent:
 
 
 def _make(server: Server, secret: str, user: User, sent: Sent) -> None:
-    """Make the draft for this address, once, and record what became of it."""
+    """Create the draft for this address, once, and record the outcome."""
     with writing(server.engine) as session:
         claim_bundle(session, secret, server.clock())
     try:

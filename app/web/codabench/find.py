@@ -1,4 +1,4 @@
-"""Look up by number or key what a client of Codabench names; what its user may not see is not there."""
+"""Look up objects by the numbers and keys of Codabench's clients; what the user may not see raises NotFound."""
 
 from __future__ import annotations
 

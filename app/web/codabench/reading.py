@@ -47,7 +47,7 @@ TASKS_ON_A_PAGE = 100
 
 @router.get("/api/competitions/")
 def read_competitions(visit: ApiVisit, search: Annotated[str, Query(max_length=200)] = "") -> list[ListedCompetition]:
-    """search: words of the title, the name or the summary, in any case."""
+    """List competitions. search: words of the title, the name or the summary, in any case."""
     words = folded(search).split()
     found = [
         one
@@ -65,7 +65,7 @@ def read_competition(visit: ApiVisit, competition_id: RowId) -> CompetitionOut:
 
 @router.get("/competitions/{competition_id:int}/")
 def find_page(visit: PlainPageVisit, competition_id: RowId) -> Response:
-    """Send people on from the address that clients print, which has the number, to the page, which has the name."""
+    """Redirect from the address that clients print, which has the number, to the page, which has the name."""
     named = visit.session.scalar(select(Competition.name).where(Competition.name == str(competition_id)))
     name = named or competition_by_id(visit.session, competition_id, visit.viewer.user).name
     return RedirectResponse(links.competition(name), 303)
@@ -73,7 +73,7 @@ def find_page(visit: PlainPageVisit, competition_id: RowId) -> Response:
 
 @router.get("/api/competitions/{competition_id}/results.csv")
 def read_results(visit: ApiVisit, competition_id: RowId, phase: RowId) -> Response:
-    """Send on to the CSV of the phase's first board."""
+    """Redirect to the CSV of the phase's first board."""
     competition, found = phase_by_id(visit.session, phase, visit.viewer.user)
     boards = boards_of(competition, found)
     if competition.id != competition_id or not boards:
@@ -129,7 +129,7 @@ def read_leaderboards(visit: ApiVisit, phase: RowId) -> list[LeaderboardOut]:
 
 @router.get("/api/leaderboards/{board_id}/")
 def read_leaderboard(visit: ApiVisit, board_id: RowId, phase: OptionalId = None) -> LeaderboardOut:
-    """phase: by default the one that matters now."""
+    """Return a leaderboard with its rows. phase: by default the one that matters now."""
     place = board_by_id(visit.session, board_id, visit.viewer, phase)
     return describe_board(visit.session, place, visit.viewer)
 

@@ -76,7 +76,7 @@ def read_submission(visit: ApiUserVisit, viewer: ApiViewer, submission_number: S
 
 @router.get("/api/submissions/{submission_number}/get_details/")
 def read_details(visit: ApiUserVisit, viewer: ApiViewer, submission_number: SubmissionNumber) -> SubmissionDetails:
-    """Name the addresses of its files; None for what is not there, or not shown."""
+    """Return the addresses of a submission's files; None for those that do not exist or are not shown."""
     found = submissions_by_number(visit.session, submission_number, visit.user)
     described = _describe(visit.session, [found], viewer)[0]
     competition = find_competition(visit.session, found[0].phase_task.phase.competition.name)

@@ -43,7 +43,7 @@ SUBMITTED = "Submitted"
 
 @dataclass(frozen=True, slots=True)
 class UploadToTasks:
-    """A file for tasks of one phase, all from `find_phase_task`. key: makes a repeated request the same upload."""
+    """A file for tasks of one phase, all from `find_phase_task`. key: the same for repetitions of one request."""
 
     phase_tasks: Sequence[PhaseTask]
     held: HeldFile

@@ -36,7 +36,7 @@ NAME_FIELDS = ("request_sassy_file_name", "filename")
 def announce(
     request: Request, server: ServerHere, user: ApiSubmitter, visitor: ApiSubmittingVisitor, fields: SentFields
 ) -> AnnouncedUpload:
-    """Make room for a submission's file, or expect a bundle of those who may create competitions."""
+    """Announce the file of a submission, or a bundle of somebody who may create competitions."""
     kind = text_of(fields, "type")
     if kind not in (SUBMISSION, BUNDLE):
         raise Forbidden(
@@ -60,7 +60,7 @@ def announce(
 
 @router.put("/api/uploads/{secret}/")
 async def receive_file(request: Request, server: ServerHere, secret: Annotated[str, Path(max_length=100)]) -> Response:
-    """Take the body as the file that was announced; its address is all that it needs."""
+    """Receive the announced file; its secret address is all the permission needed."""
     sender = await run_sync(_sender_of_bundle, server, secret)
     if sender is not None:
         await receive_sent_bundle(request, server, secret, sender)
@@ -74,7 +74,7 @@ async def receive_file(request: Request, server: ServerHere, secret: Annotated[s
 @router.put("/api/data/upload_completed/{key}/")
 @router.put("/api/datasets/completed/{key}/")
 def complete(server: ServerHere, user: ApiSubmitter, key: UUID) -> CompletedUpload:
-    """Confirm that the file is here: it was recorded when it had come."""
+    """Confirm that the file has arrived; its arrival was recorded already."""
     now = server.clock()
     with reading(server.engine) as session:
         if creation := creation_by_key(session, user, key, now):

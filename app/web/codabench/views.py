@@ -12,7 +12,7 @@ Entry = TypeVar("Entry")
 
 
 class Paged(ApiModel, Generic[Entry]):
-    """A page of a list. count: of all pages; next, previous: addresses of pages, None where there is none."""
+    """A page of a list. count: of all entries; next, previous: addresses of pages, None where there is none."""
 
     count: int
     next: str | None

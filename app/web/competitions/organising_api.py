@@ -38,7 +38,7 @@ ALLOWANCES = "/competitions/{competition}/allowances"
 @router.get(
     ALLOWANCES,
     operation_id="list_allowances",
-    summary="What single teams are allowed, for organisers",
+    summary="Extensions of single teams, for organisers",
     responses=error_responses(401, 403, 404),
 )
 def read_allowances(visit: ApiOrganiserVisit, competition: CompetitionName) -> AllowancesOut:
@@ -49,9 +49,9 @@ def read_allowances(visit: ApiOrganiserVisit, competition: CompetitionName) -> A
 @router.put(
     ALLOWANCES,
     operation_id="grant_allowance",
-    summary="Allow a team a later close or more submissions, for organisers",
-    description="In each task of a phase; what the team was allowed there before is replaced. What it sends after the "
-    "close stands with a footnote and without a rank, never in the place of what came in time, unless `is_ranked`.",
+    summary="Give a team a later close or more submissions, for organisers",
+    description="In each task of a phase; an earlier extension of the team there is replaced. Submissions after the "
+    "close get a footnote and no rank, and never replace one that came in time, unless `is_ranked`.",
     responses=error_responses(401, 403, 404, 422),
 )
 def put_allowance(
@@ -66,8 +66,8 @@ def put_allowance(
 @router.delete(
     f"{ALLOWANCES}/{{allowance_id}}",
     operation_id="take_back_allowance",
-    summary="Take an allowance back, for organisers",
-    description="What was accepted by it stays.",
+    summary="Revoke an extension, for organisers",
+    description="Submissions that it admitted stay.",
     status_code=204,
     responses=error_responses(401, 403, 404, 422),
 )
@@ -88,7 +88,7 @@ LIFE = "/competitions/{competition}/life"
 @router.get(
     LIFE,
     operation_id="get_life",
-    summary="Who sees a competition and what is at rest in it, for organisers",
+    summary="The status of a competition: who sees it, and what is paused, for organisers",
     responses=error_responses(401, 403, 404),
 )
 def read_life(visit: ApiOrganiserVisit, competition: CompetitionName) -> LifeOut:
@@ -125,7 +125,7 @@ def read_confirmation(visit: ApiOrganiserVisit, competition: CompetitionName) ->
 @router.put(
     CONFIRMATION,
     operation_id="confirm_scores",
-    summary="Confirm the scores of baselines, or go on without, for organisers",
+    summary="Confirm the scores of baselines, or decline to, for organisers",
     description="Until then an imported competition stays a draft.",
     responses=error_responses(401, 403, 404, 409, 422),
 )
@@ -145,7 +145,7 @@ def put_confirmation(
     f"{LIFE}/deletion",
     operation_id="plan_deletion",
     summary="Delete a competition in seven days, for organisers",
-    description="Only where no team has submitted. Until then organisers alone see it, and can keep it.",
+    description="Only where no team has submitted. Until then only organisers see it, and can cancel the deletion.",
     responses=error_responses(401, 403, 404, 409),
 )
 def put_deletion(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> LifeOut:
@@ -158,8 +158,8 @@ def put_deletion(server: ServerHere, user: ApiOrganiser, competition: Competitio
 @router.delete(
     f"{LIFE}/deletion",
     operation_id="keep_competition",
-    summary="Keep a competition that is to be deleted, for organisers",
-    description="It is a draft then.",
+    summary="Cancel the deletion of a competition, for organisers",
+    description="It becomes a draft.",
     responses=error_responses(401, 403, 404),
 )
 def delete_deletion(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> LifeOut:

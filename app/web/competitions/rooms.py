@@ -99,7 +99,7 @@ def _tasks(session: Session, competition: Competition, viewer: Viewer, first: Ph
 
 @router.get("/competitions/{competition}/leaderboard")
 def go_to_leaderboard(visit: PublicVisit, competition: str) -> Response:
-    """The first board of the phase that matters now."""
+    """Redirect to the first board of the phase that matters now."""
     return RedirectResponse(links.board(*_board(visit, competition)), 303)
 
 

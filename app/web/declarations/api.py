@@ -51,7 +51,7 @@ class CreatedOut(ApiModel):
 @router.post(
     "/competitions",
     operation_id="create_competition",
-    summary="Make a competition from a zip, for those who may organise here",
+    summary="Create a competition from a zip, if you may organise here",
     description="As `declaration.zip` of another one has it: a competition.yaml and its files, without gold. It is a "
     "draft, and yours. All errors are reported at once, by the names of the values; nothing is created then.",
     status_code=201,
@@ -88,7 +88,7 @@ Preview = Annotated[bool, Query(description="show what would change, and change 
 @router.get(
     f"{PLACE}/declaration",
     operation_id="get_declaration",
-    summary="The declaration that holds, for organisers",
+    summary="The current declaration, for organisers",
     responses=error_responses(401, 403, 404),
 )
 def read_declaration(visit: ApiOrganiserVisit, competition: CompetitionName) -> DeclarationOut:
@@ -130,7 +130,7 @@ def patch_declaration(
 def export_declaration(
     visit: ApiOrganiserVisit,
     competition: CompetitionName,
-    revision: Annotated[RowId | None, Query(description="an earlier one; default: what holds")] = None,
+    revision: Annotated[RowId | None, Query(description="the number of a revision; default: the current one")] = None,
 ) -> StreamingResponse:
     session = visit.session
     found = organised(session, visit.user, competition, Right.EDIT)
@@ -181,7 +181,7 @@ def read_revision(visit: ApiOrganiserVisit, competition: CompetitionName, number
     f"{PLACE}/revisions/{{number}}/apply",
     operation_id="apply_revision",
     summary="Go back to an earlier revision, for organisers",
-    description="It is applied again, with its files, as a new revision. Submissions stay, as ever.",
+    description="It is applied again, with its files, as a new revision. Submissions do not change.",
     responses=error_responses(400, 401, 403, 404, 409, 413, 422, 507),
     dependencies=EDITING,
 )

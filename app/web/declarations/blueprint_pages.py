@@ -350,7 +350,7 @@ def send_file_removal(server: ServerHere, user: FromPlace, blueprint_id: RowId, 
 def send_build(
     request: Request, server: ServerHere, user: FromPlace, blueprint_id: RowId, form: SentFields
 ) -> Response:
-    """A new competition becomes a draft; changes are shown first, and made when they were looked at."""
+    """Build the blueprint: a new competition becomes a draft; changes are previewed first, and applied once seen."""
     engine, settings, now = server.engine, server.settings, server.clock()
     with reading(engine) as session:
         blueprint = find_blueprint(session, user, blueprint_id)

@@ -68,5 +68,5 @@ def _name(upload: Upload) -> str:
     """Return the last part of a path that a browser may send; raise InvalidForm for an invalid name."""
     name = PurePosixPath(upload.filename.replace("\\", "/")).name
     if not name or name in (".", "..") or not can_be_name(name) or len(name) > NAME_CHARACTERS:
-        raise InvalidForm("This file cannot be taken.", fields={"file": "Give the file a name of letters and digits."})
+        raise InvalidForm("This file cannot be stored.", fields={"file": "Give the file a name of letters and digits."})
     return name

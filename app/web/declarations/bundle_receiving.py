@@ -109,7 +109,7 @@ def make_draft(server: Server, user: User, folder: Path, wish: Wish) -> Made:
     try:
         brought = read_bundle(folder / _NAME, folder, wish, UNPACKED_BYTES)
     except NotImported as refused:
-        raise InvalidForm("This bundle cannot be taken.", fields={"bundle": str(refused)}) from None
+        raise InvalidForm("This bundle cannot be imported.", fields={"bundle": str(refused)}) from None
     blueprint_id = _kept(server, user, brought)
     title = str(brought.document.get("title") or brought.document["name"])
     settings, limits, now = server.settings, limits_of(server.settings), server.clock()
@@ -127,9 +127,7 @@ def _kept(server: Server, user: User, brought: Brought) -> int:
     with reading(server.engine) as session:
         room = limits.bytes if user.is_administrator else limits.bytes - used_bytes(session, user)
     if sum(path.stat().st_size for path in brought.files.values()) > room:
-        raise InvalidForm(
-            "This bundle cannot be taken.", fields={"bundle": "Its files do not fit into your room here."}
-        )
+        raise InvalidForm("This bundle cannot be imported.", fields={"bundle": "Its files exceed your quota here."})
     stored = {name: store_file(path, storage) for name, path in brought.files.items()}
     with writing(server.engine) as session:
         blueprint = begin_blueprint(session, user, brought.document, now)

@@ -111,7 +111,7 @@ def _keep(server: Server, user: User, blueprint_id: int, steps: schemas.Steps, s
     with writing(server.engine) as session:
         blueprint = find_blueprint(session, user, blueprint_id, lock=True)
         if sent.field not in dict(image_texts(forms.fields_of(blueprint.document, steps), steps)):
-            raise InvalidForm("This image cannot be taken.", fields={"text": "Choose the text that shows it."})
+            raise InvalidForm("This image cannot be added.", fields={"text": "Choose the text that shows it."})
         free = sent.free_name({one.path: one.sha256 for one in blueprint.files}, file.sha256)
         document = with_image(blueprint.document, (*steps, sent.field), markdown_of(free, sent.alt))
         add_file(session, user, blueprint_id, free, file, limits_of(server.settings), now)
@@ -157,7 +157,7 @@ def _edit(server: Server, user: User, competition: str, sent: SentImage) -> None
     texts = [one for part in text_parts(present.document) for one in part.fields if one.kind is Kind.TEXT]
     text = next((one for one in texts if one.name == sent.field), None)
     if text is None:
-        raise InvalidForm("This image cannot be taken.", fields={"text": "Choose the text that shows it."})
+        raise InvalidForm("This image cannot be added.", fields={"text": "Choose the text that shows it."})
     files = stored_files(present, storage_of(server.settings))
     free = sent.free_name(files, file.sha256)
     before = str(value_at(present.document, text.path) or "").rstrip()

@@ -15,7 +15,7 @@ Note = Annotated[str, Field(max_length=NOTE_CHARACTERS, description="why, for th
 
 
 class EditForm(ApiModel):
-    """Values to set by their names, null to take one away."""
+    """Values to set by their names; null removes a value."""
 
     model_config = example({"base": 3, "values": {"phases.evaluation.end": "2027-02-07 23:59 AoE"}, "note": ""})
 

@@ -33,7 +33,7 @@ def use_gold_of_new_phase(server: Server, user: User, competition: str, phase: s
 
 
 def recheck_described_gold(server: Server, user: User, competition: str) -> None:
-    """Have workers check gold again that they read before anybody had chosen what its columns are."""
+    """Have workers check gold again that was read before its columns had roles."""
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.EDIT)
         if not may_organise(session, user, found, Right.GOLD):

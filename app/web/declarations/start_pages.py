@@ -166,7 +166,7 @@ async def send_bundle(request: Request, server: ServerHere, upload: FromStart) -
 
 @router.post("/competitions/{competition}/rewrite")
 def send_rewrite(server: ServerHere, user: FromEdit, competition: str) -> Response:
-    """Changes of everything that it declares begin, or go on."""
+    """Begin, or continue, a change of everything that the competition declares."""
     with writing(server.engine) as session:
         blueprint = begin_changes(session, user, organised(session, user, competition, Right.EDIT), server.clock())
         return RedirectResponse(links.organise(blueprint.id), 303)

@@ -33,7 +33,7 @@ TaskName = Annotated[str, Path(examples=["idiom-detection"])]
 
 _FIELDS: dict[str, dict[str, Any]] = {
     "also": {"type": "string", "description": "further phases with this task, separated by commas"},
-    "publish": {"type": "boolean", "description": "use it at once, though a version is in use"},
+    "publish": {"type": "boolean", "description": "use it at once, even if another version is in use"},
     "public": {
         "type": "boolean",
         "description": "the gold is public: where the phase allows it, teams see its items. The setting is "
@@ -77,8 +77,8 @@ def read_gold_list(visit: ApiOrganiserVisit, names: TaskNamesHere) -> GoldList:
     PLACE,
     operation_id="put_gold",
     summary="Upload a new version of a task's gold, for organisers",
-    description="It is sealed as it comes in: this process can store it, and never read it again. A worker checks it: "
-    "the first version is used as soon as it was found right, a later one when it is published.",
+    description="It is sealed as it arrives: this process can store it, and never read it again. A worker checks it: "
+    "the first version is used as soon as it passes, a later one when it is published.",
     status_code=201,
     responses=error_responses(400, 401, 403, 404, 408, 409, 413, 415, 422, 507),
     openapi_extra=_BODY,
@@ -95,7 +95,7 @@ async def create_gold_version(
     f"{PLACE}/{{version}}/publish",
     operation_id="publish_gold",
     summary="Use a version of gold for new submissions, for organisers",
-    description="Scores that exist stay as they are until they are rescored. Its commitment then stands on the boards.",
+    description="Existing scores do not change until they are rescored. Boards then show its commitment.",
     responses=error_responses(401, 403, 404, 409, 422),
 )
 def publish_gold_version(

@@ -72,7 +72,7 @@ def _page(
 
 
 def _advice(phase_task: PhaseTask) -> str:
-    """Return what the task type advises organisers to declare, in words; empty if nothing."""
+    """Return what the task type advises organisers to declare, in a sentence; empty if nothing."""
     task = TASKS.get(phase_task.task.task_type)
     if task is None or task.advice is None:
         return ""

@@ -34,7 +34,7 @@ Ticked = Annotated[bool, BeforeValidator(bool)]
 
 
 class PageForm(BaseModel):
-    """Root: what was typed, shown again where it was wrong. What is not declared is overlooked, as the CSRF field."""
+    """Base of page forms: values as typed, so that wrong ones can be shown again; undeclared fields are ignored."""
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 

@@ -141,7 +141,7 @@ ERROR_WORDS: dict[int | str, tuple[str, str]] = {
     413: ("That is too large", "Please check that you chose the right file; a zip of it may be small enough."),
     429: ("Please wait a little", ""),
     500: ("Something broke, and it was us", "Nothing you did caused this. Please try again in a moment."),
-    503: ("The server is catching its breath", "Please try again in a little while. Nothing was lost."),
+    503: ("The server is busy", "Please try again in a little while. Nothing was lost."),
     "being_upgraded": ("Being upgraded", "Nothing is lost."),
     507: ("The server's disk is full", "Nothing was stored. The organisers have to make room; please try again later."),
 }

@@ -44,7 +44,7 @@ _HTTP_CODES = {
 }
 _HTTP_MESSAGES = {
     404: "There is nothing at this address.",
-    405: "This address does not know this method.",
+    405: "This address does not support this method.",
 }
 _WORDS = {
     400: "The request is malformed.",

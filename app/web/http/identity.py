@@ -246,7 +246,7 @@ def _identified(request: Request, server: Server, session: Session) -> Visitor:
     if login.second_at is None and not path.startswith(WITHOUT_SECOND):
         wanted = server.settings.second_factor
         if wanted != "optional" and is_required(session, login.user, wanted):
-            raise SecondFactorNeeded("This server wants a second factor of you: set one up on the page 'Logging in'.")
+            raise SecondFactorNeeded("This server requires a second factor: set one up on the page 'Logging in'.")
     is_page = not path.startswith(PROGRAMS)
     return Visitor(login.user, login, invitations=count_own(session, login.user, now) if is_page else 0)
 

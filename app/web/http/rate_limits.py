@@ -255,7 +255,7 @@ SECONDS_AN_HOUR = 20
 
 def rules_of(settings: Settings) -> Rules:
     """Return the rules with the numbers of the settings."""
-    guesses = "Too many wrong passwords; please wait a while. Who is logged in, and every token, goes on working."
+    guesses = "Too many wrong passwords; please wait a while. Existing log-ins and tokens still work."
     resets = "A new password was requested too often; please wait a while."
     return Rules(
         failed_pair=Rule("failed-pair", settings.failed_logins_per_10_minutes, 600, "10 minutes", guesses),
@@ -280,7 +280,7 @@ def rules_of(settings: Settings) -> Rules:
             min(SECONDS_AN_HOUR, settings.failed_logins_per_hour_and_account),
             3600,
             "hour",
-            "Too many wrong codes; please wait a while. Who is logged in, and every token, goes on working.",
+            "Too many wrong codes; please wait a while. Existing log-ins and tokens still work.",
         ),
         providers_address=Rule(
             "providers-address",
@@ -294,15 +294,15 @@ def rules_of(settings: Settings) -> Rules:
             settings.registrations_per_hour,
             3600,
             "hour",
-            "Too many accounts were made from your network; please wait a while.",
+            "Too many accounts were created from your network; please wait a while.",
         ),
         registrations_a_day=Rule(
             "registrations-a-day",
             settings.registrations_per_day_and_block,
             24 * 3600,
             "day",
-            "Too many accounts were made from your part of the network today; please come back tomorrow, or write to "
-            "the organisers.",
+            "Too many accounts were created from your part of the network today; please come back tomorrow, or write "
+            "to the organisers.",
         ),
         resets_address=Rule("resets-address", settings.password_resets_per_hour, 3600, "hour", resets),
         resets_account=Rule("resets-account", settings.password_resets_per_hour_and_account, 3600, "hour", resets),
@@ -332,7 +332,7 @@ def rules_of(settings: Settings) -> Rules:
             settings.validations_per_hour,
             3600,
             "hour",
-            "You had many files checked within the last hour; please wait a while, or check them at home with "
+            "You had many files checked within the last hour; please wait a while, or check them locally with "
             "`evergold validate`.",
         ),
         codes=Rule(

@@ -79,7 +79,7 @@ class Sheet:
 
 @router.get("/judging")
 def read_assignments(visit: PageUserVisit) -> Response:
-    """All paraphrases assigned to the visitor."""
+    """List all paraphrases assigned to the visitor."""
     found = list_assignments(visit.session, visit.user)
     sheets = [
         Sheet(one.competition, one.judging, one.annotator, worksheet(visit.session, one.judging, one.annotator))

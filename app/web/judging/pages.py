@@ -265,7 +265,7 @@ class AnnotatorForm(PageForm):
 
 @router.get(ROUNDS)
 def read_rounds(visit: PageUserVisit, competition: str) -> Response:
-    """The rounds of a competition: all for organisers, their own assignments for annotators."""
+    """List the rounds of a competition: all for organisers, their own assignments for annotators."""
     session, user = visit.session, visit.user
     found = find_competition(session, competition)
     mine = list_assignments(session, user, found)
@@ -273,7 +273,7 @@ def read_rounds(visit: PageUserVisit, competition: str) -> Response:
     if not organises and not mine:
         if may_organise(session, user, found, ANY_RIGHT):
             check_may_organise(session, user, found, Right.SUBMISSIONS)
-        raise Forbidden("This is for the organisers of the competition, and for its annotators.")
+        raise Forbidden("Only organisers of the competition and its annotators can see this.")
     rounds = list_rounds(session, found) if organises else []
     tab: TabName = "desk" if organises else "overview"
     workspace = workspace_of(session, found, visit.viewer, tab)
@@ -340,7 +340,7 @@ def _page(
 
 @router.get(f"{ROUND}/figures/{{name}}.svg")
 def read_figure(visit: PlainPageVisit, competition: str, round_name: str, name: str) -> Response:
-    """The scatter of one language, or of their mean, as a file."""
+    """Return the scatter plot of one language, or of their mean, as a file."""
     session = visit.session
     found = find_competition(session, competition)
     judging = find_round(session, found, round_name)
@@ -399,7 +399,7 @@ def send_annotator(
     round_name: str,
     form: Annotated[AnnotatorForm, Form()],
 ) -> Response:
-    """Appoint somebody, or (with `leave`) let them go."""
+    """Appoint an annotator or, with `leave`, dismiss one."""
     change = dismiss if form.leave else appoint
     with writing(server.engine) as session:
         found, judging = organised_round(session, user, competition, round_name)

@@ -118,7 +118,7 @@ def _announcements_page(
 def send_announcement(
     request: Request, server: ServerHere, user: SentForm, competition: str, form: Written
 ) -> Response:
-    """Nothing goes out to a group whose number was not shown before."""
+    """Publish an announcement, by mail only to a group whose number of people was shown before."""
     if form.action != "publish" or form.mail != form.counted:
         with user_visit_of(request, user) as visit:
             return _announcements_page(visit, competition, form, _preview(visit, competition, form))

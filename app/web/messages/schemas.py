@@ -54,7 +54,7 @@ class QuestionIn(ApiModel):
 
 
 class AnswerIn(ApiModel):
-    """The organisers' answer; also in the place of one that there is."""
+    """The organisers' answer; it replaces an earlier one."""
 
     model_config = example({"answer": QUESTION_EXAMPLE["answer"], "is_public": True})
 

@@ -1,4 +1,4 @@
-"""The API of moderation: who is logged in reports texts; organisers hide and show them, and block people."""
+"""The API of moderation: logged-in users report texts; organisers hide and show them, and block people."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ BLOCKED = "/competitions/{competition}/blocked"
     REPORTS,
     operation_id="report_text",
     summary="Report a text to the organisers",
-    description="A question, an answer, an announcement, the name of a team, or a system. A second report of the same "
-    "text by the same person is the first one. Organisers do not see who reported; administrators do.",
+    description="A question, an answer, an announcement, the name of a team, or a system. Reporting the same text "
+    "again returns the first report. Organisers do not see who reported; administrators do.",
     status_code=201,
     tags=["taking part"],
     responses=error_responses(401, 403, 404, 422, 429),

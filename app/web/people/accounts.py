@@ -136,9 +136,9 @@ def list_tokens(visit: ApiUserVisit) -> TokenList:
 @router.post(
     "/tokens",
     operation_id="create_token",
-    summary="Make an API token",
-    description="With user name and password in the body, or authenticated already. The secret is shown this once. "
-    "A token makes tokens that may do no more, and live no longer, than itself.",
+    summary="Create an API token",
+    description="With user name and password in the body, or authenticated already. The secret is shown only once. A "
+    "token can only create tokens that may do no more, and live no longer, than itself.",
     status_code=201,
     responses=error_responses(401, 403, 413, 422, 429),
 )

@@ -26,7 +26,7 @@ Word = Annotated[str | None, Query(max_length=300, description="only such, word 
     "/audit",
     operation_id="read_audit_log",
     summary="What organisers and administrators did",
-    description="For administrators. The newest first; `action=token` means every deed on tokens.",
+    description="For administrators. The newest first; `action=token` means every action on tokens.",
     responses=error_responses(401, 403, 422),
 )
 def read_audit_log(

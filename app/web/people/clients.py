@@ -34,7 +34,7 @@ def client_of_provider(settings: Settings, name: str) -> Client:
 
 
 def site_of(request: Request) -> Site | None:
-    """Return this server as browsers know it; None where it has no name or no HTTPS, without which are no passkeys."""
+    """Return this server as browsers know it; None where it lacks a name or HTTPS, which passkeys require."""
     parts = urlsplit(public_address(request, server_of(request), "/"))
     site = Site(f"{parts.scheme}://{parts.netloc}", server_of(request).settings.server_name)
     try:
@@ -63,6 +63,6 @@ def remember_login(response: Response, secret: str, settings: Settings) -> None:
 
 
 def forget_login(response: Response) -> Response:
-    """Take the cookie from the browser."""
+    """Delete the cookie of the log-in."""
     response.delete_cookie(LOGIN_COOKIE, path=LOGIN_PLACE)
     return response

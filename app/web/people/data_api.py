@@ -50,16 +50,16 @@ OrganisingVisitor = Annotated[Visitor, Security(api_visitor, scopes=[TokenScope.
 def read_archive(visit: ApiOrganiserVisit) -> ArchiveOut:
     archive = latest_archive(visit.session, visit.user)
     if archive is None:
-        raise NotFound("You have not asked for an archive of your data.")
+        raise NotFound("You have not requested an archive of your data.")
     return describe_archive(archive, visit.server.settings)
 
 
 @router.post(
     ARCHIVE,
     operation_id="request_archive",
-    summary="Ask for an archive of everything stored about me",
-    description="A worker makes it, and a mail says when it is ready. One a day: until then the same is answered. A "
-    "token needs the scope `organise`, for it holds more than any other.",
+    summary="Request an archive of everything stored about me",
+    description="A worker makes it, and a mail says when it is ready. At most one a day: until then the answer is "
+    "the latest. A token needs the scope `organise`, since the archive contains more than any other answer.",
     status_code=202,
     responses=error_responses(401, 403),
 )
@@ -157,8 +157,8 @@ def read_consent(visit: ApiUserVisit, competition: CompetitionName) -> ConsentOu
     CONSENT,
     operation_id="set_publication_consent",
     summary="Consent to the publication of my predictions, or revoke it",
-    description="Where the organisers ask for it. They may publish what a team sent only while all of its members "
-    "consent.",
+    description="Only where the organisers request it. They may publish submissions of a team only while all of its "
+    "members consent.",
     responses=error_responses(401, 403, 404, 422),
 )
 def put_consent(server: ServerHere, user: ApiSubmitter, competition: CompetitionName, form: ConsentIn) -> ConsentOut:
@@ -171,7 +171,7 @@ def put_consent(server: ServerHere, user: ApiSubmitter, competition: Competition
 @router.get(
     "/privacy",
     operation_id="read_privacy",
-    summary="What this server keeps for how long",
+    summary="What this server stores, and for how long",
     responses=error_responses(),
 )
 def read_privacy(server: ServerHere) -> PrivacyOut:

@@ -1,4 +1,4 @@
-"""The page about one's own data: the archive, and the deletion of the account; and what the server stores of whom."""
+"""The page about one's own data: the archive, and the deletion of the account; and what the server stores."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Sender = Annotated[User, Depends(form_guard(DATA))]
 
 
 class DeletionForm(PageForm):
-    """The wish to delete the account, proved by its password where it has one."""
+    """A request to delete the account, proved by its password where it has one."""
 
     proof: str = Field("", repr=False)
 

@@ -96,7 +96,7 @@ def remove_app(
 def begin_passkey(
     request: Request, server: ServerHere, user: Sender, visitor: VisitorHere, turn: PasswordTurn, form: Proof
 ) -> Response:
-    """The page that follows requests a passkey from the browser."""
+    """Begin to add a passkey: the page that follows requests it from the browser."""
     site = _site(request)
     prove_again(request, server, visitor, form.proof, "proof")
     with writing(server.engine) as session:
@@ -141,7 +141,7 @@ def remove_passkey(
 def make_codes(
     request: Request, server: ServerHere, user: Sender, visitor: VisitorHere, turn: PasswordTurn, form: Proof
 ) -> Response:
-    """The codes are shown once, on the page that follows."""
+    """Create new recovery codes, which the page that follows shows once."""
     prove_again(request, server, visitor, form.proof, "proof")
     return _codes_page(request, user)
 

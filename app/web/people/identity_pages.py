@@ -26,7 +26,7 @@ from app.web.people.passwords import PasswordTurn, prove_again
 router = page_router()
 
 DONE = {
-    "needed": "This server wants a second factor of you. Set one up here, then go on.",
+    "needed": "This server requires a second factor. Set one up here, then continue.",
     "app": "Set up: from now on logging in takes a code of your app.",
     "passkey": "Added: from now on logging in takes a passkey or a code.",
     "removed": "Removed.",
@@ -88,7 +88,7 @@ def begin_link(
     provider: str,
     form: Annotated[ProofForm, Form()],
 ) -> Response:
-    """Begin to link; the page that follows has the way on, as a form may lead to our own pages only."""
+    """Begin to link an identity; the page that follows has the way on, as a form may lead to our own pages only."""
     from app.people.provider_client import authorization_address
 
     client = client_of_provider(server.settings, provider)

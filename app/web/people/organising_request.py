@@ -1,4 +1,4 @@
-"""The page of a request to organise: the form, the request that waits, and the administrators' answer."""
+"""The page of a request to organise: the form, the pending request, and the administrators' answer."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ DONE = {
     "password": "Your password was changed; you were logged out everywhere else.",
     "email": "Your address was changed; confirm it, as it says below.",
     "confirmation": "A link was written to your address.",
-    "mail": "Kept: mails come as it says below.",
+    "mail": "Saved: mails come as set below.",
 }
 #: The user who sends a form of this page.
 Sender = Annotated[User, Depends(form_guard(ACCOUNT))]
@@ -214,7 +214,7 @@ def change_email(
 @router.post("/account/confirm-email/send")
 @form_again(_account_page, LimitReached)
 def send_confirmation(request: Request, server: ServerHere, user: Sender) -> Response:
-    """The link once more; as rare as mails for a forgotten password."""
+    """Send the confirmation link again; limited like mails for a forgotten password."""
     now, limits = server.clock(), limits_of(request)
     with writing(server.engine) as session:
         if not email_confirmations.is_confirmed(session, user):
@@ -369,7 +369,7 @@ PACES = {
 
 
 class ChoicesForm(PageForm):
-    """The frequency of mails of each kind, as a user wants it."""
+    """The pace of mails of each kind, as a user chooses it."""
 
     announcements: Pace | Literal["none"] = NEVER
     results: Pace | Literal["none"] = NEVER

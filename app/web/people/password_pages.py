@@ -63,7 +63,7 @@ def ask_for_link(request: Request, server: ServerHere, form: Annotated[ForgotFor
 
 @router.get("/new")
 def read_new(visit: PlainPageVisit, link: Annotated[str, Query(max_length=200)] = "") -> Response:
-    """Only looks: mail programs and scanners open links, too."""
+    """Show the form without using the link: mail programs and scanners open links, too."""
     check_passwords_taken(visit.server.settings)
     try:
         reset = password_resets.find(visit.session, link, visit.now)

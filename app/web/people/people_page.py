@@ -132,7 +132,7 @@ def send_rights(
 
 @router.post(f"{PLACE}/link")
 def send_link(request: Request, server: ServerHere, user: FromPage, competition: str) -> Response:
-    """The link is shown once, on the page that follows."""
+    """Create a guest link, which the page that follows shows once."""
     with writing(server.engine) as session:
         secret = make_link(server.act(session, user), organised(session, user, competition, Right.EDIT))
     with user_visit_of(request, user) as visit:

@@ -1,4 +1,4 @@
-"""Log in with a provider: to it, back from it, and then into an account, which is new or linked by its owner."""
+"""Pages of a log-in with a provider: the way there, the way back, and the account, new or linked by its owner."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def to_provider(
     provider: str,
     following: Annotated[str, Query(alias="next")] = "",
 ) -> Response:
-    """Send the browser to the provider; a link and no form, as a form may lead to our own pages only."""
+    """Redirect to the provider; by a link and no form, as a form may lead to our own pages only."""
     from app.people.provider_client import ProviderAway, authorization_address
 
     if visitor.user is not None:
@@ -235,7 +235,7 @@ def link_by_password(
 
 
 def _check_first_is_enough(session: Session, user: User) -> None:
-    """Raise Forbidden for an account with a second factor: who has but the first must not add a way in."""
+    """Raise Forbidden for an account with a second factor: somebody with only the first must not add a way in."""
     if second_factor.has_second_factor(session, user):
         raise Forbidden("This account has a second factor: log in to it first, then link on the page 'Logging in'.")
 
@@ -259,7 +259,7 @@ def ask_for_mail(request: Request, server: ServerHere, form: Annotated[OwnAddres
 
 @router.get(f"{FINISH}/link")
 def read_link(request: Request, server: ServerHere, link: Annotated[str, Query(max_length=200)] = "") -> Response:
-    """Only looks: mail programs and scanners open links, too."""
+    """Show the form without using the link: mail programs and scanners open links, too."""
     with reading(server.engine) as session:
         login, person, user = provider_logins.find_mailed(session, login_cookie(request), link, server.clock())
     title = client_of_provider(server.settings, login.provider).title

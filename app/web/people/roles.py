@@ -77,7 +77,7 @@ def post_invitation(
 @router.delete(
     f"{PLACE}/invitations/{{invitation_id}}",
     operation_id="withdraw_role_invitation",
-    summary="Take an invitation back, for organisers",
+    summary="Cancel an invitation, for organisers",
     status_code=204,
     responses=error_responses(401, 403, 404, 422),
 )
@@ -146,9 +146,9 @@ def put_role(
 @router.delete(
     f"{PLACE}/{{role}}/{{username}}",
     operation_id="revoke_role",
-    summary="Take a role back, for organisers; or leave",
-    description="An annotator without the role judges nothing any more; marks given before stay. An organiser with "
-    "whatever rights gives their own role up, unless they own the competition, or are its last organiser.",
+    summary="Revoke a role, for organisers; or leave",
+    description="An annotator without the role can no longer judge; earlier marks stay. Every organiser can give up "
+    "their own role, unless they own the competition, or are its last organiser.",
     status_code=204,
     responses=error_responses(401, 403, 404, 409, 422),
 )

@@ -45,7 +45,7 @@ def read_rescorings(visit: ApiOrganiserVisit, competition: CompetitionName) -> R
     SETS,
     operation_id="start_rescoring",
     summary="Rescore submissions as a set, without changing boards yet, for organisers",
-    description="Boards do not change, and nobody else learns of it, before the set is published. Uploads go first.",
+    description="Boards do not change, and nobody else is notified, before the set is published. New uploads go first.",
     status_code=201,
     responses=error_responses(401, 403, 404, 409, 422),
 )
@@ -90,7 +90,7 @@ def read_rescoring_diff(visit: ApiOrganiserVisit, competition: CompetitionName, 
 @router.post(
     f"{ONE}/publish",
     operation_id="publish_rescoring",
-    summary="Put the new scores in the place of the old ones, for organisers",
+    summary="Publish a set: the new scores replace the old ones, for organisers",
     description="All boards at once, with the gold of the set; official results get another number beside the first.",
     responses=error_responses(401, 403, 404, 409, 422),
 )

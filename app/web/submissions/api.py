@@ -306,7 +306,7 @@ def read_submissions(
 @router.put(
     "/submissions/{submission_id}/choice",
     operation_id="choose_submission",
-    summary="Let this submission be the one that counts",
+    summary="Choose this submission as the entry",
     description="Where the entry rule of the phase is `chosen`: on every board whose setting the submission entered, "
     "or on one of them. The last choice of the team counts. 409 `no_choice` where there is nothing (more) to choose.",
     responses=error_responses(401, 403, 404, 409, 422),
@@ -325,7 +325,7 @@ def choose_submission(
 @router.delete(
     "/submissions/{submission_id}/choice",
     operation_id="withdraw_choice",
-    summary="Choose this submission no longer",
+    summary="Undo the choice of this submission",
     description="The phase's rule for teams without a choice then applies.",
     responses=error_responses(401, 403, 404, 409, 422),
 )
@@ -352,7 +352,7 @@ def put_withdrawal(server: ServerHere, user: ApiSubmitter, submission_id: UUID) 
 @router.delete(
     "/submissions/{submission_id}/withdrawal",
     operation_id="put_submission_back",
-    summary="Put a withdrawn submission back",
+    summary="Restore a withdrawn submission",
     description="It counts again; where teams choose, it has to be chosen again. For its team until the phase closes, "
     "where it sees its own scores; for organisers at any time. 409 `not_withdrawable` where it is too late.",
     responses=error_responses(401, 403, 404, 409, 422),

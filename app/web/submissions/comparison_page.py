@@ -53,7 +53,7 @@ def read_comparison(
     show: Name = "",
     page: Annotated[int, Query(ge=1, le=2**31 - 1)] = 1,
 ) -> Response:
-    """Without `b` it is compared with the one before it. show, page: of the items, where these are compared."""
+    """Compare two submissions; without `b`, with the previous one. show, page: of the compared items."""
     session, viewer = visit.session, visit.viewer
     comparison, items, refusal = None, ItemComparison(), None
     showing = next((one for one in Showing if one == show), Showing.ALL)

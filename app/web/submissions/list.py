@@ -89,7 +89,7 @@ def read_runs(
     board: Name = "",
     page: Annotated[int, Query(ge=1, le=10_000)] = 1,
 ) -> Response:
-    """Without a phase and a task: those of the newest run."""
+    """Show the runs of a place; without a phase and a task, those of the newest run."""
     session = visit.session
     found = find_competition(session, competition)
     places = places_of(session, visit.user, found.name)
@@ -189,7 +189,7 @@ def chart_of(history: History | None, counting: UUID | None = None) -> Markup | 
 
 
 class Filters(OwnFilter):
-    """The filters of the list: what is empty, or no status, filters nothing. board: of the chart."""
+    """The filters of the list: empty and invalid values filter nothing. board: of the chart."""
 
     board: Name = ""
 

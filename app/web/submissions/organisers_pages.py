@@ -51,7 +51,7 @@ class DeedForm(PageForm):
 
 
 class ListQuery(SubmissionFilter):
-    """The filters of the list: a value that is none filters nothing. after: as in the link to older ones."""
+    """The filters of the list: invalid values filter nothing. after: as in the link to older ones."""
 
     after: UUID | None = None
 

@@ -144,7 +144,7 @@ def choose(
     submission_id: UUID,
     form: Annotated[ChoiceForm, Form()],
 ) -> Response:
-    """Let it count, on one board or on all, or no longer."""
+    """Choose the submission as the entry, on one board or on all, or undo the choice."""
     now = server.clock()
     with writing(server.engine) as session:
         if form.action == "withdraw":
@@ -163,7 +163,7 @@ def withdraw(
     submission_id: UUID,
     form: Annotated[WithdrawalForm, Form()],
 ) -> Response:
-    """Withdraw it, and the later ones between it and the better one that the team returns to."""
+    """Withdraw a submission, and the later ones between it and the better one that the team returns to."""
     with writing(server.engine) as session:
         for one in dict.fromkeys([*form.also, submission_id]):
             withdraw_submission(session, one, user, server.clock())
@@ -191,7 +191,7 @@ async def read_live(
     submission_id: UUID,
     seen: Annotated[str | None, Query(max_length=40)] = None,
 ) -> Response:
-    """The part of the page that changes, as soon as its stamp is not `seen` any more."""
+    """Return the part of the page that changes, as soon as its stamp is not `seen` any more."""
     if visitor.user is None:  # logged out meanwhile: redirect the whole page
         return Response(status_code=204, headers={"HX-Refresh": "true"})
     await run_sync(check_visible, server, submission_id, visitor.user)

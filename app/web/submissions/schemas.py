@@ -42,7 +42,7 @@ class ChosenMark(ApiModel):
 
     submissions: list[UUID] = Field(min_length=1, max_length=CHOSEN_LIMIT)
     status: RowStatus
-    note: str = Field("", description="the footnote, or the reason, as it stands below the board")
+    note: str = Field("", description="the footnote, or the reason, as shown below the board")
 
 
 class ChosenRescoring(ApiModel):

@@ -89,7 +89,7 @@ class Form:
 def read_form(
     visit: PlainPageVisit, names: TaskNamesHere, system: Annotated[str, Query(max_length=200)] = ""
 ) -> Response:
-    """system: whose card fills in the form; default: the one that the team used last."""
+    """Show the upload form. system: whose card fills it in; default: the one that the team used last."""
     return _page(visit, names, Form({}), system)
 
 

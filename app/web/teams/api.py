@@ -86,7 +86,7 @@ def post_acceptance(server: ServerHere, user: ApiSubmitter, competition: Competi
 @router.delete(
     f"{PLACE}/{{offer_id}}",
     operation_id="end_merge_offer",
-    summary="Decline an offer to merge, or take your own back, for the captain",
+    summary="Decline an offer to merge, or withdraw your own, for the captain",
     description="A team that declined gets no second offer from the same team; it may make one itself.",
     status_code=204,
     responses=error_responses(401, 403, 404, 422),
@@ -166,7 +166,7 @@ def put_captain(server: ServerHere, user: ApiSubmitter, competition: Competition
     f"{TEAM}/members",
     operation_id="join_team",
     summary="Join the team that invites you",
-    description="Who is alone in another team leaves it. What you have used of a quota counts for the team, too.",
+    description="If you are alone in another team, you leave it. Quota that you have used counts for the team, too.",
     responses=error_responses(401, 403, 404, 409, 413, 422),
 )
 def post_member(server: ServerHere, user: ApiSubmitter, competition: CompetitionName, form: JoinRequest) -> TeamOut:
@@ -193,7 +193,7 @@ def delete_member(server: ServerHere, user: ApiSubmitter, competition: Competiti
 @router.post(
     f"{TEAM}/invitation",
     operation_id="invite_to_team",
-    summary="Make a link that invites to your team, for its captain",
+    summary="Create a link that invites to your team, for its captain",
     description="The previous link ends. Anybody with the link may join, until it ends or the team is full.",
     status_code=201,
     responses=error_responses(401, 403, 404, 409),

@@ -53,7 +53,7 @@ def accept(request: Request, server: ServerHere, user: Sender, competition: str,
 
 @router.post("/{offer_id}/end")
 def end(server: ServerHere, user: Sender, competition: str, offer_id: OfferId) -> Response:
-    """Decline it, or take it back."""
+    """Decline an offer to merge, or withdraw it."""
     with writing(server.engine) as session:
         end_offer(server.act(session, user), find_competition(session, competition), offer_id)
     return _back(competition)

@@ -117,7 +117,7 @@ def team_page(
 def name_team(
     request: Request, server: ServerHere, user: Sender, competition: str, form: Annotated[NameForm, Form()]
 ) -> Response:
-    """A new team for who has none, or another name for the one that there is."""
+    """Create a team for a user without one, or rename the user's team."""
     with writing(server.engine) as session:
         found = find_competition(session, competition)
         has_team = find_team(session, user, found.id) is not None

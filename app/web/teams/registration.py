@@ -32,7 +32,7 @@ TAKING_PART, ORGANISING = ["taking part"], ["organising"]
 @router.get(
     "/competitions/{competition}/registration",
     operation_id="get_registration",
-    summary="How you stand in a competition",
+    summary="Your registration in a competition",
     tags=[*TAKING_PART],
     responses=error_responses(401, 404),
 )
@@ -138,7 +138,7 @@ def put_decision(
 @router.post(
     "/competitions/{competition}/joining-code",
     operation_id="make_joining_code",
-    summary="Make a code by which people join, for organisers",
+    summary="Create a code by which people join, for organisers",
     description="With the mode `code` whoever sends it with a registration takes part, ten tries an hour. The one "
     "before ends; those who joined stay.",
     status_code=201,

@@ -201,7 +201,7 @@ def _registrations_page(visit: UserVisit, competition: str, code: str = "") -> R
 def send_code(
     request: Request, server: ServerHere, user: Annotated[User, Depends(form_guard(REGISTRATIONS))], competition: str
 ) -> Response:
-    """The code is shown once, on the page that follows."""
+    """Create a joining code, which the page that follows shows once."""
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.EDIT)
         code = make_code(session, found, by=user, now=server.clock())
@@ -225,7 +225,7 @@ def send_decisions(
     competition: str,
     form: Annotated[DecisionsForm, Form()],
 ) -> Response:
-    """All of them or, where one is wrong, none."""
+    """Decide several registrations: all of them or, if one is wrong, none."""
     _decide(server, user, competition, form.user, form.decision)
     return RedirectResponse(links.registrations(competition), 303)
 
@@ -257,7 +257,9 @@ def _decide(server: Server, user: User, competition: str, usernames: Sequence[st
 
 @router.get(CONFIRM)
 def read_confirmation(visit: PageUserVisit, link: Secret = "") -> Response:
-    """Only looks: mail programs and scanners open links, too. Who is logged in shows whose account it is about."""
+    """Show the form without using the link: mail programs and scanners open links, too. The log-in shows which account
+    it is about.
+    """
     found = email_confirmations.find(visit.session, visit.user, link, visit.now)
     return _confirmation(visit.request, email=found.email, link=link, entered=None, invitations=0)
 

@@ -1,4 +1,4 @@
-"""The API of webhooks: who has one keeps it, looks at its deliveries, and sends them again."""
+"""The API of webhooks: set them up, list their deliveries, and send these again."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _add(
     OF_COMPETITION,
     operation_id="list_webhooks",
     summary="A competition's webhooks, for organisers",
-    description="One's own; for organisers who may edit, all.",
+    description="Your own; all, if you may edit the competition.",
     responses=error_responses(401, 403, 404),
 )
 def read_webhooks(visit: ApiOrganiserVisit, competition: CompetitionName) -> WebhookList:
@@ -154,7 +154,7 @@ def read_webhook(visit: ApiOrganiserVisit, webhook_id: WebhookId) -> WebhookOut:
     ONE,
     operation_id="change_webhook",
     summary="Change a webhook, which then is yours",
-    description="What is sent to organisers or a team is what whoever changed it last sees.",
+    description="What is sent to organisers or a team is what the person who changed it last sees.",
     responses=error_responses(401, 403, 404, 422),
 )
 def put_webhook(server: ServerHere, user: ApiOrganiser, webhook_id: WebhookId, form: WebhookIn) -> WebhookOut:
@@ -196,7 +196,7 @@ def post_secret(server: ServerHere, user: ApiOrganiser, webhook_id: WebhookId) -
     f"{ONE}/test",
     operation_id="test_webhook",
     summary="Send a test to a webhook",
-    description="It is sent within seconds, and not tried again; its delivery says what came of it.",
+    description="It is sent within seconds, and not tried again; look at its delivery for the outcome.",
     status_code=202,
     responses=error_responses(401, 403, 404, 409, 422, 429),
 )
@@ -210,7 +210,7 @@ def post_test(server: ServerHere, user: ApiOrganiser, webhook_id: WebhookId) -> 
 @router.get(
     f"{ONE}/deliveries",
     operation_id="list_webhook_deliveries",
-    summary="The last deliveries of a webhook, and what came of them",
+    summary="The last deliveries of a webhook, with their outcome",
     responses=error_responses(401, 403, 404, 422),
 )
 def read_deliveries(visit: ApiOrganiserVisit, webhook_id: WebhookId) -> DeliveryList:

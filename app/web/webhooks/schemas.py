@@ -34,7 +34,7 @@ class WebhookIn(ApiModel, WebhookEntry):
     audience: WebhookAudience | None = Field(None, description="null: the team, or organisers")
     kinds: list[NewsKind] = Field(max_length=len(NewsKind), description="the news that it asks for")
     bearer: str = Field("", max_length=1000, description="the access token for Matrix; empty: it stays")
-    is_disabled: bool = Field(False, description="nothing is sent, and what happens meanwhile is not told later")
+    is_disabled: bool = Field(False, description="nothing is sent, and news of that time is not sent later")
 
 
 class ReplayIn(ApiModel):

@@ -25,7 +25,7 @@ _LEFT_OUT = frozenset({"__pycache__", "__MACOSX"})
 
 
 class InvalidProgram(InvalidFile):
-    """The program cannot be taken: no zip or folder, damaged, too large, or without what its contract needs."""
+    """The program cannot be used: no zip or folder, damaged, too large, or without what its contract needs."""
 
 
 def pack(path: Path, into: Path) -> None:

@@ -32,7 +32,7 @@ class Sums:
 
     names: s scores.
     blocks: contributions of units to some of the k sums, one block after the other.
-    finish: from sums of … × k to scores of … × s; equal for equal arithmetic.
+    finish: from sums of … × k to scores of … × s; two that compute the same compare equal.
     keys: identifies each of the k sums, the same for all systems.
     kinds_by_label: number of kinds if the sums are some kinds for each of many labels (or words); finish then accepts
     any number of labels, and keys are (kind, label).

@@ -125,7 +125,7 @@ def read_gold(path: Path, options: MultiLabelOptions) -> Gold:
 def items_of(gold: Gold, options: MultiLabelOptions) -> Items:
     """Return the gold's ids, sorted: the file's order could reveal something about the labels.
 
-    Labels are those declared: gold's own are never revealed, by no list of those that are expected.
+    Only declared labels are included: gold's own are never revealed, not even by a list of expected ones.
     """
     return Items(gold.items.in_order_of_id().ids, options.labels)
 

@@ -105,7 +105,7 @@ def read_gold(path: Path, options: TableOptions) -> Gold:
 def items_of(gold: Gold, options: TableOptions) -> Items:
     """Return the gold's ids, sorted: the file's order could reveal something about the values.
 
-    Labels are those declared: gold's own are never revealed, by no list of those that are expected.
+    Only declared labels are included: gold's own are never revealed, not even by a list of expected ones.
     """
     return Items(gold.items.in_order_of_id().ids, options.labels)
 

@@ -53,7 +53,7 @@ def test_any_two_rows_are_compared_in_board_order(eve: Person, rows: dict[str, U
     found = text_of(page(eve, rows["bot"], rows["ada"]))
     assert "Ada and Majority" in found
     assert "Ada is better by 0.5000 in Macro F1 · F1" in found
-    assert "Two different rows are compared" not in found
+    assert "Choose two different rows" not in found
 
 
 def test_the_api_compares_rows_by_the_names_of_their_teams(eve: Person, rows: dict[str, UUID]) -> None:
@@ -81,7 +81,7 @@ def test_what_was_not_ticked_is_ones_own_row_then_the_first(eve: Person, rows: d
     assert "Eve and Majority" in text_of(page(eve, rows["bot"]))
     every = text_of(page(eve, *rows.values()))
     assert "Ada and Eve" in every
-    assert "Two different rows are compared" in every
+    assert "Choose two different rows" in every
     assert "Ada and Majority" in text_of(page(eve, rows["ada"], rows["ada"], rows["bot"]))
 
 

@@ -289,7 +289,7 @@ def test_rerun_submits_the_same_file_to_another_task(participant: Participant, p
 def test_create_makes_a_draft_for_whom_the_server_lets(participant: Participant) -> None:
     bundle = str(HERE / "tracks.zip")
     refused = participant.codabench("create", "-b", bundle, fails=True)
-    assert "You cannot make a competition on this server yet" in refused
+    assert "You cannot create a competition on this server yet" in refused
     with writing(participant.server.engine) as session:
         user = session.scalars(select(User).where(User.username == participant.username)).one()
         promote(session, user, datetime.now(UTC))
@@ -299,7 +299,7 @@ def test_create_makes_a_draft_for_whom_the_server_lets(participant: Participant)
     assert page, told
     assert "phase id=" in participant.codabench("show", page[1])
     failed = participant.codabench("create", "-b", participant.zipped("no bundle"), fails=True)
-    assert "competition creation failed: This bundle cannot be taken.\n" in failed
+    assert "competition creation failed: This bundle cannot be imported.\n" in failed
 
 
 def test_log_ins_share_one_token_for_a_day_and_wrong_ones_get_a_400(participant: Participant) -> None:

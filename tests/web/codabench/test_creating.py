@@ -177,12 +177,14 @@ def test_who_may_not_create_competitions_announces_none(
     announced = olga.announce().json()
     monkeypatch.setattr(site.settings, "organise", "admins")
     refused = olga.announce()
-    assert (refused.status_code, "You cannot make a competition" in refused.text) == (403, True)
+    assert (refused.status_code, "You cannot create a competition" in refused.text) == (403, True)
     number = olga.client.put(f"/api/datasets/completed/{announced['key']}/")
     assert number.status_code == 409
     assert olga.put(announced["sassy_url"], RESULTS).status_code == 200
     found = olga.client.put(f"/api/datasets/completed/{announced['key']}/").json()["status_id"]
-    assert "You cannot make a competition" in olga.asked(found).json()["details"], "the right was taken away meanwhile"
+    assert "You cannot create a competition" in olga.asked(found).json()["details"], (
+        "the right was taken away meanwhile"
+    )
     with reading(site.engine) as session:
         assert session.scalars(fresh(Competition)).all() == []
 

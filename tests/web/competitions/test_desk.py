@@ -62,7 +62,7 @@ def statuses(site: Site) -> dict[str, str]:
 
 
 def test_mail_that_did_not_arrive_is_sent_again_from_here(site: Site, olga: httpx.Client, ada: Person) -> None:
-    assert "did not arrive" not in olga.get(DESK).text
+    assert "Undelivered mail" not in olga.get(DESK).text
     give_up(site, "Your registration")
     give_up(site, "A new password", about_account=True)
     page = olga.get(DESK).text
@@ -72,7 +72,7 @@ def test_mail_that_did_not_arrive_is_sent_again_from_here(site: Site, olga: http
     form = {"csrf_token": csrf_of(page)}
     with log_in(site, "eve") as eve:
         assert eve.post(f"{DESK}/mail", data={"csrf_token": csrf_of(eve.get("/account").text)}).status_code == 403
-    assert "did not arrive" not in olga.post(f"{DESK}/mail", data=form).text
+    assert "Undelivered mail" not in olga.post(f"{DESK}/mail", data=form).text
     assert statuses(site) == {"Your registration": "waiting", "A new password": "given_up"}
     with writing(site.engine) as session:
         session.scalars(select(User).where(User.username == "olga")).one().is_administrator = True
@@ -86,7 +86,7 @@ def test_it_says_what_came_in_what_failed_and_who_is_missing(site: Site, olga: h
     reject(site.engine, run_of(site, ada.submitted(b"a")))
     fail(site.engine, run_of(site, ada.submitted(b"b")))
     page = olga.get(DESK).text
-    for said in ("Tried in vain", "<bdi>Ada</bdi>", "Broken", "Evaluation closes"):
+    for said in ("Submitted, none valid", "<bdi>Ada</bdi>", "Broken", "Evaluation closes"):
         assert said in page
     assert "No uploads in the last 24 hours" not in page
 
@@ -173,7 +173,7 @@ SHOWN = {
     "test sets can detect": Right.GOLD,
     "What scores reveal about hidden gold": Right.GOLD,
     "Is it blind?": Right.MESSAGES,
-    "did not arrive": None,  # that takes two
+    "Undelivered mail": None,  # that takes two
 }
 
 

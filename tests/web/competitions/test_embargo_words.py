@@ -32,8 +32,8 @@ def test_a_hidden_board_says_so_and_until_when(planted: Planted) -> None:
         shown = nobody.get(BOARD_PAGE).text
         markup.check(shown)
         assert (
-            "This board is hidden It is shown from Sat 10 Jan 2026, 02:00 AoE (10 Jan, 14:00 UTC) on, by itself."
-            in text_of(shown)
+            "This board is hidden It will be shown automatically from Sat 10 Jan 2026, 02:00 AoE "
+            "(10 Jan, 14:00 UTC) on." in text_of(shown)
         )
         competition = text_of(nobody.get(COMPETITION_PAGE).text)
         results = text_of(nobody.get(f"{COMPETITION_PAGE}/tasks/{TASK}/results").text)
@@ -54,7 +54,10 @@ def test_organisers_are_told_what_others_do_not_see_and_can_look_as_they_do(plan
     assert "Hidden from participants." in text
     assert "The board is hidden from participants until Sat 10 Jan 2026, 02:00 AoE (10 Jan, 14:00 UTC)" in text
     assert NAME in text
-    for seen_as, said in (("participant", "So participants see"), ("public", "So people who are not logged in see")):
+    for seen_as, said in (
+        ("participant", "This is how participants see"),
+        ("public", "This is how people who are not logged in see"),
+    ):
         shown = planted.organiser_browser.get(f"{BOARD_PAGE}?as={seen_as}").text
         markup.check(shown)
         text = text_of(shown)
@@ -130,7 +133,7 @@ def test_a_team_chooses_on_the_page_and_over_the_api(planted: Planted) -> None:
     )
     page = planted.owner_browser.get(mine).text
     markup.check(page)
-    assert "Your team did not choose this one. Without a choice the last counts." in text_of(page)
+    assert "Your team did not choose this one. Without a choice the latest counts." in text_of(page)
     form = {"csrf_token": csrf_of(page.split('/choice"')[1]), "board": "zero-shot", "action": "choose"}
     after = planted.owner_browser.post(f"{mine}/choice", data=form)
     assert "Your team chose this one for" in text_of(after.text)

@@ -63,7 +63,7 @@ def test_organisers_hide_it_and_delete_it_and_keep_it_on_a_page(site: Site) -> N
         assert wrong.status_code == 422
         assert "Give a reason: everybody who wants to upload sees it." in text_of(wrong.text)
         page = browser.post(PAGE, data={**form, "stage": "draft"})
-        assert "Draft: organisers and testers alone see it." in text_of(page.text)
+        assert "Draft: only organisers and testers see it." in text_of(page.text)
         assert f'href="/competitions/{COMPETITION}"' in browser.get("/").text
         assert site.client().get(f"/competitions/{COMPETITION}").status_code == 404
         page = browser.post(f"{PAGE}/deletion", data=form)

@@ -86,7 +86,7 @@ def test_labels_that_nobody_declared_are_why_there_is_no_kit(
         shown = anonymous.get("/competitions/idioms/data", headers=BROWSER).text
         assert anonymous.get(KIT).status_code == (200 if has_kit else 404)
     assert (f'href="{KIT}"' in shown) is has_kit
-    assert ("No starter kit: the task does not declare which labels there are." in shown) is not has_kit
+    assert ("No starter kit: the task does not declare its labels." in shown) is not has_kit
 
 
 def test_script_loads_predicts_and_checks_and_submits_only_if_told_to(

@@ -161,7 +161,7 @@ def test_a_name_that_is_taken_leaves_a_draft_to_finish(olga: Linguist) -> None:
     assert "It is a draft" in text_of(bring(olga, content).text)
     again = text_of(bring(olga, content).text)
     assert "there is a competition 'spoons-and-forks' on this server already" in again.lower()
-    assert "Its gold was not kept" in again
+    assert "Its gold was not stored" in again
 
 
 def test_who_may_not_create_competitions_brings_none(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,11 +27,11 @@ from tests.world import COMPETITION, NOW
 
 def test_a_two_language_task_is_written_without_a_shell_and_becomes_a_draft(site: Site, ada: Linguist) -> None:
     place = written(ada)
-    assert "Everything fits." in text_of(ada.browser.get(place).text)
+    assert "Everything is valid." in text_of(ada.browser.get(place).text)
     made = ada.send(f"{place}/build")
     assert made.url.path == "/competitions/irony/life"
     told = text_of(made.text)
-    assert "Draft: organisers and testers alone see it." in told
+    assert "Draft: only organisers and testers see it." in told
     assert "No gold yet: Evaluation." in told
     assert ada.browser.get(place).status_code == 404, "it is a competition now"
     with reading(site.engine) as session:
@@ -181,7 +181,7 @@ def test_the_server_says_who_may(
         user.email_confirmed_at = NOW if is_confirmed else None
         user.is_approved_organiser = is_approved
     assert ada.send("/organise", **BEGIN).status_code == status
-    assert ("You cannot make a competition here yet" in ada.browser.get("/organise").text) is (status == 403)
+    assert ("You cannot create a competition here yet" in ada.browser.get("/organise").text) is (status == 403)
 
 
 def test_there_is_an_end_to_competitions_and_bytes(site: Site, ada: Linguist) -> None:
@@ -283,7 +283,7 @@ def test_a_story_sets_the_keys_of_who_sees_what(ada: Linguist) -> None:
     ]
     ada.say(place, at, story="until-close", board="ranks_only")
     told = ada.browser.get(f"{place}/part", params={"at": at}).text
-    assert "A mixture of your own" in told, "a key that was changed beside the same story counts"
+    assert "Your own settings" in told, "a key that was changed beside the same story counts"
     ada.say(place, at, story="open")
     assert "visibility" not in ada.browser.get(place).text.split('id="yaml"', 1)[1].split("</textarea>", 1)[0]
 

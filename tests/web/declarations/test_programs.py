@@ -72,7 +72,7 @@ def texts_of(olga: Linguist, place: str) -> dict[str, str]:
 def made(site: Site, olga: Linguist, folder: Path) -> None:
     """The competition out of a zip, published, with sealed gold that the workers have checked."""
     place = olga.upload("/organise/zip", "forms.zip", competition_zip(folder)).url.path
-    assert "Everything fits." in text_of(olga.browser.get(place).text)
+    assert "Everything is valid." in text_of(olga.browser.get(place).text)
     assert olga.send(f"{place}/build").url.path == f"/competitions/{COMPETITION}/life"
     gold = links.gold(COMPETITION, PHASE, TASK)
     assert olga.upload(gold, "ref.zip", zipped({"gold.csv": GOLD})).status_code == 200
@@ -177,7 +177,7 @@ def test_an_edit_by_form_or_by_the_api_does_not_open_the_gold_with_another_comma
     command = "python3 -u $program/score.py $input $output"
     olga.say(place, "tasks/0/options", **{**texts_of(olga, place), "command": command})
     shown = olga.send(f"{place}/build", action="preview")
-    assert "sealed for the program, command and environment of before: put it again" in text_of(shown.text)
+    assert "sealed for the previous program, command and environment: upload it again" in text_of(shown.text)
     previewed = shown.text.split('name="previewed" value="', 1)[1].split('"', 1)[0]
     assert olga.send(f"{place}/build", action="apply", previewed=previewed).status_code == 200
 
@@ -192,7 +192,7 @@ def test_an_edit_by_form_or_by_the_api_does_not_open_the_gold_with_another_comma
 
     gold = {"publish": (None, b"true"), "file": ("ref.zip", zipped({"gold.csv": GOLD}))}
     kept = f"{API}/competitions/{COMPETITION}/phases/{PHASE}/tasks/{TASK}/gold"
-    again = "Upload the gold again. The program, its command or its environment changed"
+    again = "Upload the gold again. The program, its command or its environment has changed"
     assert api.get(kept).json()["is_for_another_program"] is True
     assert again in text_of(olga.browser.get(links.gold(COMPETITION, PHASE, TASK)).text)
     assert api.post(kept, files=gold).status_code == 201

@@ -176,7 +176,7 @@ def test_the_drawing_follows_dates_that_are_only_typed(site: Site, ada: Linguist
         **{"phase.0.end": ""}
     )
     for fields in ({"phase.0.end": "2031-02-01T10:00"}, {"phase.0.start": ""}, {"phase.0.end": "soon"}):
-        assert "Not drawn, because its dates are not right yet" in text_of(drawn(**fields)), fields
+        assert "Not drawn, because its dates are not valid yet" in text_of(drawn(**fields)), fields
     assert document_of(site, "praise-or-insulte") == before
 
 

@@ -46,7 +46,7 @@ def test_the_browser_that_sent_gold_shows_the_values_that_are_wrong(
     looking.go(PAGE)
     page: Page = looking.page
     page.set_input_files("#file", file)
-    page.get_by_role("button", name="Seal and keep").click()
+    page.get_by_role("button", name="Seal and store").click()
     expect(page.get_by_role("cell", name="gold.csv")).to_be_visible()
     with reading(site.engine) as session:
         version_id = session.scalars(fresh(GoldVersion)).one().id

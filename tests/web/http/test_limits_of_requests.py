@@ -48,7 +48,7 @@ def test_accounts_from_one_address_are_bounded(site: Site, visitor: httpx.Client
         form = {**account(3), "csrf_token": csrf_of(browser.get("/register").text)}
         page = browser.post("/register", data=form)
     assert page.status_code == 429
-    assert "Too many accounts were made from your network" in page.text
+    assert "Too many accounts were created from your network" in page.text
     assert 'value="user3"' in page.text, "what was typed stays"
     assert int(page.headers["Retry-After"]) > 0
 

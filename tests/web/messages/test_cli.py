@@ -75,7 +75,9 @@ def test_an_announcement_from_preview_to_withdrawal(site: Site, evergold: Evergo
     text.write_text("Until **Sunday**.")
     publish = ("announce", "publish", COMPETITION, "--title", "The deadline moves", "--text", text)
     to = ("--mail", "without-valid:evaluation")
-    assert evergold(*publish, *to, "--preview")[1] == "2 people would get a mail, 0 more want no such mails.\n"
+    assert (
+        evergold(*publish, *to, "--preview")[1] == "2 people would get a mail, 0 more have switched such mails off.\n"
+    )
     code, _, err = evergold(*publish, *to)
     assert (code, mails(site)) == (Code.USAGE, 0)
     assert "2 people would get a mail" in err
@@ -105,7 +107,7 @@ def test_what_is_wrong_with_an_announcement_is_said(evergold: Evergold, tmp_path
     publish = ("announce", "publish", COMPETITION, "--title", "x", "--text")
     assert "not a text file" in evergold(*publish, tmp_path / "none.md")[2]
     code, _, err = evergold(*publish, "-", "--mail", "everybody", "--preview", stdin="x")
-    assert (code, "There is no such group" in err) == (Code.ERROR, True)
+    assert (code, "Unknown group" in err) == (Code.ERROR, True)
     code, _, err = evergold(*publish, "-", stdin=" ")
     assert (code, "text: Please write something here." in err) == (Code.ERROR, True)
     assert evergold(*publish, "-", who="ada", stdin="x")[0] == Code.ERROR

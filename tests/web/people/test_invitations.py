@@ -124,7 +124,7 @@ def test_it_is_handed_over_to_an_organiser_with_room_for_it(site: Site, olga: ht
     with log_in(site, "grace") as grace:
         user = confirm(site, "grace")
         not_yet = send(olga, f"{PEOPLE}/owner", owner="grace")
-        assert "is no organiser of it yet" in text_of(not_yet.text)
+        assert "is not an organiser of it yet" in text_of(not_yet.text)
         with writing(site.engine) as session:
             grant_role(session, find_competition(session, COMPETITION), user, Role.ORGANISER, NOW)
         assert send(grace, f"{PEOPLE}/owner", owner="grace").status_code == 403, "not theirs to give"
@@ -207,7 +207,7 @@ def test_an_inviter_gives_no_more_than_they_have(site: Site, olga: httpx.Client)
             grant_role(session, find_competition(session, COMPETITION), user, Role.ORGANISER, NOW, rights=[Right.EDIT])
         assert 'value="gold"' not in grace.get(PEOPLE).text
         beyond = send(grace, f"{PEOPLE}/invite", whom="eve", role="organiser", rights=["edit", "gold"])
-        assert "Nobody gives a right that they do not hold: gold." in text_of(beyond.text)
+        assert "You can only give rights that you have; you lack: gold." in text_of(beyond.text)
         none = send(grace, f"{PEOPLE}/invite", whom="eve", role="organiser")
         assert "Choose one at least." in text_of(none.text)
         assert send(grace, f"{PEOPLE}/invite", whom="eve", role="organiser", rights=["edit"]).status_code == 200

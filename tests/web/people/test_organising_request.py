@@ -73,7 +73,7 @@ def test_a_button_leads_to_the_form_and_the_answer_stands_there(site: Site) -> N
         token = csrf_of(browser.get(PAGE).text)
         refused = browser.post(PAGE, data={"csrf_token": token, "text": " "})
         assert refused.status_code == 422
-        assert "Say in a sentence what you want to organise." in refused.text
+        assert "Describe in a sentence what you want to organise." in refused.text
         asked = browser.post(PAGE, data={"csrf_token": token, "text": "Riddles <b>for</b> all."})
         assert "You requested this" in asked.text
         assert "Riddles &lt;b&gt;for&lt;/b&gt; all." in asked.text

@@ -157,7 +157,7 @@ def test_all_that_failed_is_scored_again(site: Site, ada: Person, olga: Person) 
 
 def test_the_whole_story_on_pages(site: Site, desk: httpx.Client, entered: dict[str, Any]) -> None:
     page = desk.get(PAGE)
-    assert "There is none yet." in page.text
+    assert "No rescoring sets yet." in page.text
     form = {"tasks": f"{PHASE}/{TASK}", "note": NOTE, "csrf_token": csrf_of(page.text)}
     made = desk.post(PAGE, data=form)
     assert made.url.path == f"{PAGE}/{FIRST_SET}"

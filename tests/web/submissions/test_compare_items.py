@@ -114,7 +114,7 @@ def test_long_lists_have_pages(ada: Person, pair_of: Callable[..., Pair]) -> Non
     assert "Only newer right: 101 to 120 of 120" in text_of(last)
     assert 'rel="next"' not in last
     assert "101 to 120 of 120" in text_of(page(ada, pair, "&show=b&page=999")), "the last one"
-    assert "There is no such item." in page(ada, pair, "&show=a")
+    assert "No items match." in page(ada, pair, "&show=a")
     answer = ada.client.get(f"/submissions/compare?a={pair[0]}&b={pair[1]}&page=0", headers=BROWSER)
     assert answer.status_code == 422
 

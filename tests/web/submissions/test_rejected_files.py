@@ -21,5 +21,5 @@ def test_a_file_that_is_not_kept_any_more_says_so(site: Site, ada: Person) -> No
     document = ada.client.get(submission["links"]["self"]).json()
     assert (document["status"], len(document["problems"])) == ("rejected", 1)
     page = ada.client.get(f"/submissions/{submission['id']}", headers=BROWSER).text
-    assert "rejected files are not kept for ever" in page
+    assert "deleted, as rejected files are after some time" in page
     assert f'href="{submission["links"]["file"]}"' not in page

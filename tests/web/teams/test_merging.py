@@ -34,7 +34,7 @@ def test_one_asks_and_the_other_accepts_on_their_pages(site: Site) -> None:
         allow_merging(site.engine)
         unknown = send(ada, "merging", team="Secnd")
         assert unknown.status_code == 422
-        assert "There is no team of this name" in unknown.text
+        assert "No team of this name can answer" in unknown.text
         assert 'value="Secnd"' in unknown.text
         assert "<bdi>Second</bdi>" in send(ada, "merging", team="Second").text
         page = bob.get(PAGE).text
