@@ -124,9 +124,8 @@ def second_texts(here: World) -> list[tuple[TextKind, str]]:
     with writing(here.engine) as session:
         found = find_competition(session, COMPETITION)
         form = QuestionForm("Why them?", "I ask.")
-        question = ask(session, found, form, asker=here.bob, key=None, settings=SETTINGS, now=NOW).id
-        more: dict[str, Any] = {"is_public": True, "organiser": here.root, "settings": SETTINGS, "now": NOW}
-        answer(session, found, question, "They may.", **more)
+        question = ask(UserAct(session, here.bob, NOW, SETTINGS), found, form, key=None).id
+        answer(UserAct(session, here.root, NOW, SETTINGS), found, question, "They may.", is_public=True)
         announcement = Announcement(id=question, competition_id=found.id, title="Why them?", text="They may, too.")
         announcement.author_id, announcement.published_at = here.root.id, NOW
         session.add(announcement)
@@ -423,7 +422,7 @@ def test_a_card_that_was_written_anew_stays_when_its_system_comes_back(here: Wor
         card = session.scalars(select(CardVersion).where(CardVersion.system_id == system)).one()
         card.document = {"summary": "Anew."}
     with writing(here.engine) as session:
-        show_as(session, find_competition(session, COMPETITION), here.root, number, NOW)
+        show_as(UserAct(session, here.root, NOW, SETTINGS), find_competition(session, COMPETITION), number)
     assert shown(here)[SYSTEM] == "Crow\n\nAnew."
 
 
@@ -433,7 +432,7 @@ def test_a_part_that_is_gone_keeps_no_other_part_from_coming_back(here: World) -
         system = session.get_one(Submission, here.of_ada).system_id
         session.delete(session.scalars(select(CardVersion).where(CardVersion.system_id == system)).one())
     with writing(here.engine) as session:
-        show_as(session, find_competition(session, COMPETITION), here.root, number, NOW)
+        show_as(UserAct(session, here.root, NOW, SETTINGS), find_competition(session, COMPETITION), number)
     assert shown(here)[SYSTEM] == "Crow\n\nSVM"
 
 
@@ -451,11 +450,11 @@ def test_only_a_team_cannot_get_back_a_name_that_a_team_has(here: World) -> None
         with writing(here.engine) as session:
             session.scalars(own(Team).where(Team.name == "ADA")).one().name = "Bob"
             session.flush()
-            show_as(session, find_competition(session, COMPETITION), here.root, numbers[kind], NOW)
+            show_as(UserAct(session, here.root, NOW, SETTINGS), find_competition(session, COMPETITION), numbers[kind])
             session.scalars(own(Team).where(Team.name == "Bob")).one().name = "ADA"
         assert shown(here)[kind] == before[kind]
     with pytest.raises(Replaced, match="Another team has this name"), writing(here.engine) as session:
-        show_as(session, find_competition(session, COMPETITION), here.root, numbers[TEAM], NOW)
+        show_as(UserAct(session, here.root, NOW, SETTINGS), find_competition(session, COMPETITION), numbers[TEAM])
 
 
 def test_what_is_hidden_is_listed_the_latest_first(here: World) -> None:

@@ -391,7 +391,7 @@ def test_a_token_of_matrix_stays_until_it_or_the_address_or_the_form_is_another(
         with writing(sqlite_engine) as session:
             webhook, holder = find_webhook(session, number, users["olga"])
             entry = WebhookEntry(name="Chat", address=address, kinds=KINDS, form=form, bearer=bearer)
-            change_webhook(session, webhook, holder, entry, by=users["olga"], settings=SETTINGS, now=NOW)
+            change_webhook(UserAct(session, users["olga"], NOW, SETTINGS), webhook, holder, entry)
             return webhook.bearer
 
     assert saved() == "one"
