@@ -22,21 +22,18 @@ from app.runs.validations import (
     record_invalid,
     record_valid,
 )
-from evergold.scoring.errors import InvalidGold, InvalidItems, InvalidOptions, InvalidPrediction, Problem, UnknownTask
+from evergold.scoring.errors import InvalidPrediction, Problem
 from evergold.scoring.excerpts import with_excerpts
 from evergold.scoring.task import AnyTask, Options, read_options
 from evergold.scoring.tasks import get_task
+from workers.claimed import Job, carry_out, worker_name
 from workers.confined import confined
 from workers.device import ready_for
-from workers.faults import logged, named
 from workers.gold import gold_of, read_items
 from workers.lease import renewing_lease, retry_while_db_down
-from workers.overrun import Bound, Ending, in_time, is_fresh_process, is_out_of_memory, memory_bound
+from workers.overrun import Bound, Ending, in_time
 from workers.programs import named_upload
-from workers.score import LACKING, fetch, worker_name
-
-#: Errors that a retry cannot fix.
-_HOPELESS = (InvalidGold, InvalidItems, InvalidOptions, UnknownTask)
+from workers.score import fetch
 
 
 def check_file(validation_id: str) -> Ending:
@@ -53,35 +50,29 @@ def check_file(validation_id: str) -> Ending:
 
 
 def _check(engine: Engine, claim: CheckClaim, settings: Settings) -> Ending:
-    is_fresh, ending, recorded = is_fresh_process(), Ending.DONE, False
-    names = {"validation_id": str(claim.validation_id), "attempt": claim.attempt}
-    late = partial(_record_overrun, engine, claim)
-    try:
-        with (
-            renewing_lease(engine, claim, settings.lease_seconds),
-            in_time(settings.check_limit_seconds, late),
-        ):
-            fetch(claim)
-            with confined():
-                outcome = _outcome(claim)
-        name, recorded = (
-            type(outcome).__name__,
-            retry_while_db_down(partial(_record, engine, claim, outcome), settings.lease_seconds),
+    return carry_out(
+        Job(
+            kind="check",
+            failed="check_failed",
+            done="worked",
+            names={"validation_id": str(claim.validation_id)},
+            attempt=claim.attempt,
+            work=partial(_read, engine, claim, settings),
+            record=partial(_record, engine, claim),
+            put_back=partial(_put_back, engine, claim),
+            overrun=partial(_record_overrun, engine, claim),
+            fail=partial(_record_failure, engine, claim),
         )
-    except LACKING as lacking:
-        name, recorded, ending = type(lacking).__name__, _put_back(engine, claim, lacking), Ending.LEFT
-    except Exception as error:
-        name = type(error).__name__
-        if is_out_of_memory(error):
-            ending = Ending.SPENT
-        else:
-            log.error("check_failed", **names, **logged(error))
-            recorded = _record_failure(engine, claim, error)
-    if ending is Ending.SPENT:  # only now, when nothing references any more what filled the memory
-        log.warning("out_of_memory", **names, fresh_process=is_fresh)
-        recorded = retry_while_db_down(partial(_record_out_of_memory, engine, claim, is_fresh), settings.lease_seconds)
-    log.info("check_ended", validation_id=str(claim.validation_id), outcome=name, recorded=recorded)
-    return ending
+    )
+
+
+def _read(engine: Engine, claim: CheckClaim, settings: Settings) -> tuple[Problem, ...] | InvalidPrediction:
+    """Read the file within the limits of a check."""
+    late = partial(_record_overrun, engine, claim)
+    with renewing_lease(engine, claim, settings.lease_seconds), in_time(settings.check_limit_seconds, late):
+        fetch(claim)
+        with confined():
+            return _outcome(claim)
 
 
 def warnings_of(claim: CheckClaim) -> tuple[Problem, ...]:
@@ -133,7 +124,6 @@ def _record(engine: Engine, claim: CheckClaim, outcome: tuple[Problem, ...] | In
 
 
 def _put_back(engine: Engine, claim: CheckClaim, lacking: Exception) -> bool:
-    log.warning("check_put_back", validation_id=str(claim.validation_id), reason=str(lacking))
     reason = f"{worker_name()} cannot check it: {lacking}"
     with writing(engine) as session:
         return put_check_back(session, claim, reason=reason, now=datetime.now(UTC))
@@ -145,16 +135,6 @@ def _record_overrun(engine: Engine, claim: CheckClaim, bound: Bound) -> bool:
         return record_check_overrun(session, claim, bound.problem("check"), datetime.now(UTC))
 
 
-def _record_out_of_memory(engine: Engine, claim: CheckClaim, is_fresh: bool) -> bool:
-    """Record that memory ran out. As for runs, only a fresh process or a second attempt is final."""
-    if is_fresh or claim.attempt > 1:
-        return _record_overrun(engine, claim, memory_bound())
-    reason = f"out of memory in a process that had worked before ({memory_bound().words}); a fresh one tries again"
+def _record_failure(engine: Engine, claim: CheckClaim, error: str, attempts: int) -> bool:
     with writing(engine) as session:
-        return record_check_failure(session, claim, error=reason, attempts=claim.attempt + 1, now=datetime.now(UTC))
-
-
-def _record_failure(engine: Engine, claim: CheckClaim, error: Exception) -> bool:
-    attempts = 1 if isinstance(error, _HOPELESS) else get_settings().attempts
-    with writing(engine) as session:
-        return record_check_failure(session, claim, error=named(error), attempts=attempts, now=datetime.now(UTC))
+        return record_check_failure(session, claim, error=error, attempts=attempts, now=datetime.now(UTC))

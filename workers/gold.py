@@ -6,7 +6,6 @@ submissions of a phase share them.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -25,7 +24,7 @@ from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.base.config import get_settings
-from app.base.private_folders import locked_folder
+from app.base.private_folders import clear_unlocked, locked_folder
 from app.base.storage import local_file, sealed_storage_of, storage_of
 from app.gold.binding import Binding
 from app.gold.sealing import Takes, is_listed_public
@@ -121,7 +120,7 @@ _TIMES = 3
 def private_folder(content_bytes: int) -> Iterator[Path]:
     """Yield an empty folder, mode 0700, with room for this much content and what is unpacked from it."""
     place = _place(content_bytes * _TIMES)
-    _clear_leftovers(place)
+    clear_unlocked(place, _PREFIX)
     with locked_folder(place, _PREFIX) as folder:
         yield folder
 
@@ -131,20 +130,6 @@ def _place(needed_bytes: int) -> Path:
         if os.access(_MEMORY, os.W_OK | os.X_OK) and shutil.disk_usage(_MEMORY).free > needed_bytes:
             return _MEMORY
     return Path(tempfile.gettempdir())
-
-
-def _clear_leftovers(place: Path) -> None:
-    """Remove leftovers: a folder in use is locked, that of a dead process is not."""
-    for folder in place.glob(f"{_PREFIX}*"):
-        with suppress(OSError):
-            if folder.is_symlink() or folder.stat().st_uid != os.getuid():
-                continue
-            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(folder, ignore_errors=True)
-            finally:
-                os.close(lock)
 
 
 #: Number of parsed files cached per worker process.

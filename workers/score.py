@@ -1,12 +1,7 @@
-"""score_submission(run_id): claims, reads, scores, records; catches every error and releases all references to the run.
-
-An exception keeps the frames that it passed, and these all that the run had read. So only its kind is kept.
-"""
+"""score_submission(run_id): claims, reads, scores, records."""
 
 from __future__ import annotations
 
-import os
-import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -40,35 +35,26 @@ from app.runs.outcomes import (
 )
 from app.runs.report import packed_results
 from app.runs.validations import CheckClaim
-from evergold.scoring.bertscore.models import BrokenModel, ModelNotFound
 from evergold.scoring.errors import (
-    InvalidGold,
-    InvalidItems,
     InvalidOptions,
     InvalidPrediction,
     Problem,
-    UnknownTask,
 )
 from evergold.scoring.excerpts import with_excerpts
 from evergold.scoring.halves import Division, Half, half, signed
-from evergold.scoring.optional import MissingPackage
-from evergold.scoring.running import NoSandbox, ProgramMissing
 from evergold.scoring.task import AnyTask, ItemResult, Options, Score, item_results, read_options, score_with_outcomes
 from evergold.scoring.tasks import TASKS, get_task
+from workers.claimed import Job, carry_out, host_name, worker_name
 from workers.confined import confined
-from workers.device import NoSuchDevice, ready_for
-from workers.faults import logged, named
+from workers.device import ready_for
 from workers.gold import gold_of, read_items
 from workers.gold_errors import GoldRefused
-from workers.keys import Keys, NoKeyForIt, key_file, own_recipients, read_keys
-from workers.lease import ClaimLost, Progress, renewing_lease, reporting_progress, retry_while_db_down
+from workers.keys import Keys, key_file, own_recipients, read_keys
+from workers.lease import Progress, renewing_lease, reporting_progress, retry_while_db_down
 from workers.overrun import (
     Bound,
     Ending,
     in_time,
-    is_fresh_process,
-    is_out_of_memory,
-    memory_bound,
     scoring_seconds,
 )
 from workers.program_runner import must_have_sandbox, sandboxed
@@ -175,21 +161,6 @@ def _fetch(storage: Storage, name: str, sha256: str) -> None:
         storage.path(name, sha256)
 
 
-#: Errors that another worker, or a later attempt, may not hit.
-LACKING = (
-    UnknownTask,
-    MissingPackage,
-    ModelNotFound,
-    BrokenModel,
-    NoSuchDevice,
-    NoKeyForIt,
-    StorageAway,
-    NoSandbox,
-    ProgramMissing,
-    GoldRefused,
-)
-
-
 @dataclass(frozen=True, slots=True)
 class Scored:
     """The result of one scoring."""
@@ -236,39 +207,34 @@ def _claimed_and_scored(claiming: Callable[..., Claim | None]) -> Ending | None:
 
 
 def _score(engine: Engine, claim: Claim, settings: Settings) -> Ending:
-    is_fresh, ending, recorded = is_fresh_process(), Ending.DONE, False
+    return carry_out(
+        Job(
+            kind="run",
+            failed="scoring_failed",
+            done="scored",
+            names={"run_id": claim.run_id},
+            attempt=claim.attempt,
+            work=partial(_scored_in_time, engine, claim, settings),
+            record=partial(_record, engine, claim),
+            put_back=partial(_put_back, engine, claim),
+            overrun=partial(_record_overrun, engine, claim),
+            fail=partial(_record_failure, engine, claim),
+        )
+    )
+
+
+def _scored_in_time(engine: Engine, claim: Claim, settings: Settings) -> Scored | FailedByProgram | InvalidPrediction:
+    """Score within the limits of the task, and report the progress."""
     first_seconds, allowed_seconds = scoring_seconds(TASKS.get(claim.task_type), claim.options)
     late = partial(_record_overrun, engine, claim)
-    try:
-        with (
-            renewing_lease(engine, claim, settings.lease_seconds),
-            in_time(first_seconds, late) as deadline,
-            reporting_progress(engine, claim, partial(deadline.extend, allowed_seconds)) as progress,
-        ):
-            fetch(claim)
-            with confined():
-                outcome = _outcome(claim, progress)
-        name, recorded = (
-            type(outcome).__name__,
-            retry_while_db_down(partial(_record, engine, claim, outcome), settings.lease_seconds),
-        )
-    except ClaimLost:
-        name = ClaimLost.__name__
-    except LACKING as lacking:
-        log.warning("run_put_back", run_id=claim.run_id, reason=str(lacking))
-        name, recorded, ending = type(lacking).__name__, _put_back(engine, claim, lacking), Ending.LEFT
-    except Exception as error:
-        name = type(error).__name__
-        if is_out_of_memory(error):
-            ending = Ending.SPENT
-        else:
-            log.error("scoring_failed", run_id=claim.run_id, attempt=claim.attempt, **logged(error))
-            recorded = _record_failure(engine, claim, error, settings.attempts)
-    if ending is Ending.SPENT:  # only now, when nothing references any more what filled the memory
-        log.warning("out_of_memory", run_id=claim.run_id, attempt=claim.attempt, fresh_process=is_fresh)
-        recorded = retry_while_db_down(partial(_record_out_of_memory, engine, claim, is_fresh), settings.lease_seconds)
-    log.info("run_ended", run_id=claim.run_id, outcome=name, recorded=recorded)
-    return ending
+    with (
+        renewing_lease(engine, claim, settings.lease_seconds),
+        in_time(first_seconds, late) as deadline,
+        reporting_progress(engine, claim, partial(deadline.extend, allowed_seconds)) as progress,
+    ):
+        fetch(claim)
+        with confined():
+            return _outcome(claim, progress)
 
 
 def score_as_of(engine: Engine, claim: Claim, now: datetime) -> bool:
@@ -277,16 +243,6 @@ def score_as_of(engine: Engine, claim: Claim, now: datetime) -> bool:
     Raises errors of the server, which the caller handles.
     """
     return _record(engine, claim, _outcome(claim, Progress()), now)
-
-
-def host_name() -> str:
-    """Return the name of this machine, as workers report it."""
-    return socket.gethostname()[:200]
-
-
-def worker_name() -> str:
-    """Return host and process id, for organisers who investigate a slow run."""
-    return f"{socket.gethostname()}:{os.getpid()}"
 
 
 def score_claim(claim: Claim, progress: Progress) -> Scored | FailedByProgram:
@@ -427,18 +383,6 @@ def _record_overrun(engine: Engine, claim: Claim, bound: Bound) -> bool:
         return record_overrun(session, claim, bound.problem("score"), datetime.now(UTC))
 
 
-def _record_out_of_memory(engine: Engine, claim: Claim, is_fresh: bool) -> bool:
-    """Record that memory ran out. Final only in a fresh process or a retry: others may still hold other tasks' gold."""
-    if is_fresh or claim.attempt > 1:
-        return _record_overrun(engine, claim, memory_bound())
-    reason = f"out of memory in a process that had scored before ({memory_bound().words}); a fresh one tries again"
+def _record_failure(engine: Engine, claim: Claim, error: str, attempts: int) -> bool:
     with writing(engine) as session:
-        return record_failure(session, claim, error=reason, attempts=claim.attempt + 1, now=datetime.now(UTC))
-
-
-def _record_failure(engine: Engine, claim: Claim, error: Exception, attempts: int) -> bool:
-    hopeless = isinstance(error, (InvalidGold, InvalidItems, InvalidOptions))
-    with writing(engine) as session:
-        return record_failure(
-            session, claim, error=named(error), attempts=1 if hopeless else attempts, now=datetime.now(UTC)
-        )
+        return record_failure(session, claim, error=error, attempts=attempts, now=datetime.now(UTC))

@@ -18,10 +18,11 @@ from app.runs.holds import is_drained
 from app.runs.sweep import unmark_sent
 from workers.celery_app import app
 from workers.check import check_file
+from workers.claimed import host_name
 from workers.device import can_encode
 from workers.lease import retry_while_db_down
 from workers.overrun import Ending
-from workers.score import host_name, score_next, score_submission
+from workers.score import score_next, score_submission
 
 #: Short, since stopping a worker waits until control returns to Celery.
 GO_ON_SECONDS = 1.0

@@ -44,10 +44,20 @@ def locked_folder(place: Path, prefix: str) -> Iterator[Path]:
 
 
 def clear_left_folders(settings: Settings) -> int:
-    """Remove the folders that no living process holds; return how many. Folders of other users are left to them."""
+    """Remove the folders of bundles that no living process holds; return how many."""
+    return clear_unlocked(_place(settings), _PREFIX)
+
+
+def clear_unlocked(place: Path, prefix: str) -> int:
+    """Remove the folders of `locked_folder` that no living process holds; return how many.
+
+    Folders of other users are left to them.
+    """
     removed = 0
-    for folder in _place(settings).glob(f"{_PREFIX}*"):
-        with suppress(OSError):  # removed by another process meanwhile, held, or another user's
+    for folder in place.glob(f"{prefix}*"):
+        with suppress(OSError):  # removed by another process meanwhile, or held
+            if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+                continue
             lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -32,7 +32,8 @@ from demo.history.cast import (
 )
 from demo.history.clock import BLIND_TEST, Event, before
 from demo.source import digest
-from workers.score import score_as_of, worker_name
+from workers.claimed import worker_name
+from workers.score import score_as_of
 
 LIMIT_BYTES = 2**20
 #: How much worse a team's first run is than its last, in levels.

@@ -28,7 +28,8 @@ from evergold.scoring.tasks import TASKS
 from tests.threads import in_threads
 from tests.workers.files import ACCURACY, GOLD, MACRO_F1, PREDICTION, upload
 from tests.world import COMPETITION, PHASE, board_version_number, the_run
-from workers.score import score_submission, worker_name
+from workers.claimed import worker_name
+from workers.score import score_submission
 
 pytestmark = [pytest.mark.both, pytest.mark.usefixtures("workplace")]
 

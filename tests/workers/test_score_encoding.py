@@ -21,8 +21,9 @@ from tests.processes import wait_until
 from tests.workers.files import upload
 from tests.world import the_run
 from workers import device, lease
+from workers.claimed import worker_name
 from workers.device import NoSuchDevice, encoder_settings
-from workers.score import score_submission, worker_name
+from workers.score import score_submission
 from workers.turns import take_turn
 
 TYPE = "idiom-detection"

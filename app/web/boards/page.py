@@ -320,7 +320,7 @@ def _waiting(session: Session, phase: Phase, board: Board, leaderboard: Leaderbo
 Option = tuple[str, str, bool]
 
 
-def _options(competition: Competition, phase: Phase, board: Board, seen_as: SeenAs | None) -> dict[str, list[Option]]:
+def _options(competition: Competition, phase: Phase, board: Board, seen_as: SeenAs | None) -> dict[str, Any]:
     """Return the other phases with this board, the other tasks of its phase, the other boards of its task."""
 
     def option(title: str, to_phase: Phase, to_board: Board, is_current: bool) -> Option:

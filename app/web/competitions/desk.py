@@ -82,9 +82,10 @@ def read_desk(visit: PageUserVisit, competition: str) -> Response:
     found = organised(session, user, competition, ANY_RIGHT)
     rights = rights_of(session, user, found)
     unserved = unserved_task_types(session, now)
-    response = render_page(
+    return render_page(
         visit,
         "competitions/desk.html",
+        may_store=False,
         competition=found,
         workspace=workspace_of(session, found, visit.viewer, "desk"),
         sent=_sent(session, found, now) if Right.SUBMISSIONS in rights else None,
@@ -101,8 +102,6 @@ def read_desk(visit: PageUserVisit, competition: str) -> Response:
         long_wait=desk.LONG,
         now=now,
     )
-    response.headers["Cache-Control"] = "no-store"
-    return response
 
 
 def _sent(session: Session, competition: Competition, now: datetime) -> Sent:

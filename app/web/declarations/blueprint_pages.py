@@ -79,27 +79,26 @@ def _page(
     blueprint, problems = _looked_at(visit.server, visit.user, blueprint_id)
     typed = form or {}
     steps = [(name, title, hint, schemas.part_at(blueprint.document, (name,))) for name, title, hint in STEPS]
-    return _no_store(
-        render_page(
-            visit,
-            "declarations/blueprint.html",
-            blueprint=blueprint,
-            title=forms.title_of(blueprint.document, ()) if not blueprint.document.get("title") else None,
-            steps=steps,
-            parts={name: _elements(blueprint.document, name) for name, *_ in STEPS},
-            asked=_tasks_by_phase(blueprint.document),
-            **calendar_aid(visit.server, blueprint.document),
-            problems=problems,
-            places={
-                path: forms.located(blueprint.document, path) for path in (*problems, *(error.fields if error else ()))
-            },
-            text=typed.get("yaml") or yaml_of(blueprint.document),
-            note=typed.get("note", ""),
-            note_characters=NOTE_CHARACTERS,
-            outcome=outcome,
-            faults=error.fields if error else {},
-            error=error,
-        )
+    return render_page(
+        visit,
+        "declarations/blueprint.html",
+        may_store=False,
+        blueprint=blueprint,
+        title=forms.title_of(blueprint.document, ()) if not blueprint.document.get("title") else None,
+        steps=steps,
+        parts={name: _elements(blueprint.document, name) for name, *_ in STEPS},
+        asked=_tasks_by_phase(blueprint.document),
+        **calendar_aid(visit.server, blueprint.document),
+        problems=problems,
+        places={
+            path: forms.located(blueprint.document, path) for path in (*problems, *(error.fields if error else ()))
+        },
+        text=typed.get("yaml") or yaml_of(blueprint.document),
+        note=typed.get("note", ""),
+        note_characters=NOTE_CHARACTERS,
+        outcome=outcome,
+        faults=error.fields if error else {},
+        error=error,
     )
 
 
@@ -133,9 +132,10 @@ def read_preview(visit: PageUserVisit, blueprint_id: RowId) -> Response:
     declared = declaration_of(blueprint.document)
     scored = baseline_scores(visit.session, visit.user, blueprint, declared) if declared else {}
     phases = blueprint.document["phases"] if declared else []
-    response = render_page(
+    return render_page(
         visit,
         "declarations/preview.html",
+        may_store=False,
         blueprint=blueprint,
         declared=declared,
         phases=list(
@@ -155,8 +155,6 @@ def read_preview(visit: PageUserVisit, blueprint_id: RowId) -> Response:
         images=_images(blueprint),
         **calendar_aid(visit.server, blueprint.document),
     )
-    response.headers["Cache-Control"] = "no-store"
-    return response
 
 
 def _finder(blueprint: Blueprint, storage: Storage) -> Callable[[str], Path | None]:
@@ -184,28 +182,27 @@ def part_page(visit: UserVisit, blueprint_id: int, at: str = "", error: Evergold
     blueprint, problems = _looked_at(visit.server, visit.user, blueprint_id)
     document, steps = blueprint.document, forms.steps_of(at)
     fields = forms.fields_of(document, steps)
-    return _no_store(
-        render_page(
-            visit,
-            "declarations/part.html",
-            blueprint=blueprint,
-            at=at,
-            heading=forms.title_of(document, steps),
-            crumbs=_crumbs(blueprint, steps),
-            fields=[one for one in fields if steps or one.name not in _APART],
-            problems=problems,
-            places={path: forms.located(document, path) for path in problems},
-            metrics=_metrics_at(document, steps),
-            here=problems.get(forms.path_of(document, steps)) if steps else None,
-            files=[file.path for file in blueprint.files],
-            texts=image_texts(fields, steps),
-            task_names=_task_names(document, steps),
-            can_be_removed=len(steps) > 1,
-            error=error,
-            faults=error.fields if error else {},
-            **(calendar_aid(visit.server, document) if steps[:1] == ("phases",) and len(steps) == 2 else _NO_CALENDAR),
-            **visibility_aid(document, steps),
-        )
+    return render_page(
+        visit,
+        "declarations/part.html",
+        may_store=False,
+        blueprint=blueprint,
+        at=at,
+        heading=forms.title_of(document, steps),
+        crumbs=_crumbs(blueprint, steps),
+        fields=[one for one in fields if steps or one.name not in _APART],
+        problems=problems,
+        places={path: forms.located(document, path) for path in problems},
+        metrics=_metrics_at(document, steps),
+        here=problems.get(forms.path_of(document, steps)) if steps else None,
+        files=[file.path for file in blueprint.files],
+        texts=image_texts(fields, steps),
+        task_names=_task_names(document, steps),
+        can_be_removed=len(steps) > 1,
+        error=error,
+        faults=error.fields if error else {},
+        **(calendar_aid(visit.server, document) if steps[:1] == ("phases",) and len(steps) == 2 else _NO_CALENDAR),
+        **visibility_aid(document, steps),
     )
 
 
@@ -372,8 +369,3 @@ def send_discard(server: ServerHere, user: FromPlace, blueprint_id: RowId) -> Re
     with writing(server.engine) as session:
         throw_away(session, find_blueprint(session, user, blueprint_id, lock=True))
     return RedirectResponse(links.organise(), 303)
-
-
-def _no_store(response: Response) -> Response:
-    response.headers["Cache-Control"] = "no-store"
-    return response

@@ -145,9 +145,10 @@ def _page(
         for name, field in fields.items()
     }
     faults = error.fields if error else {}
-    response = render_page(
+    return render_page(
         visit,
         "declarations/edit.html",
+        may_store=False,
         competition=seen.competition,
         workspace=seen.workspace,
         present=seen.present,
@@ -164,8 +165,6 @@ def _page(
         outcome=outcome,
         texts=_image_texts(parts) if page == TEXTS else [],
     )
-    response.headers["Cache-Control"] = "no-store"
-    return response
 
 
 def _image_texts(parts: list[Part]) -> list[tuple[str, str]]:
@@ -207,16 +206,15 @@ def read_history(
     found = organised(session, visit.user, competition, Right.EDIT)
     revisions = list_revisions(session, found, limit=PAGE_LENGTH + 1, before=before)
     workspace = desk_of(session, found, visit.viewer)
-    response = render_page(
+    return render_page(
         visit,
         "declarations/history.html",
+        may_store=False,
         competition=found,
         workspace=workspace,
         revisions=revisions[:PAGE_LENGTH],
         is_more=len(revisions) > PAGE_LENGTH,
     )
-    response.headers["Cache-Control"] = "no-store"
-    return response
 
 
 @router.get("/competitions/{competition}/history/{number}", dependencies=EDITING)
@@ -238,9 +236,10 @@ def _history_page(
     before = find_revision(session, found, number - 1) if number > 1 else None
     workspace = desk_of(session, found, visit.viewer)
     since = differences(revision.document, present.document)
-    response = render_page(
+    return render_page(
         visit,
         "declarations/revision.html",
+        may_store=False,
         competition=found,
         workspace=workspace,
         revision=revision,
@@ -254,8 +253,6 @@ def _history_page(
         faults=error.fields if error else {},
         outcome=outcome,
     )
-    response.headers["Cache-Control"] = "no-store"
-    return response
 
 
 @router.post("/competitions/{competition}/history/{number}", dependencies=EDITING)

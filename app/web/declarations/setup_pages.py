@@ -86,9 +86,10 @@ def _page(
         return RedirectResponse(links.edit(competition), 303)
     draft = Draft(visit, found, present_revision(visit.session, found))
     points = readiness(visit.session, found, visit.now)
-    response = render_page(
+    return render_page(
         visit,
         f"declarations/setup/{step}.html",
+        may_store=False,
         competition=found,
         workspace=desk_of(visit.session, found, visit.viewer),
         step=step,
@@ -101,8 +102,6 @@ def _page(
         error=error,
         **CONTENTS[step](draft),
     )
-    response.headers["Cache-Control"] = "no-store"
-    return response
 
 
 # -------------------------------------------------------------------------------------------------------------- saving

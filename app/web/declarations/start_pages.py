@@ -159,9 +159,7 @@ _FATES = (
 @form_again(_show_upload_form)
 async def send_bundle(request: Request, server: ServerHere, upload: FromStart) -> Response:
     made = await receive_bundle(request, server, upload)
-    response = render(request, "declarations/imported.html", made=made, fates=_FATES)
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    return render(request, "declarations/imported.html", may_store=False, made=made, fates=_FATES)
 
 
 @router.post("/competitions/{competition}/rewrite")

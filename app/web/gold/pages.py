@@ -51,9 +51,10 @@ def _page(
     has_key = bool(recipients(session, visit.server.settings.sealing_keys))
     found = find_competition(session, names.competition)
     workspace = desk_of(session, found, visit.viewer)
-    response = render_page(
+    return render_page(
         visit,
         "gold/page.html",
+        may_store=False,
         workspace=workspace,
         phase_task=phase_task,
         phase=phase_task.phase,
@@ -67,8 +68,6 @@ def _page(
         typed=typed or {},
         error=error,
     )
-    response.headers["Cache-Control"] = "no-store"
-    return response
 
 
 def _advice(phase_task: PhaseTask) -> str:

@@ -38,8 +38,14 @@ STATIC = APP / "static"
 SITE_TEXTS = {"contact": "Contact", "privacy": "Privacy", "imprint": "Imprint"}
 
 
-def render(request: Request, template: str, status: int = 200, /, **context: Any) -> HTMLResponse:
-    """Return the page; the template knows the viewer, and can add the CSRF field to every form."""
+def render(
+    request: Request, template: str, status: int = 200, /, *, may_store: bool = True, **context: Any
+) -> HTMLResponse:
+    """Return the page; the template knows the viewer, and can add the CSRF field to every form.
+
+    may_store: whether a browser may store it, and show it when somebody goes back: not a page with a secret, nor one
+    that must be loaded anew.
+    """
     visitor, server = known_visitor(request), server_of(request)
     token = _FormToken(request, visitor)
     html = (
@@ -60,16 +66,21 @@ def render(request: Request, template: str, status: int = 200, /, **context: Any
         )
     )
     response = HTMLResponse(html, status)
-    response.headers["Cache-Control"] = "private, no-cache"
+    response.headers["Cache-Control"] = "private, no-cache" if may_store else "no-store"
     response.headers["Vary"] = "Cookie"
     token.remember(response)
     return response
 
 
-def render_page(visit: Visit, template: str, status: int = 200, /, **context: Any) -> HTMLResponse:
-    """Give the connection of the visit back, then return its page: templates read nothing from the database."""
+def render_page(
+    visit: Visit, template: str, status: int = 200, /, *, may_store: bool = True, **context: Any
+) -> HTMLResponse:
+    """Give the connection of the visit back, then return its page: templates read nothing from the database.
+
+    may_store: as for `render`.
+    """
     visit.session.close()
-    return render(visit.request, template, status, **context)
+    return render(visit.request, template, status, may_store=may_store, **context)
 
 
 def site_texts(settings: Settings) -> list[tuple[str, str]]:

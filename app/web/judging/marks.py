@@ -144,10 +144,11 @@ def _item_page(visit: UserVisit, names: SheetNames, place: int, *, is_incomplete
     sheet = _sheet(session, visit.user, names)
     text = session.get_one(JudgedText, _text_id(sheet, place))
     workspace = _workspace(visit, sheet)
-    response = render_page(
+    return render_page(
         visit,
         "judging/item.html",
         422 if is_incomplete else 200,
+        may_store=False,  # going back must show marks saved since
         sheet=sheet,
         workspace=workspace,
         place=place,
@@ -158,8 +159,6 @@ def _item_page(visit: UserVisit, names: SheetNames, place: int, *, is_incomplete
         is_incomplete=is_incomplete,
         is_saved=False,
     )
-    response.headers["Cache-Control"] = "no-store"  # going back must show marks saved since
-    return response
 
 
 def _sheet(session: Session, user: User, names: SheetNames) -> Sheet:

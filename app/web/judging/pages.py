@@ -178,9 +178,10 @@ def _start_page(
     phase_task = find_phase_task(session, *names)
     submissions = newest_scored(session, phase_task)
     workspace = desk_of(session, found, visit.viewer)
-    response = render_page(
+    return render_page(
         visit,
         "judging/start.html",
+        may_store=False,
         competition=found,
         workspace=workspace,
         phase_task=phase_task,
@@ -193,8 +194,6 @@ def _start_page(
         guidelines_characters=GUIDELINES_CHARACTERS,
         limit_bytes=IMPORT_LIMIT_BYTES,
     )
-    response.headers["Cache-Control"] = "no-store"
-    return response
 
 
 def _obstacle(phase_task: PhaseTask) -> str:

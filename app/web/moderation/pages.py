@@ -129,9 +129,10 @@ def _page(
 ) -> Response:
     session, user = visit.session, visit.user
     found = organised(session, user, competition, ANY_RIGHT)
-    response = render_page(
+    return render_page(
         visit,
         "moderation/page.html",
+        may_store=False,
         competition=found,
         workspace=desk_of(session, found, visit.viewer),
         desk=desk_for(session, found, user),
@@ -140,8 +141,6 @@ def _page(
         limits=LIMITS,
         error=error,
     )
-    response.headers["Cache-Control"] = "no-store"
-    return response
 
 
 @router.post(f"{PLACE}/{{report_id}}/hide")

@@ -56,9 +56,10 @@ def read_data(visit: PageUserVisit, done: Annotated[str, Query(max_length=20)] =
 def _data_page(visit: UserVisit, done: str = "", error: EvergoldError | None = None) -> Response:
     """Return the page; error: why the account is not going to be deleted."""
     settings, archive = visit.server.settings, latest_archive(visit.session, visit.user)
-    response = render_page(
+    return render_page(
         visit,
         "people/data.html",
+        may_store=False,
         user=visit.user,
         archive=describe_archive(archive, settings) if archive is not None else None,
         may_request=may_request(archive, visit.now),
@@ -70,8 +71,6 @@ def _data_page(visit: UserVisit, done: str = "", error: EvergoldError | None = N
         done=done,
         error=error,
     )
-    response.headers["Cache-Control"] = "no-store"
-    return response
 
 
 @router.post(f"{DATA}/archive")

@@ -65,9 +65,9 @@ def _app_page(visit: UserVisit, error: EvergoldError | None = None) -> Response:
 
     address, secret = second_factor.pending_authenticator(visit.session, visit.user, visit.server.settings.server_name)
     picture = segno.make(address, error="m").svg_data_uri(scale=4, border=4, light="white")
-    response = render_page(visit, "people/app.html", address=address, secret=secret, picture=picture, error=error)
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    return render_page(
+        visit, "people/app.html", may_store=False, address=address, secret=secret, picture=picture, error=error
+    )
 
 
 @router.post(APP)
@@ -103,9 +103,7 @@ def begin_passkey(
         known = [one.credential for one in second_factor.factors_of(session, user).passkeys]
         options, challenge = creation_options(site, (user.id, user.username), known)
         second_factor.keep_challenge(session, _login(visitor), challenge)
-    response = render(request, "people/passkey.html", options=options)
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    return render(request, "people/passkey.html", may_store=False, options=options)
 
 
 @router.post(PASSKEYS)
@@ -157,9 +155,7 @@ def _codes_page(request: Request, user: User) -> Response:
     server = request.app.state.server
     with writing(server.engine) as session:
         codes = second_factor.new_codes(session, user, server.settings, server.clock())
-    response = render(request, "people/codes.html", codes=codes)
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    return render(request, "people/codes.html", may_store=False, codes=codes)
 
 
 def _login(visitor: Visitor) -> LoginSession:

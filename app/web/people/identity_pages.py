@@ -96,9 +96,8 @@ def begin_link(
     with writing(server.engine) as session:
         cookie, secrets = provider_logins.begin(session, provider, LOGINS, server.clock(), linking=user)
     onward = authorization_address(client, secrets)
-    response = render(request, "people/link_onward.html", title=client.title, onward=onward)
+    response = render(request, "people/link_onward.html", may_store=False, title=client.title, onward=onward)
     remember_login(response, cookie, server.settings)
-    response.headers["Cache-Control"] = "no-store"
     return response
 
 

@@ -100,7 +100,6 @@ def read_account(visit: PageUserVisit, done: Annotated[str, Query(max_length=20)
     secret = visit.request.cookies.get(NEW_TOKEN_COOKIE)
     response = _account_page(visit, secret=secret, done=DONE.get(done, ""))
     if secret:
-        response.headers["Cache-Control"] = "no-store"
         response.delete_cookie(NEW_TOKEN_COOKIE, path=ACCOUNT)
     return response
 
@@ -121,6 +120,7 @@ def _account_page(
     return render_page(
         visit,
         "people/account.html",
+        may_store=not secret,
         user=user,
         passwords=visit.server.settings.passwords,
         confirmed=confirmed,
@@ -253,9 +253,7 @@ def send_refusal(server: ServerHere, user: FromOwn, invitation_id: RowId) -> Res
 @router.get(JOIN)
 def read_link(visit: PageUserVisit, link: Secret = "") -> Response:
     found = competition_of_link(visit.session, link, visit.now)
-    response = render_page(visit, "people/join.html", competition=found, secret=link)
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    return render_page(visit, "people/join.html", may_store=False, competition=found, secret=link)
 
 
 @router.post(JOIN)
@@ -430,6 +428,6 @@ def send_choices(
 
 
 def _mail_choices_page(request: Request, username: str, kind: MailKind, link: str, *, done: bool) -> Response:
-    response = render(request, "people/unsubscribe.html", username=username, what=WORDS[kind], link=link, done=done)
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    return render(
+        request, "people/unsubscribe.html", may_store=False, username=username, what=WORDS[kind], link=link, done=done
+    )

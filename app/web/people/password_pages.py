@@ -77,9 +77,10 @@ def _new_page(
 ) -> Response:
     """Return the page; an invalid link is not included in its form again."""
     link = "" if isinstance(error, NotFound) else form.link
-    response = render(request, "people/password_new.html", status, link=link, error=error, username=username)
-    response.headers["Cache-Control"] = "no-store"  # its address is a secret
-    return response
+    # its address is a secret
+    return render(
+        request, "people/password_new.html", status, may_store=False, link=link, error=error, username=username
+    )
 
 
 @router.post("/new", dependencies=[OwnForm])

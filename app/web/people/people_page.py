@@ -68,9 +68,10 @@ def _page(
     found = organised(session, user, competition, ANY_RIGHT)
     workspace = desk_of(session, found, visit.viewer)
     may_invite = Right.EDIT in workspace.rights
-    response = render_page(
+    return render_page(
         visit,
         "people/competition.html",
+        may_store=False,
         competition=found,
         workspace=workspace,
         roles=list_roles(session, found),
@@ -84,8 +85,6 @@ def _page(
         typed=form,
         error=error,
     )
-    response.headers["Cache-Control"] = "no-store"
-    return response
 
 
 @router.post(f"{PLACE}/invite")

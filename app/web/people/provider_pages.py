@@ -164,9 +164,10 @@ def _finish_page(
         login, person = provider_logins.find_answered(session, login_cookie(request), server.clock())
     client = client_of_provider(server.settings, login.provider)
     typed = form if isinstance(form, NewAccountForm) else _proposed(person)
-    response = render(
+    return render(
         request,
         "people/login_finish.html",
+        may_store=False,
         title=client.title,
         person=person,
         typed=typed,
@@ -177,8 +178,6 @@ def _finish_page(
         sent=sent,
         error=error,
     )
-    response.headers["Cache-Control"] = "no-store"
-    return response
 
 
 def _proposed(person: Person) -> NewAccountForm:
@@ -263,9 +262,16 @@ def read_link(request: Request, server: ServerHere, link: Annotated[str, Query(m
     with reading(server.engine) as session:
         login, person, user = provider_logins.find_mailed(session, login_cookie(request), link, server.clock())
     title = client_of_provider(server.settings, login.provider).title
-    response = render(request, "people/login_link.html", title=title, person=person, username=user.username, link=link)
-    response.headers["Cache-Control"] = "no-store"  # its address is a secret
-    return response
+    # its address is a secret
+    return render(
+        request,
+        "people/login_link.html",
+        may_store=False,
+        title=title,
+        person=person,
+        username=user.username,
+        link=link,
+    )
 
 
 @router.post(f"{FINISH}/link", dependencies=[OwnForm])

@@ -47,9 +47,7 @@ def _second_page(request: Request, error: EvergoldError | None = None) -> Respon
         factors = second_factor.factors_of(session, session.get_one(User, step.user_id))
     known = [one.credential for one in factors.passkeys]
     options = request_options(site, step.challenge, known) if known and site else ""
-    response = render(request, "people/second.html", factors=factors, options=options, error=error)
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    return render(request, "people/second.html", may_store=False, factors=factors, options=options, error=error)
 
 
 @router.post(SECOND, dependencies=[OwnForm])

@@ -76,9 +76,10 @@ def _list_page(
     found = organised(session, visit.user, competition, Right.SUBMISSIONS)
     sets = list_rescorings(session, found)
     workspace = desk_of(session, found, visit.viewer)
-    response = render_page(
+    return render_page(
         visit,
         "rescoring/list.html",
+        may_store=False,
         competition=found,
         workspace=workspace,
         sets=sets,
@@ -87,8 +88,6 @@ def _list_page(
         typed=form or RescoringForm(),
         error=error,
     )
-    response.headers["Cache-Control"] = "no-store"
-    return response
 
 
 @router.post(PLACE)
@@ -133,9 +132,10 @@ def _page(
     is_dropped = wanted.state == RescoringState.DROPPED
     difference = None if is_dropped else difference_of(session, wanted)
     workspace = desk_of(session, found, visit.viewer)
-    response = render_page(
+    return render_page(
         visit,
         "rescoring/page.html",
+        may_store=False,
         competition=found,
         workspace=workspace,
         rescoring=wanted,
@@ -144,8 +144,6 @@ def _page(
         shown={(phase.name, board.name) for phase in found.phases for board in boards_of(found, phase)},
         error=error,
     )
-    response.headers["Cache-Control"] = "no-store"
-    return response
 
 
 @router.post(f"{SET}/publish")

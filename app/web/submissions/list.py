@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import Query, Response
@@ -156,7 +156,7 @@ def _is_entered(board: Board, standings: Sequence[RunStanding]) -> bool:
 
 def _options(
     competition: Competition, places: Sequence[SubmittedTask], place: SubmittedTask | None, runs: Runs | None
-) -> dict[str, list[Option]]:
+) -> dict[str, Any]:
     """Return the phases, tasks and boards with submissions of the team."""
     if place is None or runs is None:
         return {"phase_options": [], "task_options": [], "board_options": []}

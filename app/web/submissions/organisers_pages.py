@@ -164,17 +164,16 @@ def read_failed(visit: PageUserVisit, competition: str) -> Response:
     found = organised(session, visit.user, competition, Right.SUBMISSIONS)
     runs = failed_runs(session, [found.id], SHOWN + 1)
     places = sorted({(run.phase, run.task) for run in runs})
-    response = render_page(
+    return render_page(
         visit,
         "submissions/failed.html",
+        may_store=False,
         competition=found,
         workspace=desk_of(session, found, visit.viewer),
         runs=runs[:SHOWN],
         has_more=len(runs) > SHOWN,
         places=places if len(places) > 1 else [],
     )
-    response.headers["Cache-Control"] = "no-store"
-    return response
 
 
 @router.post(f"{FAILED}/queue-again")

@@ -162,9 +162,10 @@ def _page(visit: Visit, names: TaskNames, form: Form, system: str = "") -> Respo
     workspace = workspace_of(session, found, viewer, "submit", Place(phase, task))
     late = late_entries(session, used.allowance, phase) if used.allowance else None
     session.close()  # previews may come from far away, and need no connection
-    response = render_page(
+    return render_page(
         visit,
         "submissions/submit.html",
+        may_store=False,  # the form's key is for one file: going back loads a new form
         phase_task=phase_task,
         competition=competition,
         workspace=workspace,
@@ -195,8 +196,6 @@ def _page(visit: Visit, names: TaskNames, form: Form, system: str = "") -> Respo
         description_characters=DESCRIPTION_CHARACTERS,
         now=now,
     )
-    response.headers["Cache-Control"] = "no-store"  # the form's key is for one file: going back loads a new form
-    return response
 
 
 def _chosen(systems: Sequence[System], name: str, latest: Submission | None) -> System | None:

@@ -71,7 +71,6 @@ def read_team(visit: PageUserVisit, competition: str) -> Response:
     secret = visit.request.cookies.get(LINK_COOKIE, "")
     response = team_page(visit, competition, secret=secret)
     if secret:
-        response.headers["Cache-Control"] = "no-store"
         response.delete_cookie(LINK_COOKIE, path=links.team(competition))
     return response
 
@@ -96,6 +95,7 @@ def team_page(
     return render_page(
         visit,
         "teams/page.html",
+        may_store=not secret,
         competition=found,
         workspace=workspace,
         view=view,
@@ -196,9 +196,10 @@ def _invitation(
     found = find_competition(session, competition)
     invitation = find_invitation(session, found, form.link, visit.now)
     present = find_team(session, user, found.id)
-    response = render_page(
+    return render_page(
         visit,
         "teams/join.html",
+        may_store=False,  # its address is a secret
         competition=found,
         workspace=workspace_of(session, found, visit.viewer, "overview"),
         team=invitation.team,
@@ -208,8 +209,6 @@ def _invitation(
         link=form.link,
         error=error,
     )
-    response.headers["Cache-Control"] = "no-store"  # its address is a secret
-    return response
 
 
 @router.post("/join")

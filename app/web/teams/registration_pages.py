@@ -182,9 +182,10 @@ def _registrations_page(visit: UserVisit, competition: str, code: str = "") -> R
     workspace = desk_of(session, found, visit.viewer)
     waiting = [row for row in rows if row.status == RegistrationStatus.PENDING]
     others = [row for row in rows if row.status != RegistrationStatus.PENDING]
-    response = render_page(
+    return render_page(
         visit,
         "teams/registrations.html",
+        may_store=False,
         competition=found,
         workspace=workspace,
         rules=rules_of(found),
@@ -193,8 +194,6 @@ def _registrations_page(visit: UserVisit, competition: str, code: str = "") -> R
         held_code=open_code(session, found),
         code=code,
     )
-    response.headers["Cache-Control"] = "no-store"
-    return response
 
 
 @router.post(JOINING_CODE)
@@ -281,6 +280,5 @@ def confirm(
 
 
 def _confirmation(request: Request, **context: object) -> Response:
-    response = render(request, "people/confirm_email.html", **context)
-    response.headers["Cache-Control"] = "no-store"  # its address is a secret
-    return response
+    # its address is a secret
+    return render(request, "people/confirm_email.html", may_store=False, **context)
