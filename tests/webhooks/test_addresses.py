@@ -138,3 +138,9 @@ def test_ranges_that_are_none_stop_the_server() -> None:
 def test_a_name_that_nobody_knows_is_an_error_of_the_network() -> None:
     with pytest.raises(OSError, match="no address"):
         find_target("https://chat.example.org/", STRICT, lambda host, port: [])
+
+
+@pytest.mark.parametrize("sign", [" ", "\\", "\u00e4", "\u007f"])
+def test_an_address_has_no_sign_that_programs_read_in_two_ways(sign: str) -> None:
+    with pytest.raises(AddressRefused):
+        check_form(f"https://chat.example.org/a{sign}b", STRICT)

@@ -399,7 +399,17 @@ def test_a_token_of_matrix_stays_until_it_or_the_address_or_the_form_is_another(
     with pytest.raises(InvalidForm):
         saved(address=second)
     assert saved(address=second, bearer="three") == "three"
+    for elsewhere in (f"{rooms}a/other", first.replace("/client/v3", ""), f"{first}?via=b"):
+        with pytest.raises(InvalidForm):
+            saved(address=elsewhere, bearer="four")
+    for wrong in ("a b", "ü", "x" * 501):
+        with pytest.raises(InvalidForm):
+            saved(bearer=wrong)
+    assert saved(bearer="x" * 500) == "x" * 500
     assert saved(address=ADDRESS, form=WebhookForm.STANDARD) is None
+    assert saved(address=first, form=WebhookForm.STANDARD) is None
+    with pytest.raises(InvalidForm):
+        saved()
 
 
 def test_the_secret_before_signs_for_a_day_more(
@@ -438,6 +448,7 @@ def test_ended_deliveries_of_one_webhook_are_sent_again_from_one_number_to_anoth
         rows = {one.id: one for one in session.scalars(select(WebhookDelivery))}
     again = [ids.index(number) for number, row in rows.items() if row.since == later]
     assert again == [1, 3]
+    assert {rows[ids[one]].status for one in again} == {DeliveryStatus.WAITING}
     assert {(rows[ids[one]].attempts, rows[ids[one]].next_attempt_at, rows[ids[one]].ended_at) for one in again} == {
         (0, later, None)
     }

@@ -11,6 +11,7 @@ from sqlalchemy import select, update
 
 from app.base.db import writing
 from app.models import Board, EntryRule, ScoreRow, ScoringRun, User
+from app.web.submissions.list import PAGE_LENGTH
 from tests import world
 from tests.beside import add_other_task, enter_other
 from tests.competitions.embargo import add_phase, enter
@@ -278,3 +279,15 @@ def test_runs_have_no_column_of_a_board_that_none_of_them_entered(site: Site, ad
     assert "one-shot" not in text_of(page(ada, RUNS))
     send(site, ada.user, 2, "both settings", 0.5, 0.6)
     assert "one-shot" in text_of(page(ada, RUNS))
+
+
+def test_the_second_page_of_runs_goes_on_where_the_first_ends(site: Site, ada: Person) -> None:
+    with writing(site.engine) as session:
+        world.the_phase_task(session).phase.submissions_per_day = None
+        world.the_phase_task(session).phase.starts_at = NOW - 9 * DAY
+    sent = [send(site, ada.user, 40 - number, f"run {number}", 0.5) for number in range(PAGE_LENGTH + 1)]
+    first, second = (page(ada, f"{RUNS}?page={number}") for number in (1, 2))
+    assert [[str(one) in found for one in (sent[0], sent[-1])] for found in (first, second)] == [
+        [False, True],
+        [True, False],
+    ]

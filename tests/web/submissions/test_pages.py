@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy import select
 
 from app.base.db import reading, writing
+from app.competitions.find import find_competition
 from app.models import ScoringRun, User
 from app.people import auth
 from app.runs.claims import claim_run
@@ -19,11 +20,13 @@ from app.runs.outcomes import record_rejection
 from evergold.scoring.errors import Problems
 from evergold.scoring.tables.row_problems import Fault, note_faults
 from tests import world
-from tests.rich_world import fresh
+from tests.beside import add_other_task
+from tests.competitions.embargo import add_phase, enter
+from tests.rich_world import OTHER_TASK, fresh
 from tests.web import markup
 from tests.web.reading import BOARD_PAGE, SUBMIT_PAGE, rows_of, text_of, visit
 from tests.web.site import BROWSER, CONTENT, Site, csrf_of, log_in
-from tests.world import DAY, NOW, SECOND
+from tests.world import COMPETITION, DAY, NOW, PHASE, SECOND, TASK
 
 # ------------------------------------------------------------------------------------------------------------- upload
 
@@ -56,6 +59,52 @@ def test_the_form_says_what_is_needed(site: Site) -> None:
     assert "10 left today" in found
     assert "Deadline Sun 11 Jan 2026, 00:00 AoE (11 Jan, 12:00 UTC) The deadline applies" in found
     assert "up to 977 KiB" in found
+
+
+def test_the_form_leads_to_the_other_open_phases_of_its_task_and_to_the_tasks_of_its_phase(site: Site) -> None:
+    add_other_task(site.engine)
+    add_phase(site.engine, "practice", starts_at=NOW - DAY, position=2)
+    add_phase(site.engine, "later", starts_at=NOW + DAY, position=3)
+    phases = f"/competitions/{COMPETITION}/phases"
+    with log_in(site) as browser:
+        found = {
+            (phase, task): re.findall(rf'href="{phases}/([^"]+)/submit"', toolbar_of(browser, phase, task))
+            for phase, task in ((PHASE, TASK), (PHASE, OTHER_TASK), ("practice", TASK), ("later", TASK))
+        }
+    here, other, practice, later = (
+        f"{phase}/tasks/{task}"
+        for phase, task in ((PHASE, TASK), (PHASE, OTHER_TASK), ("practice", TASK), ("later", TASK))
+    )
+    assert found == {
+        (PHASE, TASK): [here, practice, here, other],
+        (PHASE, OTHER_TASK): [here, other],
+        ("practice", TASK): [here, practice],
+        ("later", TASK): [here, practice, later],
+    }
+
+
+def toolbar_of(browser: httpx.Client, phase: str, task: str) -> str:
+    page = browser.get(f"/competitions/{COMPETITION}/phases/{phase}/tasks/{task}/submit").text
+    return page.partition('class="toolbar"')[2].partition("<form")[0]
+
+
+def test_who_is_not_registered_finds_the_way_where_a_file_was_refused(site: Site) -> None:
+    with log_in(site) as browser:
+        form = form_of(browser)
+        with writing(site.engine) as session:
+            find_competition(session, COMPETITION).registration = {"mode": "open", "terms": "Be kind."}
+        refused = browser.post(**form)
+    assert refused.status_code == 403
+    assert 'role="alert"' in refused.text
+    assert f'class="button" href="/competitions/{COMPETITION}/registration"' in refused.text
+
+
+def test_the_form_offers_every_system_that_the_team_has_in_this_task(site: Site) -> None:
+    with log_in(site) as browser:
+        for number, system in enumerate(("Crow", "Jay")):
+            browser.post(**form_of(browser, b"file %d" % number, system=system))
+        page = browser.get(SUBMIT_PAGE).text
+    assert re.findall(r'<option value="(Crow|Jay)"', page) == ["Jay", "Crow"]
 
 
 def test_a_double_click_submits_once(site: Site) -> None:
@@ -201,6 +250,19 @@ def test_one_mistake_on_every_line_is_one_kind_of_problem_and_nothing_was_scored
     found = seen_by_grace(site, page).text
     assert "1 kind of problem on 434 lines" in text_of(found)
     assert 'class="steps"' not in found, "progress is shown while there is any"
+
+
+def test_a_submission_of_another_phase_leads_to_the_board_of_that_phase(site: Site) -> None:
+    add_phase(site.engine, "practice", starts_at=NOW - DAY, position=2)
+    grace = world.add_user(site.engine, "grace")
+    sent_to = {
+        phase: enter(site.engine, grace, 0.5, phase=phase, minute=minute)
+        for minute, phase in enumerate((PHASE, "practice"), start=1)
+    }
+    for phase, one in sent_to.items():
+        page = seen_by_grace(site, f"/submissions/{one}").text
+        standings = re.findall(r'href="[^"]*/phases/([a-z]+)/boards/zero-shot', page.partition("<main")[2])
+        assert set(standings) == {phase}
 
 
 def test_the_title_follows_the_state(sent: tuple[Site, str, int]) -> None:

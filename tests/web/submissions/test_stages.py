@@ -152,7 +152,7 @@ def test_whoever_has_seen_a_stamp_waits_for_the_next(site: Site, ada: Person) ->
 
 def test_readers_who_cannot_see_are_told_of_stages_and_not_of_every_item(site: Site, ada: Person) -> None:
     document = ada.submitted()
-    world.claim(site.engine, run_of(site, document))
+    held = world.sure(world.claim(site.engine, run_of(site, document)))
     change(ada, document, checked_at=NOW, items_done=2, items_total=4)
     live = document["links"]["page"] + "/live"
     assert 'id="announcement"' in page(ada, live, seen="queued")
@@ -160,6 +160,8 @@ def test_readers_who_cannot_see_are_told_of_stages_and_not_of_every_item(site: S
     part = page(ada, live, seen="running.1")
     assert 'id="announcement"' not in part
     assert "Scoring 50 %" in text_of(part)
+    assert world.finish(site.engine, held, world.scores_of(world.ZERO_SHOT, 0.5))
+    assert 'id="announcement"' in page(ada, live, seen="running.2"), "another stage"
 
 
 def test_whoever_waits_is_told_of_the_run_that_counts(quick_site: Site) -> None:

@@ -165,7 +165,17 @@ def test_the_problem_list_can_be_downloaded(site: Site, ada: Person) -> None:
         "message": "id 203 appears twice, first on line 9",
         "text": "203",
     }
+    assert content_disposition(site, ada, 'my "best" männer; 1.csv') == "my__best__m_nner__1.csv-problems.csv"
     assert rows[1]["text"] == '\'=HYPERLINK("x")', "no spreadsheet takes it for a formula"
+
+
+def content_disposition(site: Site, ada: Person, filename: str) -> str:
+    """The name that the problem list of a file of this name has."""
+    files = {"file": (filename, CONTENT)}
+    document = ada.client.post(VALIDATE, files=files).json()
+    end(site, document["id"], WRONG)
+    said = ada.client.get(document["links"]["problems"]).headers["Content-Disposition"]
+    return said.partition('filename="')[2].removesuffix('"')
 
 
 def test_a_rejected_submission_has_its_list_too(site: Site, ada: Person, eve: Person) -> None:
@@ -277,6 +287,7 @@ def test_a_file_in_order_is_said_to_be(site: Site) -> None:
         found = text_of(browser.get(address).text)
     assert "Valid Your file can be scored." in found
     assert "Submit it" in found
+    assert "Kept until 11 Jan 2026, 12:00 UTC" in found
 
 
 def test_a_double_click_checks_once(site: Site) -> None:

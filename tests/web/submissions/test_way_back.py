@@ -13,7 +13,7 @@ from app.models import Board, EntryRule, ScoringRun, Submission, User
 from tests import world
 from tests.competitions.embargo import declare, enter, hide
 from tests.web.site import Site, csrf_of, log_in
-from tests.world import HOUR, NOW, the_phase_task
+from tests.world import DAY, HOUR, NOW, the_phase_task
 
 
 def test_the_page_offers_the_way_back_where_the_newest_counts_and_is_worse(site: Site) -> None:
@@ -29,6 +29,9 @@ def test_the_page_offers_the_way_back_where_the_newest_counts_and_is_worse(site:
         assert "had <strong>0.7000</strong>" in page
         assert "Go back to my better one" in page
         assert "counts, with 0.7000." in page, "said before it is withdrawn"
+        site.set_clock(NOW + 2 * DAY)
+        assert "Go back to my better one" not in browser.get(f"/submissions/{worse}").text, "the phase has closed"
+        site.set_clock(NOW + HOUR)
         better = enter(site.engine, ada, 0.8, minute=4)
         assert "Go back to my better one" not in browser.get(f"/submissions/{better}").text
 
