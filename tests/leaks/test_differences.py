@@ -16,6 +16,7 @@ import pytest
 
 from tests.leaks import place
 from tests.leaks.answers import plain
+from tests.leaks.digits import DIGITS, ENDS, USUAL, Tells, is_digit_of, is_end_of, telling
 from tests.leaks.news import told_to
 from tests.leaks.paths import OUTSIDERS, paths_of
 from tests.leaks.place import EMBARGO, HIDDEN, REVEAL, TEAMS, Hidden, Place, give_all_but_submissions
@@ -35,7 +36,8 @@ Private = Mapping[str, tuple[float | None, float | None]]
 class Pair:
     """Two outcomes that those who look must not tell apart under this visibility. private: of a private part of the
     items, where that is what differs; sure: scores that intervals and tests are made of, likewise. each_commit: who
-    looks with each commit; nobody: the pair is for soak. ends_at: where the evaluation is still open."""
+    looks with each commit; nobody: the pair is for soak. ends_at: where the evaluation is still open. untold: the
+    numbers of the first outcome that no answer may have."""
 
     what: str
     one: Hidden
@@ -48,6 +50,7 @@ class Pair:
     sure: tuple[Private, Private] | None = None
     each_commit: Sequence[str] = ()
     ends_at: datetime | None = None
+    untold: Tells | None = None
 
 
 #: How long scoring takes as a rule, of all runs of the server that were scored lately: of one more, too.
@@ -85,26 +88,28 @@ PAIRS = [
     ),
     Pair(
         "digits beyond the usual ones of hidden gold",
-        {"alpha": (0.614043, 0.514043), "beta": (0.614012, 0.514012), "gamma": (0.2, None)},
-        {"alpha": (0.614011, 0.514011), "beta": (0.614044, 0.514044), "gamma": (0.200011, None)},
-        {"precision": None, "slices": None},
+        DIGITS,
+        {"alpha": (0.61401123, 0.51401187), "beta": (0.61404411, 0.51404432), "gamma": (0.2, None)},
+        USUAL,
         OUTSIDERS,
         each_commit=("participant", "editor"),
+        untold=is_digit_of(DIGITS),
     ),
     Pair(
         "scores beside the ranking one while the phase is open",
-        {"alpha": (0.625, 0.5), "beta": (0.75, 0.25), "gamma": (0.25, 0.125)},
-        {"alpha": (0.5, 0.625), "beta": (0.25, 0.75), "gamma": (0.125, 0.25)},
-        {"precision": None, "slices": None},
+        ENDS,
+        {team: of and (of[1], of[0]) for team, of in ENDS.items()},
+        USUAL,
         OUTSIDERS,
         each_commit=("participant", "editor"),
         ends_at=REVEAL,
+        untold=is_end_of(ENDS),
     ),
     Pair(
         "how sure scores are while the phase is open",
         HIDDEN,
         HIDDEN,
-        {"precision": None, "slices": None},
+        USUAL,
         OUTSIDERS,
         sure=(
             {"alpha": (0.93, 0.85), "beta": (0.74, 0.66), "gamma": (0.57, None)},
@@ -144,16 +149,26 @@ def unscored(quick_empty_site: Site, cheap_passwords: None, templates: Templates
 
 @pytest.mark.parametrize("pair", [pytest.param(pair, marks=_lane(pair), id=pair.what) for pair in PAIRS])
 def test_what_is_hidden_makes_no_difference(unscored: Place, pair: Pair, pytestconfig: pytest.Config) -> None:
-    """With --soak everybody looks, also at single pictures: their page has the same numbers."""
+    """With --soak everybody looks, also at single pictures: their page has the same numbers. Where numbers are looked
+    for, these are looked at with each commit."""
     is_deep = pytestconfig.getoption("--soak")
     roles = pair.looking if is_deep else pair.each_commit
-    one, other = (_everything(unscored, pair, of, roles, is_deep) for of in (0, 1))
+    one, other = (_everything(unscored, pair, of, roles, is_deep or pair.untold is not None) for of in (0, 1))
     different = [asked for asked in one if one[asked] != other[asked] and asked[1] not in pair.told_on_purpose]
     assert [f"{role} {path}" for role, path in different if role != "organiser"] == []
     asked = PRIVATE if pair.private else _report(unscored) if pair.ends_at and not pair.sure else BOARD
     assert ("organiser", asked) in different, "organisers see it: so it was there to be told"
     told = [what for role, what in different if role == "organiser" and what.startswith("webhook for organisers")]
     assert told or pair.private or pair.sure, "and so are their webhooks"
+    if pair.untold is not None:
+        _check_untold(one, pair.untold)
+
+
+def _check_untold(answers: Mapping[tuple[str, str], str], tells: Tells) -> None:
+    """No answer has such a number, but those to organisers."""
+    found = {asked: told for asked, answer in answers.items() if (told := telling(answer, tells))}
+    assert {asked: told for asked, told in found.items() if asked[0] != "organiser"} == {}
+    assert found, "organisers read all digits: so they were there to be told"
 
 
 @pytest.mark.soak

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -79,10 +79,8 @@ class Site:
         return client
 
     def _check_documented(self, response: httpx.Response) -> None:
-        path = response.request.url.path
-        for template, paths, statuses in _documented().get(response.request.method.lower(), ()):
-            if paths.fullmatch(path):
-                assert str(response.status_code) in statuses, (template, response.status_code)
+        for template, statuses in _documented_at(response.request.method.lower(), response.request.url.path):
+            assert str(response.status_code) in statuses, (template, response.status_code)
 
     def person(self, username: str, *, is_administrator: bool = False) -> Person:
         """Somebody with a token."""
@@ -127,6 +125,13 @@ class Site:
                     size_bytes=stored.size_bytes,
                 )
             )
+
+
+@lru_cache(maxsize=5000)
+def _documented_at(method: str, path: str) -> list[tuple[str, frozenset[str]]]:
+    """What is at this path, and the statuses that it is said to answer with: many ask for the same."""
+    there = _documented().get(method, ())
+    return [(template, statuses) for template, paths, statuses in there if paths.fullmatch(path)]
 
 
 @cache
