@@ -57,7 +57,7 @@ def worker_name() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Job(Generic[Outcome]):
-    """How a claim is carried out. Each function that records returns whether the claim was still valid.
+    """A claim to carry out, and how. Each function that records returns whether the claim was still valid.
 
     - kind, failed: of its events in the log; names: of the claim there.
     - done: what this process had done before, in the reason for another attempt.

@@ -19,7 +19,7 @@ from evergold.scoring.task import Options
 from workers.sandbox import Ended, Environment, Limits, Outcome, Program, SandboxUnavailable, find_backend, run
 from workers.sandbox.backends import find_container_backend
 from workers.sandbox.conduct import OUTSIDE
-from workers.sandbox.environments import declared_wanted, find_environment
+from workers.sandbox.environments import declared_environment, find_environment
 from workers.sandbox.evalai import evalai_command
 from workers.sandbox.scores import parse_scores
 
@@ -78,7 +78,7 @@ def environment_of(call: ProgramCall, folder: Path) -> Path:
 
     Raises SandboxUnavailable if it is not built on this machine.
     """
-    return find_environment(declared_wanted(folder, call.environment, call.python))
+    return find_environment(declared_environment(folder, call.environment, call.python))
 
 
 def command_of(call: ProgramCall, folder: Path) -> tuple[str, ...]:

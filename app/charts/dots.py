@@ -79,11 +79,11 @@ def _name_ends(plot: Plot, row: Sequence[tuple[SeriesOut, float, float]]) -> Non
     """Name the lowest and the highest part of a row."""
     parts = sorted((across, down, one.name) for one, across, down in row if one.look == "part")
     for across, down, name in [*parts[:1], *parts[1:][-1:]]:
-        found = plot.room.find(_beside(name, across, down))
+        found = plot.room.find(_places_for_name(name, across, down))
         if found is not None:
             write(plot.svg, name, "fig-end", found)
 
 
-def _beside(name: str, x: float, y: float) -> Iterator[TextPosition]:
+def _places_for_name(name: str, x: float, y: float) -> Iterator[TextPosition]:
     yield text_place(name, 11, x - REACH - 3, y + 4, "end")
     yield text_place(name, 11, x + REACH + 3, y + 4, "start")

@@ -7,7 +7,6 @@ therefore ends all their judging there.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 
 from sqlalchemy import delete, func, or_, select
 from sqlalchemy.orm import Session, joinedload
@@ -38,7 +37,7 @@ from app.models import (
     TeamMember,
     User,
 )
-from app.people.audit import record
+from app.people.act import UserAct
 from app.people.mail import send_mail
 from app.people.rights import find_user, grant_role, has_role, may_organise
 from evergold.scoring.characters import can_be_name
@@ -64,20 +63,14 @@ class Assignment:
 
 
 def appoint(
-    session: Session,
-    competition: Competition,
-    judging: JudgingRound,
-    *,
-    language: str,
-    username: str,
-    actor: User,
-    now: datetime,
+    act: UserAct, competition: Competition, judging: JudgingRound, *, language: str, username: str
 ) -> JudgingAnnotator:
     """Assign somebody to a language; idempotent.
 
     Raises InvalidForm for an unknown language or account, Forbidden for a member of a judged team, CannotJudge for an
     imported round, RoundPublished.
     """
+    session = act.session
     lock_round(session, judging)
     check_unpublished(judging)
     if judging.source == RoundSource.IMPORT:
@@ -90,35 +83,25 @@ def appoint(
     elif found.user_id == user.id and has_role(session, user, competition, Role.ANNOTATOR):
         return found
     found.user_id = user.id
-    grant_role(session, competition, user, Role.ANNOTATOR, now, actor=actor)
+    grant_role(session, competition, user, Role.ANNOTATOR, act.now, actor=act.user)
     session.flush()
     what = {"language": language, "annotator": user.username}
-    record(session, actor, "judging.appoint", subject_of(competition, judging), what, now=now)
-    _tell(session, competition, judging, language, user, now)
+    act.record("judging.appoint", subject_of(competition, judging), what)
+    _tell(act, competition, judging, language, user)
     return found
 
 
-def _tell(
-    session: Session, competition: Competition, judging: JudgingRound, language: str, user: User, now: datetime
-) -> None:
+def _tell(act: UserAct, competition: Competition, judging: JudgingRound, language: str, user: User) -> None:
     """Mail the annotator the address of the judging page; only confirmed addresses get it."""
     page = public_address(get_settings(), links.judging(competition.name, judging.name, "items", language))
     body = _MAIL.format(username=user.username, language=language.upper(), competition=competition.title, page=page)
     subject = f"{competition.title}: paraphrases to judge"
-    send_mail(session, user, subject, body, competition_id=competition.id, now=now)
+    send_mail(act.session, user, subject, body, competition_id=competition.id, now=act.now)
 
 
-def dismiss(
-    session: Session,
-    competition: Competition,
-    judging: JudgingRound,
-    *,
-    language: str,
-    username: str,
-    actor: User,
-    now: datetime,
-) -> None:
+def dismiss(act: UserAct, competition: Competition, judging: JudgingRound, *, language: str, username: str) -> None:
     """End somebody's assignment; their marks remain. Raises NotFound, RoundPublished."""
+    session = act.session
     lock_round(session, judging)
     check_unpublished(judging)
     found = _find(session, judging, language, username.strip().lower())
@@ -130,7 +113,7 @@ def dismiss(
     else:
         session.execute(delete(JudgingAnnotator).where(JudgingAnnotator.id == found.id))
     what = {"language": language, "annotator": found.name, "judgements": given}
-    record(session, actor, "judging.dismiss", subject_of(competition, judging), what, now=now)
+    act.record("judging.dismiss", subject_of(competition, judging), what)
 
 
 def list_assignments(session: Session, user: User, competition: Competition | None = None) -> list[Assignment]:

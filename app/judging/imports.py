@@ -17,8 +17,8 @@ from app.judging.reading import Brought
 from app.judging.rounds import RoundForm, add_round, check_form, check_unpublished, find_round, lock_round, subject_of
 from app.judging.rows import TextToJudge, add_entries, add_texts, text_key
 from app.judging.views import ImportOut
-from app.models import Competition, Judgement, JudgingAnnotator, JudgingRound, PhaseTask, RoundSource, User
-from app.people.audit import record
+from app.models import Competition, Judgement, JudgingAnnotator, JudgingRound, PhaseTask, RoundSource
+from app.people.act import UserAct
 from evergold.scoring.judgement import Marks
 
 IMPORT_LIMIT_BYTES = 4 * 1024 * 1024
@@ -26,21 +26,15 @@ _JUDGEMENTS = cast(Table, Judgement.__table__)
 
 
 def import_marks(
-    session: Session,
-    competition: Competition,
-    phase_task: PhaseTask,
-    brought: Brought,
-    *,
-    name: str,
-    actor: User,
-    now: datetime,
+    act: UserAct, competition: Competition, phase_task: PhaseTask, brought: Brought, *, name: str
 ) -> ImportOut:
     """Import new and changed marks; create the round if there is none. Importing a file again changes nothing.
 
     Other marks of the round are unaffected. Raises InvalidForm, CannotJudge for a round of another task or one judged
     in the browser, RoundPublished.
     """
-    judging = _round_for(session, competition, phase_task, name, now)
+    session = act.session
+    judging = _round_for(session, competition, phase_task, name, act.now)
     texts = _texts(brought)
     entries = add_entries(session, judging, brought.languages)
     ids = add_texts(session, judging, list(texts.values()), entries)
@@ -49,9 +43,9 @@ def import_marks(
         (annotators[language, annotator], ids[texts[submission, language, item].place]): marks
         for (submission, language, item, annotator), marks in brought.marks.items()
     }
-    imported = _write(session, judging, wanted, now)
+    imported = _write(session, judging, wanted, act.now)
     what = {"added": imported.added, "changed": imported.changed, "unchanged": imported.unchanged}
-    record(session, actor, "judging.import", subject_of(competition, judging), what, now=now)
+    act.record("judging.import", subject_of(competition, judging), what)
     return imported
 
 

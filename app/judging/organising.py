@@ -13,9 +13,10 @@ from uuid import UUID
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
+from app.base.config import Settings
 from app.base.db import reading, writing
 from app.base.errors import Forbidden, InvalidForm
-from app.base.storage import Storage, local_file
+from app.base.storage import local_file, storage_of
 from app.competitions.find import find_phase_task, organised
 from app.competitions.visibility import Viewer
 from app.judging.annotators import appoint
@@ -25,6 +26,7 @@ from app.judging.rounds import RoundForm, check_form, find_round, seed_of, start
 from app.judging.selection import check_judgeable, choose_submissions, scored_submissions, sources_of
 from app.judging.views import ImportOut
 from app.models import Competition, JudgingRound, PhaseTask, Right, User
+from app.people.act import UserAct
 
 #: Names of a competition, a phase and a task.
 Place = tuple[str, str, str]
@@ -48,35 +50,35 @@ def organised_round(
 
 
 def start_judging(
-    engine: Engine, storage: Storage, place: Place, wanted: WantedRound, *, user: User, now: datetime
+    engine: Engine, settings: Settings, place: Place, wanted: WantedRound, *, user: User, now: datetime
 ) -> str:
-    """Start a round with its annotators; return its name. storage: of the stored files."""
+    """Start a round with its annotators; return its name."""
     check_form(wanted.form)
     with reading(engine) as session:
         competition, phase_task = _organised(session, user, place)
         check_judgeable(phase_task)
         chosen = choose_submissions(session, competition, phase_task, wanted.submissions, Viewer(user, now))
-        sources = sources_of(storage, phase_task, chosen)
+        sources = sources_of(storage_of(settings), phase_task, chosen)
     drawn = read_texts(sources, seed_of(wanted.form), wanted.form.items)
     with writing(engine) as session:
         competition, phase_task = _organised(session, user, place)
+        act = UserAct(session, user, now, settings)
         judging = start_round(
-            session,
+            act,
             competition=competition,
             phase_task=phase_task,
             form=wanted.form,
             drawn=drawn,
-            actor=user,
-            now=now,
         )
-        _appoint_all(session, competition, judging, wanted.annotators, user, now)
+        _appoint_all(act, competition, judging, wanted.annotators)
         return judging.name
 
 
 def import_file(
-    engine: Engine, storage: Storage, place: Place, name: str, sha256: str, *, user: User, now: datetime
+    engine: Engine, settings: Settings, place: Place, name: str, sha256: str, *, user: User, now: datetime
 ) -> ImportOut:
     """Import the marks of a stored file into the round of this name."""
+    storage = storage_of(settings)
     path = local_file(storage, sha256)
     named = submissions_in(path)
     with reading(engine) as session:
@@ -85,7 +87,7 @@ def import_file(
     brought = read_file(path, sources)
     with writing(engine) as session:
         competition, phase_task = _organised(session, user, place)
-        return import_marks(session, competition, phase_task, brought, name=name, actor=user, now=now)
+        return import_marks(UserAct(session, user, now, settings), competition, phase_task, brought, name=name)
 
 
 def _organised(session: Session, user: User, place: Place) -> tuple[Competition, PhaseTask]:
@@ -93,18 +95,13 @@ def _organised(session: Session, user: User, place: Place) -> tuple[Competition,
 
 
 def _appoint_all(
-    session: Session,
-    competition: Competition,
-    judging: JudgingRound,
-    annotators: Sequence[tuple[str, str]],
-    actor: User,
-    now: datetime,
+    act: UserAct, competition: Competition, judging: JudgingRound, annotators: Sequence[tuple[str, str]]
 ) -> None:
     """Assign everybody, or raise InvalidForm with all faults."""
     faults: list[str] = []
     for language, username in dict.fromkeys(annotators):
         try:
-            appoint(session, competition, judging, language=language, username=username, actor=actor, now=now)
+            appoint(act, competition, judging, language=language, username=username)
         except InvalidForm as wrong:
             faults += wrong.fields.values()
         except Forbidden as refused:

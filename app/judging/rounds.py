@@ -33,9 +33,8 @@ from app.models import (
     JudgingRound,
     PhaseTask,
     RoundSource,
-    User,
 )
-from app.people.audit import record
+from app.people.act import UserAct
 from app.texts.html import text_fault
 
 DEFAULT_NAME = "human"
@@ -105,24 +104,18 @@ def _whole_rounds() -> Select[JudgingRound]:
 
 
 def start_round(
-    session: Session,
-    *,
-    competition: Competition,
-    phase_task: PhaseTask,
-    form: RoundForm,
-    drawn: Drawn,
-    actor: User,
-    now: datetime,
+    act: UserAct, *, competition: Competition, phase_task: PhaseTask, form: RoundForm, drawn: Drawn
 ) -> JudgingRound:
     """Start a round that is judged in the browser. drawn: the texts to judge, with `seed_of` this form.
 
     Raises InvalidForm with a sentence for each field, NameTaken, CannotJudge.
     """
+    session = act.session
     check_form(form)
     if not drawn.languages:
         sentence = "There is no scored submission to judge."
         raise Invalid(sentence, fields={"submissions": sentence})
-    judging = add_round(session, competition, phase_task, replace(form, seed=drawn.seed), RoundSource.BROWSER, now)
+    judging = add_round(session, competition, phase_task, replace(form, seed=drawn.seed), RoundSource.BROWSER, act.now)
     add_texts(session, judging, drawn.texts, add_entries(session, judging, drawn.languages))
     what = {
         "submissions": len(drawn.languages),
@@ -130,7 +123,7 @@ def start_round(
         "seed": judging.seed,
         "items": form.items,
     }
-    record(session, actor, "judging.start", subject_of(competition, judging), what, now=now)
+    act.record("judging.start", subject_of(competition, judging), what)
     return judging
 
 
@@ -197,19 +190,12 @@ def subject_of(competition: Competition, judging: JudgingRound) -> str:
 # ---------------------------------------------------------------------------------------------------------- publishing
 
 
-def publish_round(
-    session: Session,
-    competition: Competition,
-    judging: JudgingRound,
-    *,
-    actor: User,
-    unfinished: bool = False,
-    now: datetime,
-) -> None:
+def publish_round(act: UserAct, competition: Competition, judging: JudgingRound, *, unfinished: bool = False) -> None:
     """Publish the round; idempotent.
 
     unfinished: allow paraphrases without marks, which otherwise raise RoundUnfinished.
     """
+    session = act.session
     lock_round(session, judging)
     if judging.published_at is not None:
         return
@@ -219,27 +205,24 @@ def publish_round(
         message = f"{sum(left.values())} paraphrases have no marks yet ({languages}). Publish it unfinished, or wait."
         raise RoundUnfinished(message, open=left)
     judging.results = document_of(session, judging)
-    judging.published_at = now
+    judging.published_at = act.now
     _renew_boards(session, judging)
-    record(session, actor, "judging.publish", subject_of(competition, judging), {"open": left}, now=now)
+    act.record("judging.publish", subject_of(competition, judging), {"open": left})
 
 
-def withdraw_round(
-    session: Session, competition: Competition, judging: JudgingRound, *, actor: User, now: datetime
-) -> None:
+def withdraw_round(act: UserAct, competition: Competition, judging: JudgingRound) -> None:
     """Hide the round from all but organisers and unlock its marks; idempotent."""
-    lock_round(session, judging)
+    lock_round(act.session, judging)
     if judging.published_at is None:
         return
     judging.results = judging.published_at = None
-    _renew_boards(session, judging)
-    record(session, actor, "judging.withdraw", subject_of(competition, judging), now=now)
+    _renew_boards(act.session, judging)
+    act.record("judging.withdraw", subject_of(competition, judging))
 
 
-def discard_round(
-    session: Session, competition: Competition, judging: JudgingRound, *, actor: User, now: datetime
-) -> None:
+def discard_round(act: UserAct, competition: Competition, judging: JudgingRound) -> None:
     """Delete the round with all its marks. Raises RoundPublished."""
+    session = act.session
     lock_round(session, judging)
     check_unpublished(judging)
     texts = select(JudgedText.id).where(JudgedText.round_id == judging.id)
@@ -247,7 +230,7 @@ def discard_round(
     session.execute(delete(JudgedAnswer).where(JudgedAnswer.text_id.in_(texts)))
     _delete_all(session, judging, (JudgingAnnotator, JudgedText, JudgedEntry))
     session.execute(delete(JudgingRound).where(JudgingRound.id == judging.id))
-    record(session, actor, "judging.discard", subject_of(competition, judging), {"judgements": len(lost)}, now=now)
+    act.record("judging.discard", subject_of(competition, judging), {"judgements": len(lost)})
 
 
 def _delete_all(

@@ -24,6 +24,7 @@ from app.base.text import hash_of_secret
 from app.models import Identity, MailLink, ProviderLogin, User
 from app.people import audit, auth, mail
 from app.people.account_blocks import check_account_not_blocked
+from app.people.act import UserAct
 from app.people.email_confirmations import believe
 from app.people.mail import LINK_PLACE
 from app.people.providers import Person, Secrets, is_orcid
@@ -154,15 +155,16 @@ def account_of(session: Session, person: Person, provider: str, settings: Settin
     owner = session.scalar(select(User).where(confirmed, User.password_hash.is_not(None)))
     if owner is not None:
         check_account_not_blocked(session, owner)
-        link(session, owner, person, provider, settings, now)
+        link(UserAct(session, owner, now, settings), person, provider)
     return owner
 
 
-def link(session: Session, user: User, person: Person, provider: str, settings: Settings, now: datetime) -> None:
+def link(act: UserAct, person: Person, provider: str) -> None:
     """Let the identity open this account. Raises NameTaken if it opens another. provider: its name in the settings."""
+    session = act.session
     same = (Identity.issuer == person.issuer) & (Identity.subject == person.subject)
     there = session.scalar(select(Identity.user_id).where(same))
-    if there == user.id:
+    if there == act.user.id:
         return
     try:
         if there is not None:
@@ -170,20 +172,20 @@ def link(session: Session, user: User, person: Person, provider: str, settings: 
         with session.begin_nested():
             session.add(
                 Identity(
-                    user_id=user.id,
+                    user_id=act.user.id,
                     provider=provider,
                     issuer=person.issuer,
                     subject=person.subject,
                     label=person.label,
-                    created_at=now,
+                    created_at=act.now,
                     last_used_at=None,
                 )
             )
     except IntegrityError:  # linked in another request meanwhile
         raise NameTaken("It opens another account here. Unlink it there first; accounts cannot be merged.") from None
     details = {"provider": provider, "issuer": person.issuer, "subject": person.subject}
-    audit.record(session, user, "identity.link", f"user {user.username}", details, now=now)
-    _tell(session, user, f"{person.label} ({provider}) now opens", settings, now)
+    act.record("identity.link", f"user {act.user.username}", details)
+    _tell(session, act.user, f"{person.label} ({provider}) now opens", act.settings, act.now)
 
 
 def unlink(session: Session, user: User, identity_id: int, settings: Settings, now: datetime) -> None:
@@ -262,7 +264,7 @@ def open_account(
         now=now,
         rules=settings,
     )
-    link(session, user, person, login.provider, settings, now)
+    link(UserAct(session, user, now, settings), person, login.provider)
     if person.is_email_proved:
         believe(session, user, now, actor=f"log-in with {login.provider}")
     end(session, login)
@@ -271,7 +273,7 @@ def open_account(
 
 def link_answered(session: Session, login: ProviderLogin, user: User, settings: Settings, now: datetime) -> None:
     """Link a log-in to the account of somebody who proved to own it. Raises NameTaken."""
-    link(session, user, Person(**login.proved or {}), login.provider, settings, now)
+    link(UserAct(session, user, now, settings), Person(**login.proved or {}), login.provider)
     end(session, login)
 
 

@@ -34,6 +34,7 @@ from app.models import (
 )
 from app.people import audit
 from app.people.account_blocks import check_account_not_blocked
+from app.people.act import UserAct
 from app.people.passkeys import Site, verified_answer, verified_key
 from app.people.password_resets import mail_account_changed
 from evergold.scoring.characters import can_be_name
@@ -124,28 +125,20 @@ def _address(secret: str, user: User, server_name: str) -> str:
     return pyotp.TOTP(secret).provisioning_uri(name=user.username, issuer_name=server_name)
 
 
-def confirm_authenticator(
-    session: Session, user: User, login: LoginSession, code: str, settings: Settings, now: datetime
-) -> None:
+def confirm_authenticator(act: UserAct, login: LoginSession, code: str) -> None:
     """Confirm the app by the first code that it shows; from then on it counts. Raises InvalidForm, NotFound."""
-    pending_authenticator(session, user)
-    if not _take_app_code(session, user, code, now, is_confirmed=False):
+    session = act.session
+    pending_authenticator(session, act.user)
+    if not _take_app_code(session, act.user, code, act.now, is_confirmed=False):
         raise InvalidForm(PLEASE_CORRECT, fields={"code": "This is not the code that the app shows now."})
-    _note_new(session, user, login, now)
-    session.execute(update(Authenticator).where(Authenticator.user_id == user.id).values(confirmed_at=now))
-    _tell(session, user, "authenticator.add", settings, now)
+    _note_new(session, act.user, login, act.now)
+    session.execute(update(Authenticator).where(Authenticator.user_id == act.user.id).values(confirmed_at=act.now))
+    _tell(session, act.user, "authenticator.add", act.settings, act.now)
 
 
-def add_passkey(
-    session: Session,
-    user: User,
-    login: LoginSession,
-    sent: tuple[str, str],
-    site: Site,
-    settings: Settings,
-    now: datetime,
-) -> None:
+def add_passkey(act: UserAct, login: LoginSession, sent: tuple[str, str], site: Site) -> None:
     """Add a passkey. sent: the browser's answer, and a name for it. Raises InvalidForm."""
+    session = act.session
     answer, name = sent[0], one_line(sent[1]) or "Passkey"
     if len(name) > NAME_CHARACTERS or not can_be_name(name):
         raise InvalidForm(PLEASE_CORRECT, fields={"name": f"At most {NAME_CHARACTERS} printable characters."})
@@ -155,21 +148,21 @@ def add_passkey(
     if key is None:
         raise InvalidForm("This passkey could not be added. Please try again.", fields={"name": "Please try again."})
     row = Passkey(
-        user_id=user.id,
+        user_id=act.user.id,
         credential=key.credential,
         public_key=key.public_key,
         sign_count=key.sign_count,
         name=name,
-        created_at=now,
+        created_at=act.now,
         last_used_at=None,
     )
-    _note_new(session, user, login, now)
+    _note_new(session, act.user, login, act.now)
     try:
         with session.begin_nested():
             session.add(row)
     except IntegrityError:
         raise InvalidForm("This passkey is known already.", fields={"name": "It is known already."}) from None
-    _tell(session, user, "passkey.add", settings, now)
+    _tell(session, act.user, "passkey.add", act.settings, act.now)
 
 
 def keep_challenge(session: Session, login: LoginSession, challenge: str) -> None:

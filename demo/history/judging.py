@@ -9,15 +9,15 @@ from datetime import datetime, timedelta
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
-from app.base.config import Settings
+from app.base.config import Settings, get_settings
 from app.base.db import reading, writing
-from app.base.storage import storage_of
 from app.competitions.find import find_competition, find_phase_task
 from app.judging.marks import save_marks, worksheet
 from app.judging.organising import WantedRound, start_judging
 from app.judging.rounds import RoundForm, find_round, list_rounds, publish_round
 from app.judging.selection import newest_scored
 from app.models import Competition, JudgedText, JudgingAnnotator, JudgingRound, RunStatus, ScoringRun, Submission, User
+from app.people.act import UserAct
 from app.server.prepare import COMPETITION, ORGANISER
 from app.server.programs import has_torch
 from demo.history import texts
@@ -48,7 +48,7 @@ def judge_paraphrases(engine: Engine, settings: Settings, now: datetime) -> bool
         organiser = _user(session, ORGANISER.username)
     appointed = tuple((language, name) for language, names in ANNOTATORS.items() for name in names)
     wanted = WantedRound(RoundForm(items=ITEMS, seed=SEED, guidelines=texts.GUIDELINES), annotators=appointed)
-    name = start_judging(engine, storage_of(settings), PLACE, wanted, user=organiser, now=now)
+    name = start_judging(engine, settings, PLACE, wanted, user=organiser, now=now)
     with writing(engine) as session:
         competition = find_competition(session, COMPETITION)
         judging = find_round(session, competition, name)
@@ -60,7 +60,7 @@ def judge_paraphrases(engine: Engine, settings: Settings, now: datetime) -> bool
 
 def _publish(session: Session, competition: Competition, judging: JudgingRound, now: datetime) -> None:
     organiser = _user(session, ORGANISER.username)
-    publish_round(session, competition, judging, actor=organiser, unfinished=True, now=now)
+    publish_round(UserAct(session, organiser, now, get_settings()), competition, judging, unfinished=True)
 
 
 def _mark_all(session: Session, judging: JudgingRound, annotator: JudgingAnnotator, now: datetime) -> None:

@@ -22,7 +22,7 @@ from app.competitions.visibility import SeenAs, View, Viewer
 from app.judging.rounds import find_round, publish_round
 from app.judging.summary import results_for
 from app.models import RowStatus, Snapshot, Team, TeamKind, User
-from app.people.act import Act
+from app.people.act import Act, UserAct
 from tests.boards.marks import DISQUALIFIED, HIDDEN, UNRANKED, clear, mark
 from tests.competitions.embargo import add_phase, declare, enter, freeze, hide, look, rows
 from tests.judging import judged as judging
@@ -373,7 +373,9 @@ def test_a_round_of_judging_leaves_out_what_boards_do_not_show(engine: Engine, p
     judging.start(engine, root, annotators={}, name="human", seed=1)
     with writing(engine) as session:
         competition, phase_task = judging.places(session)
-        publish_round(session, competition, judging.the_round(session), actor=root, unfinished=True, now=NOW)
+        publish_round(
+            UserAct(session, root, NOW, get_settings()), competition, judging.the_round(session), unfinished=True
+        )
         names = [team.name for team in session.scalars(select(Team).order_by(Team.id))][-3:]
         marks = zip(names[:2], (HIDDEN, DISQUALIFIED), strict=True)
         for name, status in marks:

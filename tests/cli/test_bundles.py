@@ -24,7 +24,7 @@ from evergold.cli import run
 from evergold.cli.output import Code
 from tests import programs
 from tests.importers.bundles import made
-from workers.sandbox.environments import ASKED, default_wanted
+from workers.sandbox.environments import ASKED, default_environment
 from workers.score import score_submission
 
 Evergold = Callable[..., tuple[int, str, str]]
@@ -52,7 +52,7 @@ def evergold(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pyt
 def _sandbox(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A sandbox whose default environment has no packages: the demo's programs need none."""
     for environment in programs.bare_environment():
-        (environment.parent / ASKED / default_wanted().digest).write_text(environment.name)
+        (environment.parent / ASKED / default_environment().digest).write_text(environment.name)
         monkeypatch.setenv("EVERGOLD_ENVIRONMENTS_DIR", str(environment.parent))
         yield
 

@@ -22,6 +22,7 @@ from app.judging.reading import read_texts
 from app.judging.rounds import RoundForm, find_round, seed_of, start_round
 from app.judging.selection import choose_submissions, sources_of
 from app.models import Board, Competition, CompetitionTask, JudgingAnnotator, JudgingRound, PhaseTask, User
+from app.people.act import UserAct
 from evergold.scoring.task import NOT_ENTERED, Score
 from tests import world
 from tests.world import COMPETITION, NOW
@@ -123,17 +124,21 @@ def start(
     drawn = read_texts(sources, seed_of(asked), asked.items)
     with writing(engine) as session:
         judging = start_round(
-            session,
+            UserAct(session, organiser, NOW, get_settings()),
             competition=competition,
             phase_task=phase_task,
             form=asked,
             drawn=drawn,
-            actor=organiser,
-            now=NOW,
         )
         judging = find_round(session, competition, judging.name)
         for username, language in (annotators or {}).items():
-            appoint(session, competition, judging, language=language, username=username, actor=organiser, now=NOW)
+            appoint(
+                UserAct(session, organiser, NOW, get_settings()),
+                competition,
+                judging,
+                language=language,
+                username=username,
+            )
         return judging
 
 

@@ -19,6 +19,7 @@ from app.judging.results import document_of, progress_of
 from app.judging.rounds import publish_round
 from app.judging.views import ImportOut
 from app.models import JudgedText, Judgement, JudgingAnnotator, JudgingRound, RoundSource, User
+from app.people.act import UserAct
 from tests import world
 from tests.boards.places import board
 from tests.judging import judged as judging
@@ -48,7 +49,7 @@ def bring(engine: Engine, olga: User, *lines: object, name: str = "paper", heade
 def bring_bytes(engine: Engine, olga: User, data: bytes, *, name: str = "paper") -> ImportOut:
     storage = storage_of(get_settings())
     sha256 = store_upload([data], storage, len(data)).sha256
-    return import_file(engine, storage, (COMPETITION, PHASE, TASK), name, sha256, user=olga, now=NOW)
+    return import_file(engine, get_settings(), (COMPETITION, PHASE, TASK), name, sha256, user=olga, now=NOW)
 
 
 def counts(imported: ImportOut) -> tuple[int, int, int]:
@@ -220,7 +221,7 @@ def test_rounds_are_not_mixed_up(engine: Engine, systems: dict[str, UUID], olga:
     bring(engine, olga, row)
     with writing(engine) as session:
         competition, _ = judging.places(session)
-        publish_round(session, competition, judging.the_round(session, "paper"), actor=olga, now=NOW)
+        publish_round(UserAct(session, olga, NOW, get_settings()), competition, judging.the_round(session, "paper"))
     with pytest.raises(RoundPublished):
         bring(engine, olga, row)
 
@@ -229,7 +230,7 @@ def test_imported_and_published_scores_stand_on_the_board(engine: Engine, system
     bring(engine, olga, f"{systems['alpha']},en-1,A1,3,3,3", f"{systems['alpha']},pt-1,A1,0,0,0")
     with writing(engine) as session:
         competition, _ = judging.places(session)
-        publish_round(session, competition, judging.the_round(session, "paper"), actor=olga, now=NOW)
+        publish_round(UserAct(session, olga, NOW, get_settings()), competition, judging.the_round(session, "paper"))
     cells = {row.team: row.cells[-1] for row in board(engine).rows}
     assert cells["Alpha"].value == 0.5
     assert cells["Beta"].reason == "this submission was not judged"

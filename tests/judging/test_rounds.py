@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import Engine, select
 
+from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.errors import Forbidden, InvalidForm, NameTaken, NotFound
 from app.judging.annotators import appoint, dismiss, find_assignment, list_assignments
@@ -27,6 +28,7 @@ from app.models import (
     Role,
     User,
 )
+from app.people.act import UserAct
 from app.people.rights import grant_role, revoke_role
 from evergold.scoring.judgement import Marks
 from evergold.scoring.task import NOT_ENTERED
@@ -198,7 +200,7 @@ def test_an_annotator_is_appointed_once_and_judges_only_that_language(
     with writing(engine) as session:
         competition, _ = judging.places(session)
         found = judging.the_round(session)
-        appoint(session, competition, found, language="en", username="Anna", actor=olga, now=NOW)
+        appoint(UserAct(session, olga, NOW, get_settings()), competition, found, language="en", username="Anna")
         assert [(one.language, one.annotator, one.done, one.total) for one in progress_of(session, found)] == [
             ("en", "anna", 0, 6)  # not the empty paraphrase, nor the one that is the sentence
         ]
@@ -215,7 +217,7 @@ def test_unknown_language_and_account_are_told_together(engine: Engine, systems:
         competition, _ = judging.places(session)
         found = judging.the_round(session)
         with pytest.raises(InvalidForm) as caught:
-            appoint(session, competition, found, language="xx", username="nobody", actor=olga, now=NOW)
+            appoint(UserAct(session, olga, NOW, get_settings()), competition, found, language="xx", username="nobody")
     assert set(caught.value.details["fields"]) == {"language", "username"}
 
 
@@ -243,12 +245,18 @@ def test_who_is_dismissed_leaves_marks_behind(engine: Engine, systems: dict[str,
     with writing(engine) as session:
         competition, _ = judging.places(session)
         found = judging.the_round(session)
-        dismiss(session, competition, found, language="en", username="anna", actor=olga, now=NOW)
+        dismiss(UserAct(session, olga, NOW, get_settings()), competition, found, language="en", username="anna")
         assert [(one.annotator, one.is_active, one.done) for one in progress_of(session, found)] == [("anna", False, 6)]
     with pytest.raises(NotFound):
         sheet(engine, anna)
     with writing(engine) as session:  # asked again, they go on where they were
-        appoint(session, competition, judging.the_round(session), language="en", username="anna", actor=olga, now=NOW)
+        appoint(
+            UserAct(session, olga, NOW, get_settings()),
+            competition,
+            judging.the_round(session),
+            language="en",
+            username="anna",
+        )
     assert sheet(engine, anna).done == 6
 
 
@@ -330,7 +338,13 @@ def test_annotators_know_nothing_of_each_other(engine: Engine, started: JudgingR
     ben = world.add_user(engine, "ben")
     with writing(engine) as session:
         competition, _ = judging.places(session)
-        appoint(session, competition, judging.the_round(session), language="en", username="ben", actor=olga, now=NOW)
+        appoint(
+            UserAct(session, olga, NOW, get_settings()),
+            competition,
+            judging.the_round(session),
+            language="en",
+            username="ben",
+        )
     say_all(engine, anna)
     assert (sheet(engine, ben).done, sheet(engine, ben).marks) == (0, {})
     assert set(sheet(engine, ben).text_ids) == set(sheet(engine, anna).text_ids)
@@ -388,7 +402,7 @@ def publish(engine: Engine, olga: User, *, unfinished: bool = False) -> None:
     with writing(engine) as session:
         competition, _ = judging.places(session)
         found = judging.the_round(session)
-        publish_round(session, competition, found, actor=olga, unfinished=unfinished, now=NOW)
+        publish_round(UserAct(session, olga, NOW, get_settings()), competition, found, unfinished=unfinished)
 
 
 def test_an_unfinished_round_is_not_published_by_mistake(
@@ -407,7 +421,13 @@ def test_boards_show_human_scores_from_the_day_they_are_published(
     judging.start(engine, olga, annotators={"anna": "en"})
     with writing(engine) as session:
         competition, _ = judging.places(session)
-        appoint(session, competition, judging.the_round(session), language="pt", username="anna", actor=olga, now=NOW)
+        appoint(
+            UserAct(session, olga, NOW, get_settings()),
+            competition,
+            judging.the_round(session),
+            language="pt",
+            username="anna",
+        )
     say_all(engine, anna, "en")
     say_all(engine, anna, "pt", "000")
     before = world.board_version_number(engine)
@@ -425,7 +445,7 @@ def test_boards_show_human_scores_from_the_day_they_are_published(
     assert "annotators:1,1" in (cells["Alpha"].signature or "")
     with writing(engine) as session:
         competition, _ = judging.places(session)
-        withdraw_round(session, competition, judging.the_round(session), actor=olga, now=NOW)
+        withdraw_round(UserAct(session, olga, NOW, get_settings()), competition, judging.the_round(session))
     assert len(board(engine).columns) == 2
     assert world.board_version_number(engine) == before + 2
 
@@ -454,9 +474,9 @@ def test_a_published_round_changes_no_more(engine: Engine, started: JudgingRound
         found = judging.the_round(session)
         for change in (appoint, dismiss):
             with pytest.raises(RoundPublished):
-                change(session, competition, found, language="en", username="anna", actor=olga, now=NOW)
+                change(UserAct(session, olga, NOW, get_settings()), competition, found, language="en", username="anna")
         with pytest.raises(RoundPublished):
-            discard_round(session, competition, found, actor=olga, now=NOW)
+            discard_round(UserAct(session, olga, NOW, get_settings()), competition, found)
 
 
 def test_publishing_twice_is_publishing_once(engine: Engine, started: JudgingRound, olga: User) -> None:
@@ -470,7 +490,7 @@ def test_a_discarded_round_leaves_nothing_behind(engine: Engine, started: Judgin
     say_all(engine, anna)
     with writing(engine) as session:
         competition, _ = judging.places(session)
-        discard_round(session, competition, judging.the_round(session), actor=olga, now=NOW)
+        discard_round(UserAct(session, olga, NOW, get_settings()), competition, judging.the_round(session))
     with reading(engine) as session:
         assert session.scalars(select(JudgedAnswer)).all() == []
         for table in (Judgement, JudgedText, JudgedEntry, JudgingRound):
@@ -527,5 +547,11 @@ def test_who_is_asked_to_judge_gets_a_mail_with_the_page_where_it_begins(
     assert f"/competitions/{COMPETITION}/judging/human/items/en\n" in mail.body
     with writing(engine) as session:
         competition, _ = judging.places(session)
-        appoint(session, competition, judging.the_round(session), language="en", username="anna", actor=olga, now=NOW)
+        appoint(
+            UserAct(session, olga, NOW, get_settings()),
+            competition,
+            judging.the_round(session),
+            language="en",
+            username="anna",
+        )
         assert len(session.scalars(select(OutgoingMail)).all()) == 1, "once more changes nothing"

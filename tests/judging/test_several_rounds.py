@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 import pytest
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
+from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.errors import Forbidden, InvalidForm, NotFound
 from app.competitions.find import find_competition
@@ -53,6 +53,7 @@ from app.models import (
     TeamKind,
     User,
 )
+from app.people.act import UserAct
 from app.people.rights import RightMissing, grant_role, revoke_role
 from app.submissions.choices import withdraw_submission
 from evergold.scoring.judgement import Marks
@@ -95,13 +96,16 @@ def here(sqlite_engine: Engine) -> World:
     with writing(engine) as session:
         competition = find_competition(session, COMPETITION)
         publish_round(
-            session, competition, find_round(session, competition, FIRST), actor=olga, unfinished=True, now=NOW
+            UserAct(session, olga, NOW, get_settings()),
+            competition,
+            find_round(session, competition, FIRST),
+            unfinished=True,
         )
     judging.start(engine, olga, name=SECOND, seed=2, annotators={"anna": "en", "ben": "pt"})
     with writing(engine) as session:
         competition = find_competition(session, COMPETITION)
         second = find_round(session, competition, SECOND)
-        appoint(session, competition, second, language="pt", username="anna", actor=olga, now=NOW)
+        appoint(UserAct(session, olga, NOW, get_settings()), competition, second, language="pt", username="anna")
     _add_next_door(found)
     mark_all(found, ROUNDS[2], (anna,), "en", 2)
     return found
@@ -117,7 +121,7 @@ def _add_next_door(here: World) -> None:
         session.flush()
         entry = session.scalars(select(JudgedEntry).where(JudgedEntry.round_id == found.id)).one()
         session.add(JudgedAnswer(entry_id=entry.id, text_id=text.id))
-        appoint(session, competition, found, language="en", username="anna", actor=here.olga, now=NOW)
+        appoint(UserAct(session, here.olga, NOW, get_settings()), competition, found, language="en", username="anna")
 
 
 def the_round(session: Session, place: tuple[str, str]) -> JudgingRound:
@@ -262,7 +266,7 @@ def test_who_is_dismissed_in_one_language_goes_on_in_others_and_elsewhere(here: 
         with writing(here.engine) as session:
             ours = find_competition(session, COMPETITION)
             found = the_round(session, ROUNDS[1])
-            dismiss(session, ours, found, language=language, username=username, actor=here.olga, now=NOW)
+            dismiss(UserAct(session, here.olga, NOW, get_settings()), ours, found, language=language, username=username)
 
     end("en", "Anna")
     end("pt", "ben")
@@ -289,7 +293,7 @@ def test_who_is_appointed_again_is_told_again_only_if_they_had_been_sent_away(he
         with writing(here.engine) as session:
             ours = find_competition(session, COMPETITION)
             found = the_round(session, ROUNDS[1])
-            appoint(session, ours, found, language=language, username=username, actor=here.olga, now=NOW)
+            appoint(UserAct(session, here.olga, NOW, get_settings()), ours, found, language=language, username=username)
 
     def mails(user: User) -> int:
         with reading(here.engine) as session:
@@ -316,14 +320,14 @@ def test_who_is_appointed_again_is_told_again_only_if_they_had_been_sent_away(he
 def test_a_round_is_published_withdrawn_and_discarded_alone(here: World) -> None:
     with writing(here.engine) as session:
         ours = find_competition(session, COMPETITION)
-        discard_round(session, ours, the_round(session, ROUNDS[1]), actor=here.olga, now=NOW)
+        discard_round(UserAct(session, here.olga, NOW, get_settings()), ours, the_round(session, ROUNDS[1]))
     assert counts(here.engine) == {ROUNDS[0]: DONE, ROUNDS[2]: NEXT_DOOR}
     with writing(here.engine) as session:
         ours = find_competition(session, COMPETITION)
-        withdraw_round(session, ours, the_round(session, ROUNDS[0]), actor=here.olga, now=NOW)
+        withdraw_round(UserAct(session, here.olga, NOW, get_settings()), ours, the_round(session, ROUNDS[0]))
     with writing(here.engine) as session:
         theirs = find_competition(session, NEIGHBOURS)
-        publish_round(session, theirs, the_round(session, ROUNDS[2]), actor=here.olga, now=NOW)
+        publish_round(UserAct(session, here.olga, NOW, get_settings()), theirs, the_round(session, ROUNDS[2]))
     with reading(here.engine) as session:
         published = [the_round(session, place).published_at for place in (ROUNDS[0], ROUNDS[2])]
     assert published == [None, NOW]
@@ -361,12 +365,12 @@ def test_nobody_judges_what_a_team_sent_that_they_are_or_were_in(here: World) ->
     for name in names:
         with writing(engine) as session:
             ours, found = find_competition(session, COMPETITION), the_round(session, ROUNDS[1])
-            more: dict[str, Any] = {"language": "en", "username": name, "actor": here.olga, "now": NOW}
+            act = UserAct(session, here.olga, NOW, get_settings())
             if name in judged_by:
                 with pytest.raises(Forbidden, match=f"belongs to team {judged_by[name]}, whose"):
-                    appoint(session, ours, found, **more)
+                    appoint(act, ours, found, language="en", username=name)
             else:
-                assert appoint(session, ours, found, **more).name == name
+                assert appoint(act, ours, found, language="en", username=name).name == name
 
 
 def test_who_is_in_a_team_that_is_not_judged_in_this_round_may_judge_it(here: World) -> None:
@@ -406,14 +410,11 @@ def test_submissions_to_judge_are_scored_in_this_place_and_not_withdrawn(here: W
 
 
 def test_a_round_is_started_with_its_annotators_or_not_at_all(here: World) -> None:
-    from app.base.config import get_settings
-    from app.base.storage import storage_of
-
-    place, storage = (COMPETITION, PHASE, TASK), storage_of(get_settings())
+    place = (COMPETITION, PHASE, TASK)
 
     def start(*annotators: tuple[str, str]) -> str:
         wanted = WantedRound(RoundForm("third", seed=3), (here.systems["alpha"],), annotators)
-        return start_judging(here.engine, storage, place, wanted, user=here.olga, now=NOW)
+        return start_judging(here.engine, get_settings(), place, wanted, user=here.olga, now=NOW)
 
     with pytest.raises(InvalidForm) as refused:
         start(("en", "nobody"), ("xx", "anna"), ("en", "alpha"), ("pt", "ben"))

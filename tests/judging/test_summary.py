@@ -20,7 +20,7 @@ from app.judging.selection import choose_submissions
 from app.judging.summary import ALL_EQUAL, results_for
 from app.judging.views import CorrelationOut, JudgedOut, RoundResults
 from app.models import RowMark, RowStatus, Submission, TeamKind, User
-from app.people.act import Act
+from app.people.act import Act, UserAct
 from evergold.scoring.task import NOT_ENTERED, Score
 from tests import world
 from tests.competitions.embargo import add_phase, hide
@@ -76,7 +76,7 @@ def automatic(found: RoundResults, split: str = "en") -> dict[str, float | None]
 def publish(engine: Engine, olga: User) -> None:
     with writing(engine) as session:
         competition, _ = judging.places(session)
-        publish_round(session, competition, judging.the_round(session, ROUND), actor=olga, now=NOW)
+        publish_round(UserAct(session, olga, NOW, get_settings()), competition, judging.the_round(session, ROUND))
 
 
 def test_human_scores_stand_beside_the_automatic_ones_best_first(

@@ -325,12 +325,10 @@ def judge(place: Place, among: Sequence[str]) -> None:
         competition = find_competition(session, COMPETITION)
         _mark_all(session, PUBLISHED)
         publish_round(
-            session,
+            UserAct(session, _user(session, "olga"), NOW, get_settings()),
             competition,
             find_round(session, competition, PUBLISHED),
             unfinished=True,
-            actor=_user(session, "olga"),
-            now=NOW,
         )
 
 

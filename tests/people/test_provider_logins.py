@@ -15,6 +15,7 @@ from app.base.errors import Forbidden, NameTaken, NotFound
 from app.base.providers import Provider
 from app.models import Identity, LoginSession, MailLink, OutgoingMail, ProviderLogin, User
 from app.people import auth, provider_logins
+from app.people.act import UserAct
 from app.people.providers import Person
 from tests import letters
 from tests.rich_world import NAMESAKES
@@ -178,7 +179,7 @@ def test_whoever_registered_an_address_without_confirming_it_loses_every_way_in(
     with writing(engine) as session:
         session.get_one(User, people["ada"].id).email_confirmed_at = None
         auth.start_session(session, people["ada"], NOW, hours=1)
-        provider_logins.link(session, people["ada"], BOB, "uni", settings, NOW)
+        provider_logins.link(UserAct(session, people["ada"], NOW, settings), BOB, "uni")
     cookie = answered(engine, ADA)
     secret = asked(engine, settings, cookie)
     with writing(engine) as session:
@@ -220,11 +221,11 @@ def test_an_identity_opens_one_account_and_is_its_owners_to_unlink(
 ) -> None:
     ada, bob = people["ada"], people["bob"]
     with writing(engine) as session:
-        provider_logins.link(session, ada, ADA, "uni", settings, NOW)
-        provider_logins.link(session, bob, BOB, "uni", settings, NOW)
+        provider_logins.link(UserAct(session, ada, NOW, settings), ADA, "uni")
+        provider_logins.link(UserAct(session, bob, NOW, settings), BOB, "uni")
         [hers] = provider_logins.list_identities(session, ada)
         with pytest.raises(NameTaken):
-            provider_logins.link(session, bob, ADA, "uni", settings, NOW)
+            provider_logins.link(UserAct(session, bob, NOW, settings), ADA, "uni")
         with pytest.raises(NotFound):
             provider_logins.unlink(session, bob, hers.id, settings, NOW)
     with writing(engine) as session:
@@ -236,11 +237,11 @@ def test_an_identity_opens_one_account_and_is_its_owners_to_unlink(
 def test_the_last_way_in_is_not_unlinked(engine: Engine, people: dict[str, User], settings: Settings) -> None:
     ada = people["ada"]
     with writing(engine) as session:
-        provider_logins.link(session, ada, ADA, "uni", settings, NOW)
+        provider_logins.link(UserAct(session, ada, NOW, settings), ADA, "uni")
         [only] = provider_logins.list_identities(session, ada)
         alone = settings.model_copy(update={"passwords": False})
         with pytest.raises(Forbidden, match="the only way"):
             provider_logins.unlink(session, ada, only.id, alone, NOW)
-        provider_logins.link(session, ada, BOB, "uni", alone, NOW)
+        provider_logins.link(UserAct(session, ada, NOW, alone), BOB, "uni")
         provider_logins.unlink(session, ada, only.id, alone, NOW)
         assert [one.subject for one in provider_logins.list_identities(session, ada)] == ["b-2"]

@@ -12,6 +12,7 @@ from app.base.db import reading, writing
 from app.base.errors import EvergoldError, Forbidden
 from app.models import Authenticator, Identity, LoginSession, Passkey, RecoveryCode, SecondStep, User
 from app.people import auth, provider_logins, second_factor
+from app.people.act import UserAct
 from app.people.providers import Person
 from tests.threads import in_threads
 from tests.world import NOW, add_user
@@ -83,7 +84,7 @@ def test_an_identity_linked_to_two_accounts_at_once_opens_one(engine: Engine, ad
     def linked(number: int) -> bool:
         try:
             with writing(engine) as session:
-                provider_logins.link(session, people[number], SOMEBODY, "uni", get_settings(), NOW)
+                provider_logins.link(UserAct(session, people[number], NOW, get_settings()), SOMEBODY, "uni")
         except EvergoldError:
             return False
         return True
@@ -97,7 +98,7 @@ def test_of_two_ways_in_that_are_unlinked_at_once_one_stays(engine: Engine, ada:
     with writing(engine) as session:
         for subject in ("1", "2"):
             person = Person(issuer=SOMEBODY.issuer, subject=subject, label=subject)
-            provider_logins.link(session, ada, person, "uni", get_settings(), NOW)
+            provider_logins.link(UserAct(session, ada, NOW, get_settings()), person, "uni")
         ids = [one.id for one in provider_logins.list_identities(session, ada)]
 
     def unlinked(number: int) -> bool:
@@ -128,7 +129,7 @@ def test_an_answer_of_a_provider_is_taken_once_at_once(engine: Engine) -> None:
 
 def test_an_account_that_cannot_log_in_does_not_with_a_provider(engine: Engine, ada: User) -> None:
     with writing(engine) as session:
-        provider_logins.link(session, ada, SOMEBODY, "uni", get_settings(), NOW)
+        provider_logins.link(UserAct(session, ada, NOW, get_settings()), SOMEBODY, "uni")
         session.get_one(User, ada.id).password_hash = None
     with writing(engine) as session, pytest.raises(Forbidden):
         provider_logins.account_of(session, SOMEBODY, "uni", get_settings(), NOW)
@@ -142,7 +143,7 @@ def test_who_takes_an_account_over_finds_no_other_way_into_it(engine: Engine, ad
         session.flush()
         second_factor.new_codes(session, ada, get_settings(), NOW)
         second_factor.begin_step(session, ada, "", "password", NOW)
-        provider_logins.link(session, ada, SOMEBODY, "uni", get_settings(), NOW)
+        provider_logins.link(UserAct(session, ada, NOW, get_settings()), SOMEBODY, "uni")
         auth.start_session(session, ada, NOW, 24)
         auth.take_over(session, ada, NOW)
     with reading(engine) as session:

@@ -542,7 +542,7 @@ def paraphrasing(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
                 marks = {"mwe_sense": str(place % 4), "rest_sense": "3", "naturalness": "2"}
                 save_marks(session, held, annotator, text_id, {"removed": "yes", **marks}, NOW)
             competition = find_competition(session, COMPETITION)
-            publish_round(session, competition, held, actor=olga, unfinished=True, now=NOW)
+            publish_round(UserAct(session, olga, NOW, get_settings()), competition, held, unfinished=True)
             competition.registration = {"mode": "domain", "domains": ["uni.edu"], "terms": "# Terms\n\nBe **kind**."}
         judging.start(site.engine, olga, annotators={"ada": "en"}, guidelines="Read on.", name="second", seed=1)
         yield World(people, {})

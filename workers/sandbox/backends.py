@@ -12,7 +12,7 @@ from typing import Protocol
 from workers.sandbox.bubblewrap import Bubblewrap, find_bubblewrap
 from workers.sandbox.conduct import Box, conduct
 from workers.sandbox.containers import Containers, find_containers
-from workers.sandbox.environments import default_environment
+from workers.sandbox.environments import default_environment_folder
 from workers.sandbox.settings import sandbox_settings, within_ceiling
 from workers.sandbox.stream import Feed, feed_of, plain_parts
 from workers.sandbox.terms import Ended, Environment, Limits, Outcome, Program, SandboxUnavailable
@@ -54,7 +54,7 @@ def run(program: Program, reference: Path, submission: Path, environment: Enviro
     if environment.image is not None:
         backend, surroundings = find_container_backend(), environment.image
     else:
-        backend, surroundings = find_backend(), environment.python or default_environment()
+        backend, surroundings = find_backend(), environment.python or default_environment_folder()
     with backend.open(feed, reference, surroundings, bounds) as box:
         return conduct(box, feed, program.command, bounds)
 

@@ -18,7 +18,7 @@ from workers.sandbox.doctor import can_run, examine
 from workers.sandbox.environments import (
     Built,
     DeclaredEnvironment,
-    default_wanted,
+    default_environment,
     find_environment,
     list_environments,
     read_environment,
@@ -97,7 +97,7 @@ def build_all(asked: argparse.Namespace) -> int:
     needs = _read_needs(asked.given) if asked.given else needed(asked.competitions)
     wanted = dict.fromkeys(one.wanted for one in needs if not one.refused)
     if asked.all:
-        wanted = {default_wanted(): None} | wanted
+        wanted = {default_environment(): None} | wanted
     built, failed = [], False
     for one in wanted:
         try:
@@ -163,7 +163,7 @@ def doctor(*, as_json: bool) -> int:
 def build(asked: argparse.Namespace) -> Built:
     """Build the environment of a requirements file, or the default one. Raises CannotBuild, OSError."""
     if asked.requirements is None:
-        wanted = default_wanted()
+        wanted = default_environment()
         if asked.python:
             wanted = DeclaredEnvironment(wanted.requirements, asked.python)
     else:

@@ -13,7 +13,7 @@ from workers.sandbox.backends import Trial, trials_of
 from workers.sandbox.bubblewrap import drop_to, find_bubblewrap, usr_python
 from workers.sandbox.containers import find_containers
 from workers.sandbox.environments import (
-    default_environment,
+    default_environment_folder,
     environments_folder,
     list_environments,
     unreachable_part,
@@ -160,7 +160,7 @@ def _gold_place() -> Finding:
 
 def _default_environment() -> Finding:
     try:
-        folder = default_environment()
+        folder = default_environment_folder()
     except SandboxUnavailable as error:
         return Finding("default environment", False, "not here", str(error))
     return Finding("default environment", True, folder.name[:12])

@@ -107,12 +107,14 @@ def environments_folder() -> Path:
     return (settings_of(EnvironmentSettings).dir or usual).resolve()
 
 
-def default_wanted() -> DeclaredEnvironment:
+def default_environment() -> DeclaredEnvironment:
     """Return the environment of a program that declares none."""
     return DeclaredEnvironment(tuple(DEFAULT_PINS.read_text(encoding="utf-8").splitlines()))
 
 
-def declared_wanted(program: Path | None, environment: Sequence[str] | None, python: str | None) -> DeclaredEnvironment:
+def declared_environment(
+    program: Path | None, environment: Sequence[str] | None, python: str | None
+) -> DeclaredEnvironment:
     """Return the environment that a task declares, or that of its program's requirements.txt, or the default.
 
     program: its folder; None where the task declares one. environment: as declared.
@@ -121,12 +123,12 @@ def declared_wanted(program: Path | None, environment: Sequence[str] | None, pyt
     if environment is None and program is not None:
         with suppress(OSError, UnicodeDecodeError):
             lines = tuple((program / REQUIREMENTS).read_text(encoding="utf-8").splitlines())
-    return DeclaredEnvironment(default_wanted().requirements if lines is None else lines, python or "")
+    return DeclaredEnvironment(default_environment().requirements if lines is None else lines, python or "")
 
 
-def default_environment() -> Path:
+def default_environment_folder() -> Path:
     """Return the folder of the default environment. Raises SandboxUnavailable if it is not built here."""
-    return find_environment(default_wanted())
+    return find_environment(default_environment())
 
 
 def find_environment(wanted: DeclaredEnvironment) -> Path:
@@ -138,7 +140,7 @@ def find_environment(wanted: DeclaredEnvironment) -> Path:
     try:
         digest = (folder / ASKED / wanted.digest).read_text(encoding="utf-8").strip()
     except OSError:
-        if wanted == default_wanted():
+        if wanted == default_environment():
             raise SandboxUnavailable(f"the default environment is not built here: {HOW}") from None
         raise SandboxUnavailable(
             f"the environment of this program is not built here ({wanted.short_name}): {HOW_ALL}"

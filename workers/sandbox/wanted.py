@@ -24,7 +24,12 @@ from evergold.scoring.program.options import ProgramOptions
 from evergold.scoring.program.packing import InvalidProgram, unpack
 from evergold.scoring.task import read_options
 from evergold.scoring.tasks import get_task
-from workers.sandbox.environments import DeclaredEnvironment, EnvironmentSettings, declared_wanted, default_wanted
+from workers.sandbox.environments import (
+    DeclaredEnvironment,
+    EnvironmentSettings,
+    declared_environment,
+    default_environment,
+)
 from workers.settings import settings_of
 
 
@@ -66,7 +71,7 @@ def _needs(session: Session, competition: Competition) -> Iterator[Need]:
             found.setdefault(wanted, []).append(f"{task} ({phase})")
     unapproved = ", ".join(user.username for user in _unapproved(session, competition)) if found else ""
     for wanted, tasks in found.items():
-        is_harmless = not wanted.lines or wanted.requirements == default_wanted().requirements
+        is_harmless = not wanted.lines or wanted.requirements == default_environment().requirements
         refused = "" if is_harmless or not unapproved else _refusal(unapproved)
         yield Need(competition.name, tuple(tasks), wanted, refused)
 
@@ -93,13 +98,13 @@ def _programs(session: Session, competition: Competition) -> Iterator[tuple[str,
 
 def _wanted(options: ProgramOptions) -> DeclaredEnvironment | None:
     if options.environment is not None:
-        return declared_wanted(None, options.environment, options.python)
+        return declared_environment(None, options.environment, options.python)
     with tempfile.TemporaryDirectory(prefix="evergold-program-") as name:
         try:
             unpack(local_file(storage_of(get_settings()), options.program_sha256), Path(name))
         except (FileNotFoundError, InvalidProgram):
             return None
-        return declared_wanted(Path(name), options.environment, options.python)
+        return declared_environment(Path(name), options.environment, options.python)
 
 
 def _unapproved(session: Session, competition: Competition) -> list[User]:

@@ -195,14 +195,14 @@ def apply_phases(
     Raises ImpossibleChange, StorageFull, OSError; the caller must roll back then as well.
     """
     lock_declarations(session)
-    work = Work(session, storage, now, Changes(), is_plan, stage)
+    work = Work(session, storage, now, Changes(), by, is_plan, stage)
     for position, competition in enumerate(loaded):
         if not is_whole:
             position = _position(session, competition.declaration.name)
         with ExitStack() as stack:
             chosen = choose_declaration(work, competition, stack, on_edits)
             ends = phase_ends(session, competition.declaration.name)
-            _apply_chosen(work, chosen, position, by)
+            _apply_chosen(work, chosen, position)
             note_superseded(work, competition.declaration.name, ends)
     if is_whole:
         note_missing_competitions(work, {one.declaration.name for one in loaded})
@@ -210,40 +210,35 @@ def apply_phases(
     return work.changes.made
 
 
-def _apply_chosen(work: Work, chosen: ChosenDeclaration, position: int, by: User | str | None) -> None:
+def _apply_chosen(work: Work, chosen: ChosenDeclaration, position: int) -> None:
     """Apply; a merge keeps two revisions, the file as it was read and what it was merged to."""
     if chosen.loaded is None:
         return
     if chosen.read is not None:
         row = work.session.scalars(select(Competition).where(Competition.name == chosen.read.declaration.name)).one()
-        keep_revision(work, row, chosen.read, source=RevisionSource.FILE, by=by, changes=[], note=_READ_NOTE)
-    _apply_and_keep(work, chosen.loaded, position, chosen.source, by)
+        keep_revision(work, row, chosen.read, source=RevisionSource.FILE, changes=[], note=_READ_NOTE)
+    _apply_and_keep(work, chosen.loaded, position, chosen.source)
 
 
 _READ_NOTE = "As it was read; the next revision is merged from it and the edits on the server, and that one holds."
 
 
 def apply_declaration(
-    work: Work,
-    competition: Competition,
-    loaded: LoadedCompetition,
-    source: RevisionSource,
-    by: User | str | None,
-    note: str,
+    work: Work, competition: Competition, loaded: LoadedCompetition, source: RevisionSource, note: str
 ) -> Revision | None:
     """Apply one competition under `lock_declarations`; return the new revision, or None if the meaning is unchanged.
 
     The changes are in `work.changes`. Raises the same errors as `apply_phases`.
     """
-    return _apply_and_keep(work, loaded, competition.position, source, by, note)
+    return _apply_and_keep(work, loaded, competition.position, source, note)
 
 
-def apply_new_declaration(work: Work, loaded: LoadedCompetition, by: User) -> Competition:
+def apply_new_declaration(work: Work, loaded: LoadedCompetition) -> Competition:
     """Create a competition, positioned after all others, under `lock_declarations`.
 
     Raises the same errors as `apply_phases`.
     """
-    _apply_and_keep(work, loaded, _position(work.session, loaded.declaration.name), RevisionSource.EDIT, by)
+    _apply_and_keep(work, loaded, _position(work.session, loaded.declaration.name), RevisionSource.EDIT)
     return work.session.scalars(select(Competition).where(Competition.name == loaded.declaration.name)).one()
 
 
@@ -261,7 +256,6 @@ def _apply_and_keep(
     loaded: LoadedCompetition,
     position: int,
     source: RevisionSource | None,
-    by: User | str | None,
     note: str = "",
 ) -> Revision | None:
     """Apply and add a revision. source: None if the latest revision itself is applied again."""
@@ -270,7 +264,7 @@ def _apply_and_keep(
     if source is None:
         return None
     changes = [str(change) for change in work.changes.made[before:] if change.counts]
-    return keep_revision(work, row, loaded, source=source, by=by, changes=changes, note=note)
+    return keep_revision(work, row, loaded, source=source, changes=changes, note=note)
 
 
 def lock_declarations(session: Session) -> None:

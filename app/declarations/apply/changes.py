@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from app.base.db import Base
 from app.base.storage import Storage, StoredFile
 from app.base.times import in_utc
-from app.models import Stage
+from app.models import Stage, User
 
 #: Longer texts are not quoted in a sentence.
 SHOWN_CHARACTERS = 80
@@ -92,12 +92,16 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """State of one run of `apply_phases`."""
+    """State of one run of `apply_phases`.
+
+    by: who applies, as for `app.people.audit.record`.
+    """
 
     session: Session
     storage: Storage
     now: datetime
     changes: Changes
+    by: User | str | None = None
     is_plan: bool = False  # everything is rolled back: no file is stored
     stage: Stage = Stage.PUBLISHED  # of new competitions
     trusts_declaration: bool = True  # that plain gold is public; False if an organiser edits

@@ -50,7 +50,6 @@ def keep_revision(
     loaded: LoadedCompetition,
     *,
     source: RevisionSource,
-    by: User | str | None,
     changes: Sequence[str],
     note: str = "",
 ) -> Revision | None:
@@ -69,8 +68,8 @@ def keep_revision(
         number=newest.number + 1 if newest else 1,
         source=source,
         made_at=work.now,
-        author_id=by.id if isinstance(by, User) else None,
-        author=actor_name(by),
+        author_id=work.by.id if isinstance(work.by, User) else None,
+        author=actor_name(work.by),
         note=note,
         document=loaded.document,
         fingerprint=meant,

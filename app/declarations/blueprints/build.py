@@ -65,7 +65,7 @@ def build_competition(
         if blueprint.document != wanted.document or blueprint.competition_id is not None:
             raise NotFound("This was changed, or built, in another window meanwhile.")
         _check_name(session, loaded)
-        _add(Work(session, storage, now, Changes(), stage=Stage.DRAFT), loaded, user)
+        _add(Work(session, storage, now, Changes(), user, stage=Stage.DRAFT), loaded, user)
         throw_away(session, blueprint)
     return loaded.declaration.name
 
@@ -85,7 +85,7 @@ def build_draft(
         check_competitions_left(session, user, limits)
         lock_declarations(session)
         _check_name(session, loaded)
-        _add(Work(session, storage, now, Changes(), stage=Stage.DRAFT), loaded, user)
+        _add(Work(session, storage, now, Changes(), user, stage=Stage.DRAFT), loaded, user)
     return loaded.declaration.name
 
 
@@ -161,7 +161,7 @@ def _check_name(session: Session, loaded: LoadedCompetition) -> None:
 
 
 def _add(work: Work, loaded: LoadedCompetition, user: User) -> None:
-    competition = apply_new_declaration(work, loaded, user)
+    competition = apply_new_declaration(work, loaded)
     competition.owner_id = user.id
     grant_role(work.session, competition, user, Role.ORGANISER, work.now, actor=user)
     changes = [str(change) for change in work.changes.made]

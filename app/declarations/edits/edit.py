@@ -234,7 +234,7 @@ def _bring(
             with writing(engine) as session:
                 lock_declarations(session)
                 is_operator = edit.by is None or edit.by.is_administrator
-                work = Work(session, storage, now, Changes(), is_preview, trusts_declaration=is_operator)
+                work = Work(session, storage, now, Changes(), edit.by, is_preview, trusts_declaration=is_operator)
                 number, found = _apply(work, edit, base, loaded, wanted)
                 outcome = Outcome(base, number, work.changes.made, found, warnings, meant)
                 if is_preview:
@@ -253,7 +253,7 @@ def _apply(
     if newest.number != base:
         raise _conflict(work.session, competition, base, newest)
     before = standings(work.session, [competition.name], work.now)
-    revision = apply_declaration(work, competition, loaded, wanted.source, edit.by, edit.note)
+    revision = apply_declaration(work, competition, loaded, wanted.source, edit.note)
     work.session.flush()
     if edit.by is not None:
         baselines = declared_baselines(loaded.declaration, wanted.files)

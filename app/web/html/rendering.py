@@ -43,8 +43,8 @@ def render(
 ) -> HTMLResponse:
     """Return the page; the template knows the viewer, and can add the CSRF field to every form.
 
-    may_store: whether a browser may store it, and show it when somebody goes back: not a page with a secret, nor one
-    that must be loaded anew.
+    may_store: whether a browser may store it, and show it when somebody goes back: no page with a secret, none that has
+    to be loaded again.
     """
     visitor, server = known_visitor(request), server_of(request)
     token = _FormToken(request, visitor)

@@ -9,7 +9,6 @@ from sqlalchemy.orm import Session
 
 from app.base import api_links
 from app.base.db import reading, writing
-from app.base.storage import storage_of
 from app.competitions.find import find_competition, organised
 from app.competitions.visibility import Viewer
 from app.judging.annotators import appoint, dismiss
@@ -86,8 +85,7 @@ def start_round(
         tuple(form.submissions),
         tuple((one.language, one.username) for one in form.annotators),
     )
-    storage = storage_of(server.settings)
-    name = start_judging(server.engine, storage, names, wanted, user=user, now=server.clock())
+    name = start_judging(server.engine, server.settings, names, wanted, user=user, now=server.clock())
     response.headers["Location"] = api_links.judging(names.competition, name)
     return _results_now(server, user, names.competition, name)
 
@@ -157,7 +155,7 @@ def put_publication(
 ) -> RoundResults:
     with writing(server.engine) as session:
         found, judging = organised_round(session, user, competition, round_name)
-        publish_round(session, found, judging, actor=user, unfinished=unfinished, now=server.clock())
+        publish_round(server.act(session, user), found, judging, unfinished=unfinished)
     return _results_now(server, user, competition, round_name)
 
 
@@ -172,7 +170,7 @@ def delete_publication(
 ) -> RoundResults:
     with writing(server.engine) as session:
         found, judging = organised_round(session, user, competition, round_name)
-        withdraw_round(session, found, judging, actor=user, now=server.clock())
+        withdraw_round(server.act(session, user), found, judging)
     return _results_now(server, user, competition, round_name)
 
 
@@ -187,7 +185,7 @@ def delete_publication(
 def delete_round(server: ServerHere, user: ApiOrganiser, competition: CompetitionName, round_name: RoundName) -> None:
     with writing(server.engine) as session:
         found, judging = organised_round(session, user, competition, round_name)
-        discard_round(session, found, judging, actor=user, now=server.clock())
+        discard_round(server.act(session, user), found, judging)
 
 
 @router.put(
@@ -206,8 +204,7 @@ def put_annotator(
 ) -> JudgingProgress:
     with writing(server.engine) as session:
         found, judging = organised_round(session, user, competition, round_name)
-        now = server.clock()
-        annotator = appoint(session, found, judging, language=language, username=username, actor=user, now=now)
+        annotator = appoint(server.act(session, user), found, judging, language=language, username=username)
     with reading(server.engine) as session:
         found = find_competition(session, competition)
         progress = progress_of(session, find_round(session, found, round_name))
@@ -232,7 +229,7 @@ def delete_annotator(
 ) -> None:
     with writing(server.engine) as session:
         found, judging = organised_round(session, user, competition, round_name)
-        dismiss(session, found, judging, language=language, username=username, actor=user, now=server.clock())
+        dismiss(server.act(session, user), found, judging, language=language, username=username)
 
 
 def _results_now(server: Server, user: User, competition: str, round_name: str) -> RoundResults:

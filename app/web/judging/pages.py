@@ -12,7 +12,6 @@ from fastapi.responses import RedirectResponse
 from app.base import links
 from app.base.db import writing
 from app.base.errors import EvergoldError, Forbidden, NotFound
-from app.base.storage import storage_of
 from app.base.text import refuse
 from app.charts.scatter import Kind, Scatter, ScatterPoint
 from app.competitions.find import find_competition, find_phase_task, organised
@@ -213,8 +212,7 @@ def send_start(
     names: TaskNamesHere,
     form: Annotated[StartForm, Form()],
 ) -> Response:
-    storage, now = storage_of(server.settings), server.clock()
-    started = start_judging(server.engine, storage, names, form.wanted(), user=user, now=now)
+    started = start_judging(server.engine, server.settings, names, form.wanted(), user=user, now=server.clock())
     return RedirectResponse(links.judging(names.competition, started), 303)
 
 
@@ -362,7 +360,7 @@ def send_publish(
 ) -> Response:
     with writing(server.engine) as session:
         found, judging = organised_round(session, user, competition, round_name)
-        publish_round(session, found, judging, actor=user, unfinished=publication.unfinished, now=server.clock())
+        publish_round(server.act(session, user), found, judging, unfinished=publication.unfinished)
     return RedirectResponse(links.judging(competition, round_name), 303)
 
 
@@ -373,7 +371,7 @@ def send_withdraw(
 ) -> Response:
     with writing(server.engine) as session:
         found, judging = organised_round(session, user, competition, round_name)
-        withdraw_round(session, found, judging, actor=user, now=server.clock())
+        withdraw_round(server.act(session, user), found, judging)
     return RedirectResponse(links.judging(competition, round_name), 303)
 
 
@@ -384,7 +382,7 @@ def send_discard(
 ) -> Response:
     with writing(server.engine) as session:
         found, judging = organised_round(session, user, competition, round_name)
-        discard_round(session, found, judging, actor=user, now=server.clock())
+        discard_round(server.act(session, user), found, judging)
     return RedirectResponse(links.judging(competition), 303)
 
 
@@ -402,13 +400,5 @@ def send_annotator(
     change = dismiss if form.leave else appoint
     with writing(server.engine) as session:
         found, judging = organised_round(session, user, competition, round_name)
-        change(
-            session,
-            found,
-            judging,
-            language=form.language,
-            username=form.username,
-            actor=user,
-            now=server.clock(),
-        )
+        change(server.act(session, user), found, judging, language=form.language, username=form.username)
     return RedirectResponse(links.judging(competition, round_name), 303)

@@ -28,7 +28,7 @@ async def receive_marks(sent: UploadRequest, round_name: str = DEFAULT_NAME) -> 
     storage = storage_of(server.settings)
     writer = UploadWriter(storage, IMPORT_LIMIT_BYTES)
     upload = await receive(sent.request, Policy(writer, IMPORT_LIMIT_BYTES, sent.extra_fields, sent.on_fields))
-    bring = partial(import_file, server.engine, storage, user=sent.user, now=server.clock())
+    bring = partial(import_file, server.engine, server.settings, user=sent.user, now=server.clock())
     place, name = (target.competition, target.phase, target.task), upload.fields.get(ROUND_FIELD, round_name)
     return await run_sync(bring, place, name, upload.file.sha256)
 

@@ -76,7 +76,7 @@ def confirm_app(
     request: Request, server: ServerHere, user: Sender, visitor: VisitorHere, form: Annotated[AppCodeForm, Form()]
 ) -> Response:
     with writing(server.engine) as session:
-        second_factor.confirm_authenticator(session, user, _login(visitor), form.code, server.settings, server.clock())
+        second_factor.confirm_authenticator(server.act(session, user), _login(visitor), form.code)
     return _set_up(request, user, "app")
 
 
@@ -111,9 +111,9 @@ def begin_passkey(
 def add_passkey(
     request: Request, server: ServerHere, user: Sender, visitor: VisitorHere, form: Annotated[NewPasskeyForm, Form()]
 ) -> Response:
-    site, sent, now = _site(request), (form.answer, form.name), server.clock()
+    site, sent = _site(request), (form.answer, form.name)
     with writing(server.engine) as session:
-        second_factor.add_passkey(session, user, _login(visitor), sent, site, settings=server.settings, now=now)
+        second_factor.add_passkey(server.act(session, user), _login(visitor), sent, site)
     return _set_up(request, user, "passkey")
 
 

@@ -135,7 +135,7 @@ def _linked(server: Server, user: User | None, login: ProviderLogin, person: Per
     if user is None or user.id != login.linking_id:
         raise Forbidden("You are not logged in any more as who began this. Nothing was changed.")
     with writing(server.engine) as session:
-        provider_logins.link(session, user, person, login.provider, server.settings, server.clock())
+        provider_logins.link(server.act(session, user), person, login.provider)
         provider_logins.end(session, login)
     return forget_login(RedirectResponse("/account/logins?done=linked", 303))
 

@@ -221,7 +221,7 @@ def test_a_provider_opens_no_blocked_account(quick_site: Site) -> None:
     person = ProvedPerson(issuer="https://id.example", subject="7", label="ada")
     with writing(quick_site.engine) as session:
         session.get_one(User, ada.id).password_hash = NO_PASSWORD
-        link(session, ada, person, "id", settings, NOW)
+        link(UserAct(session, ada, NOW, settings), person, "id")
     blocks(quick_site)
     with pytest.raises(Blocked), writing(quick_site.engine) as session:
         account_of(session, person, "id", settings, NOW)

@@ -22,7 +22,7 @@ from tests.sealed import make_key
 from tests.web.declarations.linguist import Linguist
 from tests.web.reading import text_of
 from tests.web.site import Site, log_in
-from workers.sandbox.environments import ASKED, default_wanted
+from workers.sandbox.environments import ASKED, default_environment
 from workers.score import score_submission
 from workers.version_check import check_gold_version
 
@@ -31,7 +31,7 @@ from workers.version_check import check_gold_version
 def environments() -> Iterator[Path]:
     """The folder of environments, whose default one has no packages: the demo's programs need none."""
     for environment in programs.bare_environment():
-        (environment.parent / ASKED / default_wanted().digest).write_text(environment.name)
+        (environment.parent / ASKED / default_environment().digest).write_text(environment.name)
         yield environment.parent
 
 

@@ -19,7 +19,7 @@ from workers.sandbox import Ended, Environment, Outcome, Program, SandboxUnavail
 from workers.sandbox.building import CannotBuild, build_environment, find_interpreter, identity_of
 from workers.sandbox.environments import (
     DeclaredEnvironment,
-    default_wanted,
+    default_environment,
     environments_folder,
     find_environment,
     list_environments,
@@ -116,7 +116,7 @@ def test_digest_is_of_versions_and_of_hashes_where_there_is_no_version() -> None
 
 
 def test_default_environment_is_pinned_to_versions() -> None:
-    lines = default_wanted().lines
+    lines = default_environment().lines
     assert all("==" in line for line in lines)
     names = {line.partition("==")[0] for line in lines}
     assert {"numpy", "scipy", "pandas", "scikit-learn", "pyyaml"} <= names

@@ -22,7 +22,7 @@ from app.people.rights import grant_role
 from tests.programs import COMPETITION, PHASE, TASK, document, write_competition
 from tests.world import NOW, add_user
 from workers.sandbox.commands import main
-from workers.sandbox.environments import DeclaredEnvironment, default_wanted, find_environment
+from workers.sandbox.environments import DeclaredEnvironment, default_environment, find_environment
 from workers.sandbox.wanted import Need, needs_of
 
 pytestmark = pytest.mark.usefixtures("workplace")
@@ -65,7 +65,7 @@ def change(engine: Engine, user: User, **values: bool) -> None:
     ("options", "wanted"),
     [
         ({"environment": NUMPY, "python": "3.9"}, DeclaredEnvironment(tuple(NUMPY), "3.9")),
-        ({"environment": "default"}, default_wanted()),
+        ({"environment": "default"}, default_environment()),
         ({"environment": []}, DeclaredEnvironment(())),
         ({}, DeclaredEnvironment(("# Python alone",))),  # the program's own requirements.txt
     ],
