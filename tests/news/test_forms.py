@@ -100,3 +100,13 @@ def test_what_is_signed_is_json_of_kind_time_and_data() -> None:
     news = News(NewsKind.BOARD_CHANGED, {"board": "main"}, "t", (), PAGE, at=NOW)
     told = json.loads(message_of(webhook(WebhookForm.STANDARD), news, "msg_1", NOW).body)
     assert told == {"type": "board.changed", "timestamp": "2026-01-10T12:00:00+00:00", "data": {"board": "main"}}
+
+
+@pytest.mark.parametrize("form", [one for one in WebhookForm if one is not WebhookForm.STANDARD])
+def test_no_control_character_reaches_a_chat(form: WebhookForm) -> None:
+    told = sent(form, "Bell\x07, null\x00 and delete\x7f")
+    texts = [told.get("content"), told.get("text"), told.get("body"), told.get("formatted_body")]
+    texts += [block["text"]["text"] for block in told.get("blocks", ()) if "text" in block]
+    shown = "".join(one for one in texts if one)
+    assert "Bell, null and delete leads" in shown
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", shown)

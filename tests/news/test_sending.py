@@ -17,7 +17,7 @@ from app.competitions.find import find_competition
 from app.messages.questions import QuestionForm, ask
 from app.models import AuditEntry, NewsKind, OutgoingMail, Role, User, Webhook, WebhookAudience, WebhookDelivery
 from app.news import sending
-from app.news.sending import DISABLE_AFTER, GIVE_UP_AFTER, LEASE, PAUSES, send_due
+from app.news.sending import DISABLE_AFTER, GIVE_UP_AFTER, LEASE, MOST_ATTEMPTS, PAUSES, send_due
 from app.people.act import Act, UserAct
 from app.people.competition_blocks import BlockedHere, block
 from app.people.rights import revoke_role
@@ -204,6 +204,20 @@ def test_of_each_webhook_the_oldest_news_goes_first(
     for title in ("first", "second"):
         assert send_due(engine, LOOPBACK, lambda: NOW, to_loopback) == 2
         assert [one["data"]["question"]["title"] for one in bodies(there)] == [title] * 2
+    there.status = 503
+    asked(engine, people[0], "third")
+    assert send_due(engine, LOOPBACK, lambda: NOW, to_loopback) == 0, "both are tried again"
+
+
+def test_news_over_which_senders_die_is_given_up_and_not_sent(
+    engine: Engine, people: list[User], olga: User, there: Receiver
+) -> None:
+    webhook_id = hook(engine, olga, there, NewsKind.QUESTION_ASKED)
+    asked(engine, people[0])
+    with writing(engine) as session:
+        session.execute(update(WebhookDelivery).values(attempts=MOST_ATTEMPTS))
+    send_due(engine, LOOPBACK, lambda: NOW, to_loopback)
+    assert (there.received, statuses(engine, webhook_id)) == ([], ["given_up"])
 
 
 def test_a_test_is_sent_once_and_says_what_came_of_it(engine: Engine, olga: User, there: Receiver) -> None:

@@ -24,6 +24,7 @@ from app.models import (
     WebhookAudience,
     WebhookBoard,
 )
+from app.news import watching
 from app.news.payloads import NotSeen, board_at, looking, news_for, viewer_of, why_not_lent
 from app.news.watching import note_watched
 from app.people.act import UserAct
@@ -264,6 +265,10 @@ def test_what_is_for_one_right_is_told_to_those_who_have_it_in_its_own_competiti
     rights = one_right_each(engine)
     hooks = {right: hook(engine, user, there, BOARD) for right, user in rights.items()}
     add_gold(engine, COMPETITION, PHASE, TASK, NOW)
+    with writing(engine) as session:
+        first = session.scalars(fresh(GoldVersion)).one()
+        columns = {one.key: getattr(first, one.key) for one in GoldVersion.__table__.columns if one.key != "id"}
+        session.add(GoldVersion(**{**columns, "number": first.number + 1}))
     scored = submit(engine, people[0])
     score(engine, scored.run_id, 0.5)
     failed = submit(engine, people[1], content="b")
@@ -292,8 +297,47 @@ def test_what_is_for_one_right_is_told_to_those_who_have_it_in_its_own_competiti
                     news_for(session, webhook, kind, about, NOW, look)
     of_gold = [one.data["gold"]["version"] for one in told if one.kind is NewsKind.GOLD_CHECKED]
     assert of_gold == [one.number for one in versions]
-    assert of_gold
+    assert len(of_gold) > 1
     assert {one.kind for one in told} == {one for one, _, _ in news}
+
+
+def test_news_of_a_phase_is_of_that_phase_and_of_what_became_of_it(
+    engine: Engine, people: list[User], there: Receiver
+) -> None:
+    add_phase(engine, "practice", starts_at=NOW - DAY, ends_at=NOW + 2 * DAY)
+    olga = appoint(engine, people[3])
+    number = hook(engine, olga, there, BOARD, audience=PUBLIC)
+    told = {}
+    with reading(engine) as session:
+        webhook, here = session.get_one(Webhook, number), find_competition(session, COMPETITION)
+        look = looking(session, webhook, here.id, LOOPBACK, NOW + 3 * DAY)
+        for phase in here.phases:
+            for kind in (NewsKind.PHASE_OPENED, NewsKind.PHASE_CLOSED):
+                news = news_for(session, webhook, kind, {"phase": phase.id}, NOW, look)
+                told[phase.name, kind] = (news.title, news.data["phase"]["name"])
+        names = {phase.name: phase.title for phase in here.phases}
+    assert told == {
+        (name, kind): (f"{title} of Idioms {what}", name)
+        for name, title in names.items()
+        for kind, what in ((NewsKind.PHASE_OPENED, "is open"), (NewsKind.PHASE_CLOSED, "has closed"))
+    }
+
+
+def test_a_board_that_was_removed_since_the_look_is_not_noted(
+    engine: Engine, people: list[User], there: Receiver
+) -> None:
+    add_other_task(engine)
+    number = hook(engine, appoint(engine, people[3]), there, BOARD, audience=PUBLIC)
+    with reading(engine) as session:
+        seen = watching._look(session, session.get_one(Webhook, number), LOOPBACK, NOW)
+    with writing(engine) as session:
+        gone = next(one for one in find_competition(session, COMPETITION).boards if one.name == OTHER_BOARDS[0])
+        session.delete(gone)
+        gone_id = gone.id
+    watching._note(engine, number, seen, NOW)
+    with reading(engine) as session:
+        noted = session.scalars(select(WebhookBoard.board_id).where(WebhookBoard.webhook_id == number)).all()
+    assert set(noted) == {one.board_id for one in seen.boards} - {gone_id}
 
 
 def test_a_board_is_found_by_the_numbers_of_its_phase_and_its_own(engine: Engine, people: list[User]) -> None:

@@ -89,7 +89,14 @@ def test_who_may_edit_and_see_no_scores_sees_none_here(site: Site, place: str) -
     with log_in(site, "edda") as browser:
         with writing(site.engine) as session:
             edda = session.scalars(select(User).where(User.username == "edda")).one()
-            grant_role(session, find_competition(session, "irony"), edda, Role.ORGANISER, NOW, rights=(Right.EDIT,))
+            grant_role(
+                session,
+                find_competition(session, "irony"),
+                edda,
+                Role.ORGANISER,
+                NOW,
+                rights=[one for one in Right if one is not Right.SUBMISSIONS],
+            )
         editor = Linguist(browser, "edda")
         own = editor.send("/competitions/irony/rewrite").url.path
         assert own != place

@@ -35,3 +35,8 @@ def test_each_route_is_for_the_right_to_edit(organisers: Organisers) -> None:
 
 def test_no_right_in_a_competition_lets_one_make_another(organisers: Organisers) -> None:
     assert organisers.let_in(FOR_OTHERS) == {route: [] for route in FOR_OTHERS}
+
+
+def test_a_draft_is_published_with_the_right_to_edit(organisers: Organisers) -> None:
+    publish = f"POST {HERE}/setup/{{step}}"
+    assert organisers.let_in((publish,), step="publish") == only(Right.EDIT, (publish,))

@@ -352,7 +352,7 @@ def test_publish_opens_once_nothing_is_missing_and_a_rehearsal_shows_every_view(
             with writing(site.engine) as session:
                 edith = session.scalars(select(User).where(User.username == "edith")).one()
                 mine = find_competition(session, "praise-or-insulte")
-                grant_role(session, mine, edith, Role.ORGANISER, site.now, actor=None, rights=(Right.EDIT,))
+                grant_role(session, mine, edith, Role.ORGANISER, site.now, actor=None, rights=(Right.EDIT, Right.GOLD))
             for step in ("metrics", "board", "rehearse"):
                 answer = browser_of_editor.get(f"{place}/{step}")
                 assert answer.status_code == 200

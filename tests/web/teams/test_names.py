@@ -7,11 +7,11 @@ import pytest
 from sqlalchemy import select, update
 
 from app.base.db import reading, writing
-from app.models import Team, TeamMember, User
+from app.models import Team, TeamKind, TeamMember, User
 from tests import world
-from tests.competitions.embargo import declare, freeze
-from tests.web.site import CONTENT, PASSWORD, SUBMIT, Person, Site, run_of
-from tests.world import HOUR, NOW
+from tests.competitions.embargo import declare, enter, freeze, hide
+from tests.web.site import BROWSER, CONTENT, PASSWORD, SUBMIT, Person, Site, run_of
+from tests.world import COMPETITION, HOUR, NOW
 
 LOOK_ALIKES = ["alpha reading GROUP", "\N{CYRILLIC CAPITAL LETTER A}lpha Reading Group", "A1pha Reading Gr0up"]
 TEAM = "/api/v1/competitions/idioms/team"
@@ -84,3 +84,23 @@ def log_in(client: httpx.Client, username: str, display_name: str) -> None:
     assert client.post("/api/v1/register", json={**account, "display_name": display_name}).status_code == 201
     made = client.post("/api/v1/tokens", json={"username": username, "password": PASSWORD, "name": "x"}).json()
     client.headers["Authorization"] = f"Bearer {made['secret']}"
+
+
+def test_only_a_name_that_a_team_gave_itself_can_be_reported(site: Site, ada: Person, eve: Person) -> None:
+    """Neither that of a baseline nor one that stands for a hidden name."""
+    enter(site.engine, ada.user, 0.5)
+    world.add_team(site.engine, world.add_user(site.engine, "ben"), name="Floor", kind=TeamKind.BASELINE)
+    with reading(site.engine) as session:
+        ben = session.scalars(select(User).where(User.username == "ben")).one()
+    enter(site.engine, ben, 0.4, minute=1)
+
+    def offered(name: str) -> bool:
+        answer = eve.client.get(f"/competitions/{COMPETITION}/teams/{name}", headers=BROWSER)
+        assert answer.status_code == 200, name
+        return "report-text?kind=team" in answer.text
+
+    assert [offered(name) for name in ("Ada", "Floor")] == [True, False]
+    hide(site.engine, names_from="close")
+    neutral = eve.client.get(f"/api/v1/competitions/{COMPETITION}/phases/evaluation/boards/zero-shot").json()
+    [name] = [row["team"] for row in neutral["rows"] if row["kind"] == "team"]
+    assert not offered(name)
