@@ -82,11 +82,6 @@ app.conf.update(
 )
 
 
-#: Runs create many objects that live until the run ends, and hardly any cycles: collecting garbage at the default rate
-#: takes up to a quarter of a run. Objects loaded before are never scanned.
-GARBAGE_THRESHOLDS = 20_000, 20, 50
-
-
 @setup_logging.connect
 def log_celery(**_: Any) -> None:
     """Replace Celery's logging. Messages received and done are not logged, since every task logs its own result."""
@@ -117,7 +112,6 @@ def prepare_for_runs(engine: Engine) -> None:
         load_declared_task_types(engine)
     gc.collect()
     gc.freeze()
-    gc.set_threshold(*GARBAGE_THRESHOLDS)
 
 
 def load_declared_task_types(engine: Engine) -> None:
