@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -108,11 +111,19 @@ def test_a_web_process_that_starts_meanwhile_waits_for_it(
     with pytest.raises(main.DatabaseNotReady, match="OperationalError"):
         main._check_database(away_engine)
     monkeypatch.setattr(main, "DATABASE_SECONDS", 60.0)
-    waiting = threading.Thread(target=main._check_database, args=(away_engine,))
-    waiting.start()
-    server.start()
-    waiting.join(60)
-    assert not waiting.is_alive()
+    has_waited = threading.Event()
+
+    def sleep(seconds: float) -> None:
+        has_waited.set()
+        time.sleep(seconds)
+
+    monkeypatch.setattr(main, "time", SimpleNamespace(monotonic=time.monotonic, sleep=sleep))
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(main._check_database, away_engine)
+        waiting.add_done_callback(lambda _: has_waited.set())
+        assert has_waited.wait(60)
+        server.start()
+        waiting.result(60)
 
 
 def test_the_sweep_goes_on_when_the_database_is_back(away_engine: Engine, ada: User, server: postgres.Postgres) -> None:

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -14,8 +15,11 @@ from fastapi import FastAPI
 from sqlalchemy import Engine
 
 from app.base.config import Settings
+from app.base.db import make_engine
+from app.web import main
 from app.web.html.rendering import STATIC
-from app.web.main import DatabaseNotReady, create_app
+from app.web.main import DATABASE_SECONDS, DatabaseNotReady, create_app
+from tests.services import free_port
 from tests.web.site import BROWSER, Site, serving
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -70,6 +74,23 @@ def test_a_server_without_tables_does_not_start(tmp_path: Path) -> None:
     app = create_app(Settings(data_dir=tmp_path, database_url=f"sqlite:///{tmp_path / 'empty.db'}"))
     with pytest.raises(DatabaseNotReady, match="no tables yet: `evergold migrate`"):
         asyncio.run(_start(app))
+
+
+def test_a_starting_process_waits_for_a_server_that_does_not_answer_and_for_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half a minute, by a clock that goes on while it sleeps; who restarts the database needs no longer."""
+    waits = [0.0]
+    clock = SimpleNamespace(monotonic=lambda: sum(waits), sleep=lambda seconds: waits.append(10 * seconds))
+    monkeypatch.setattr(main, "time", clock)
+    for address, seconds in (
+        (f"postgresql+psycopg://nobody@127.0.0.1:{free_port()}/nothing", pytest.approx(DATABASE_SECONDS, abs=2.5)),
+        (f"sqlite:///{tmp_path / 'no/folder.db'}", 0),
+    ):
+        waits[:] = [0.0]
+        with pytest.raises(DatabaseNotReady, match="cannot be used .OperationalError."):
+            main._check_database(make_engine(address))
+        assert sum(waits) == seconds
 
 
 async def _start(app: FastAPI) -> None:
