@@ -29,7 +29,7 @@ run: venv  ## start the demo server: http://127.0.0.1:8321 (PORT=9000: another p
 test: venv-dev  ## run all tests (TESTS=tests/base/test_times.py: one file, LEAN=1: without those that need torch)
 	@$(if $(lean),EVERGOLD_TEST_LEAN=1) $(VENV)/pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder --durations=25 $(TESTS)
 
-soak: venv-dev  ## all tests at their full depth, and a long storm: before a release, after large changes (an hour or more)
+soak: venv-dev  ## run all tests at their full depth, and a long chaos test: before a release, after large changes (an hour or more)
 	@$(VENV)/pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder --durations=25 --soak $(TESTS)
 	@$(MAKE) --no-print-directory chaos N=1000
 	@$(MAKE) --no-print-directory mutants
@@ -37,15 +37,15 @@ soak: venv-dev  ## all tests at their full depth, and a long storm: before a rel
 	@$(MAKE) --no-print-directory mutants SEMANTIC=1
 	@$(MAKE) --no-print-directory audit ALL=1
 
-test-bertscore: venv-dev  ## of these only the tests that need torch
+test-bertscore: venv-dev  ## run only the tests that need torch
 	@$(VENV)/pytest -q $(BERTSCORE_TESTS)
 
-check: test lint types contracts audit  ## everything that CI runs
+check: test lint types contracts audit  ## run everything that CI runs
 
-audit: venv-dev  ## known vulnerabilities in what is pinned, secrets in what is committed (ACCEPT=1: the findings are none; ALL=1: also files that did not change)
+audit: venv-dev  ## look for known vulnerabilities in pinned packages and for secrets in committed files (ACCEPT=1: accept the findings as harmless; ALL=1: also in unchanged files)
 	@$(VENV)/python requirements/audit.py $(if $(ACCEPT),--accept) $(if $(ALL),--all)
 
-fuzz: venv-dev  ## every reader under atheris, SECONDS each (60)
+fuzz: venv-dev  ## feed random files to the reader of every task type, with atheris, SECONDS each (60)
 	@for task in $$($(VENV)/python -c "import evergold.scoring.tasks as t; print(*t.TASKS)"); do echo "$$task"; \
 	$(VENV)/python -m tests.fuzz.atheris_target $$task var/fuzz/$$task -max_total_time=$(or $(SECONDS),60) \
 	-artifact_prefix=var/fuzz/ 2>&1 | grep -E "^Done|ERROR|Error|Test unit" || exit 1; done
@@ -53,10 +53,10 @@ fuzz: venv-dev  ## every reader under atheris, SECONDS each (60)
 chaos: venv-dev  ## kill servers and workers under N submissions, and compare with a calm run (make chaos N=10000)
 	@$(VENV)/python -m bench.chaos --submissions $(N)
 
-mutants: venv-dev  ## put N faults into the decisive modules one at a time: do the tests notice 95 % of them? (SEED=2: others; SEMANTIC=1: careless moves, in all rooms)
+mutants: venv-dev  ## put N faults into the decisive modules, one at a time: tests must notice 95 % of them (SEED=2: others; SEMANTIC=1: careless moves, in all rooms)
 	@$(VENV)/python -m bench.mutants --sample $(N) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only $(ONLY)) $(if $(SEMANTIC),--semantic) $(if $(FOLDER),--folder $(FOLDER))
 
-attacks: venv-dev  ## attack started servers: scores that tell gold, heavy files, texts, statistics (ONLY=heavy_file)
+attacks: venv-dev  ## attack started servers: scores that reveal gold, heavy files, texts, statistics (ONLY=heavy_file)
 	@$(VENV)/python -m tests.attacks $(ONLY)
 
 bench: venv-dev  ## measure what the README quotes, in at most twenty minutes; `python -m bench.readme` writes it there
@@ -70,22 +70,22 @@ lint: venv-tools  ## ruff: style and likely mistakes; and the words of docs/glos
 types: venv-tools  ## mypy, strict
 	@$(VENV)/mypy
 
-contracts: venv-tools  ## who may import whom
+contracts: venv-tools  ## check which module may import which
 	@$(VENV)/lint-imports
 
-migrations: venv-tools  ## whether the migrations lead to exactly the tables in app/models.py
+migrations: venv-tools  ## check that the migrations create exactly the tables of app/models
 	@$(VENV)/pytest -q tests/test_migrations.py
 
 screenshots: venv-dev  ## the README's pictures and a contact sheet under var/, from a demo server in a real browser (LEAN=1: without torch)
 	@$(if $(lean),LEAN=1) $(VENV)/python docs/screenshots.py
 
-lock: venv-tools  ## pin anew: requirements/*.txt from the ranges in both pyproject.toml
+lock: venv-tools  ## update the pinned versions in requirements/*.txt, from the ranges in both pyproject.toml
 	@$(VENV)/python requirements/lock.py
 
 clean:  ## remove .venv and caches (never ./var, where the data lie)
 	@rm -rf .venv build dist *.egg-info evergold/build evergold/*.egg-info .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 
-help:  ## this list
+help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # The quick test spares even the start of Python when nothing changed; requirements/install.py looks closely.

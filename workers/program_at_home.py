@@ -107,7 +107,7 @@ def _run(task: AnyTask, options: Mapping[str, Any], files: RunFiles, runner: Run
 
 
 def main_of(folder: Path) -> Path:
-    """Return the declaration in a folder, or the file itself. Raises WrongRequest."""
+    """Return the path if it is a file, else the one declaration in the folder. Raises WrongRequest."""
     if folder.is_file():
         return folder
     found = sorted(folder.glob("*.yaml")) + sorted(folder.glob("*.yml"))

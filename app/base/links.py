@@ -82,7 +82,7 @@ def board_rows(competition_name: str, phase: str, name: str, official_number: in
 
 
 def board_compare(competition_name: str, phase: str, name: str, *rows: UUID) -> str:
-    """Link to a comparison of two rows; without rows its base address, with one the page chooses the other."""
+    """Link to a comparison of two rows; if fewer are given, the page chooses the missing ones."""
     asked = urlencode([("row", str(one)) for one in rows])
     return f"{board(competition_name, phase, name)}/compare{f'?{asked}' if asked else ''}"
 

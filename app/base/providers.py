@@ -1,4 +1,4 @@
-"""Settings of a provider of identities: whom people log in with."""
+"""Settings of an identity provider, such as a university or ORCID, with which people log in."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def _stage(text: str) -> Stage | None:
     from app.models import Stage
 
     if text and text not in list(Stage):
-        raise CommandError(f"'{text}' is no stage; there are {', '.join(Stage)}.", Code.USAGE)
+        raise CommandError(f"--stage cannot be '{text}'; choose one of {', '.join(Stage)}.", Code.USAGE)
     return Stage(text) if text else None
 
 
@@ -117,7 +117,7 @@ def _halt(text: str) -> Halt | None:
     from app.models import Halt
 
     if text and text not in list(Halt):
-        raise CommandError(f"'{text}' is no halt; there are {', '.join(Halt)}.", Code.USAGE)
+        raise CommandError(f"--halt cannot be '{text}'; choose one of {', '.join(Halt)}.", Code.USAGE)
     return Halt(text) if text else None
 
 

@@ -68,7 +68,7 @@ def selfcheck(
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Score a golden submission with every model here, and compare with the record; exit code 1 if one differs."""
+    """Score a golden submission with every model and compare; exit code 1 if workers here refuse BERTScore runs."""
     from app.server.programs import selfcheck_command
 
     use_settings(data_dir)

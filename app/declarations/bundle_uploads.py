@@ -90,7 +90,7 @@ def creation_by_number(session: Session, user: User, number: int, now: datetime)
     key = session.scalar(select(BundleUpload.key).where(BundleUpload.id == number, *_own(user, now)))
     found = creation_by_key(session, user, key, now) if key is not None else None
     if found is None:
-        raise NotFound("You have no bundle with this number; what became of one is kept for a day.")
+        raise NotFound("You have no bundle with this number; results are kept for a day.")
     return found
 
 

@@ -24,7 +24,7 @@ Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=60)]
 
 def _one_line(text: str) -> str:
     if not can_be_name(text):
-        raise ValueError("this is one line of text, and not an empty one")
+        raise ValueError("this must be one line of text, and not empty")
     return text
 
 

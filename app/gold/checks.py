@@ -69,7 +69,7 @@ def record_invalid_gold(
     *,
     explanation: str | None = None,
 ) -> bool:
-    """Record that no run could be scored with it.
+    """Record that the check found this version unusable; return whether it was still to be checked.
 
     problems: free of gold, see `workers.faults`; explanation: with values, sealed, see `workers.explaining`; or a
     description, see `workers.describing`.

@@ -40,10 +40,10 @@ def start(
     place: Annotated[str, typer.Argument(metavar="COMPETITION[/PHASE[/TASK]]", help="The submissions to rescore.")],
     note: Annotated[str, typer.Option(metavar="TEXT", help="Why; teams read it once the set is published.")],
     also: Annotated[
-        list[str] | None, typer.Option(metavar="PHASE[/TASK]", help="More of the same competition.")
+        list[str] | None, typer.Option(metavar="PHASE[/TASK]", help="Rescore this part of the same competition, too.")
     ] = None,
     gold: Annotated[
-        int | None, typer.Option(min=1, metavar="VERSION", help="Of the sealed gold; default: the newest.")
+        int | None, typer.Option(min=1, metavar="VERSION", help="The version of sealed gold; default: the newest.")
     ] = None,
     with_rejected: Annotated[bool, typer.Option("--with-rejected", help="Try rejected files again, too.")] = False,
     server: ServerOption = None,
@@ -116,7 +116,7 @@ def publish(
     tell_teams: Annotated[
         bool, typer.Option("--tell-teams", help="Notify teams whose rank changed on a board that they can see.")
     ] = False,
-    wait: Annotated[bool, typer.Option("--wait", help="Until everything is scored.")] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Wait until everything is scored.")] = False,
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -39,9 +39,9 @@ def note_labels(values: Iterable[Written], column: str, option: str | None, faul
 
 
 def note_names(values: Iterable[Written], column: str, faults: RowProblems, *, spaces: bool = False) -> None:
-    """Report ids (of items, documents, clusters, …) that differ from another one only in what nobody sees.
+    """Report ids (of items, documents, clusters, …) that differ from an earlier one only in what nobody sees.
 
-    Case counts: ids may differ by it on purpose. spaces: whether spaces around them are reported here too.
+    Ids that differ in case are distinct. spaces: report spaces around ids, too.
     """
     first = _first_lines(values)
     for value, line in list(first.items()):

@@ -119,7 +119,7 @@ def test_choices_and_yes_or_no_are_what_was_declared() -> None:
 
 def test_languages_are_the_tasks_own_where_it_has_some() -> None:
     assert said(languages="pt, en")["languages"] == ["EN", "PT"]
-    assert faults(languages=["en", "xx"]) == {"languages": "'xx' is no language here; there are EN, PT, GL."}
+    assert faults(languages=["en", "xx"]) == {"languages": "'xx' is not a language of this task; there are EN, PT, GL."}
     free = card_form({})
     assert said(free, languages=["tlh", "en", "tlh"])["languages"] == ["tlh", "en"]
     assert "languages" in faults(free, languages=["e" * 41])

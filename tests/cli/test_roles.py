@@ -93,7 +93,7 @@ def test_whoever_runs_the_server_invites_and_takes_back(server: Path, capsys: py
 
 def test_a_competition_gets_an_owner(server: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["role", "owner", COMPETITION, "grace"]) == Code.ERROR
-    assert "grace is no organiser of it yet" in capsys.readouterr().err
+    assert "grace is not an organiser of it yet" in capsys.readouterr().err
     json_of(capsys, "grant", COMPETITION, "grace", "organiser", "--right", "messages")
     assert json_of(capsys, "owner", COMPETITION, "grace") == {"owner": "grace"}
     (one,) = json_of(capsys, "list", COMPETITION)["roles"]

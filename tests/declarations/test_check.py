@@ -64,7 +64,7 @@ def test_everything_wrong_is_said_at_once_in_order_of_lines(demo: Competition) -
         (4, "the competition that begins here has no 'title'"),
         (5, "there is no key 'titel' here; did you mean 'title'?"),
         (8, "there is no task type 'idiom-detektion'; did you mean 'idiom-detection'?"),
-        (19, "no phase 'evalution' asks the board's task; did you mean 'evaluation'?"),
+        (19, "no phase 'evalution' has the board's task; did you mean 'evaluation'?"),
         (25, "'2026-01-01 00:00' has no time zone"),
         (26, "per_day (50) is more than total (10)"),
         (30, "the file praktice.csv does not exist; did you mean 'practice.csv'?"),

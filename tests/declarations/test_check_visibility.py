@@ -85,7 +85,7 @@ def test_the_usual_story_has_no_findings(demo: Competition) -> None:
         (("visibility: {board: hiden, public_from: close}",), "36 error: 'board' must be one of hidden, ranks_only"),
         (
             ("visibility: {precision: 11}",),
-            "36 error: 'precision' is not right: this is a whole number from 0 to 10, or 'full' for all decimals",
+            "36 error: 'precision' is not right: this must be a whole number from 0 to 10, or 'full' for all decimals",
         ),
         (("visibility: {public_from: tomorrow}",), "36 error: 'public_from' is not right: 'tomorrow' is not a moment"),
         (("visibility: {boards: hidden}",), "36 error: there is no key 'boards' here; did you mean 'board'?"),

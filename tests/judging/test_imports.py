@@ -161,7 +161,7 @@ def test_every_problem_is_told_at_once_by_line_and_nothing_is_taken(
 
 def test_the_problems_are_whole_sentences(engine: Engine, systems: dict[str, UUID], olga: User) -> None:
     alpha = systems["alpha"]
-    with pytest.raises(InvalidMarks, match=r"2 problems; nothing of it was taken") as caught:
+    with pytest.raises(InvalidMarks, match=r"2 problems; nothing was imported") as caught:
         bring(engine, olga, f"{alpha},en-1,A1,3,3,3", f"{alpha},en-1,A1,5,1,1", f"{alpha},en-1,A1,3,3,3")
     assert [problem["sentence"] for problem in caught.value.details["problems"]] == [
         "line 3, column mwe_sense: a mark is a number from 0 to 3, not 5",

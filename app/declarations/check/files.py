@@ -132,7 +132,7 @@ def _check_historic(board: Board, historic: Node, left: _Left, findings: Finding
     asked = phases.get(wanted or "")
     if wanted is not None and asked is None:
         hint = f"{did_you_mean(wanted, phases)}; these do: {listed(phases)}"
-        findings.error(historic.entries["phase"], f"no phase '{wanted}' asks the board's task{hint}")
+        findings.error(historic.entries["phase"], f"no phase '{wanted}' has the board's task{hint}")
     node = historic.entries.get("file")
     path = _existing(node, findings)
     task = board.task.type

@@ -44,7 +44,7 @@ AS_THERE = Wish("UTC", DateOrder.MONTH_FIRST)
 
 @router.get("/api/competitions/{status_id}/creation_status/")
 def read_creation(visit: ApiUserVisit, status_id: RowId) -> CreationOut:
-    """Read the outcome of a bundle of the user's own."""
+    """Return the status of a bundle that this user uploaded, with the competition made from it."""
     found = creation_by_number(visit.session, visit.user, status_id, visit.viewer.now)
     number = competition_number(visit.session, found.competition, visit.user) if found.competition else None
     if not found.is_finished:

@@ -134,7 +134,7 @@ def file_by_key(session: Session, key: UUID, user: User | None) -> tuple[TaskNam
 
 
 def submissions_by_number(session: Session, number: int, user: User | None) -> Sequence[Submission]:
-    """Return the submissions of this number, each as `get_submission` does, by task. Raises NotFound."""
+    """Return the submissions of the upload with this number that the user may see, by task. Raises NotFound."""
     ids = session.scalars(select(Submission.id).where(Submission.id.between(*id_range(number))))
     found = [one for one in (_seen(session, submission_id, user) for submission_id in ids) if one is not None]
     if not found:

@@ -139,7 +139,7 @@ def score(gold: Gold, prediction: Prediction, options: TableOptions) -> list[Sco
 def score_with_outcomes(
     gold: Gold, prediction: Prediction, options: TableOptions
 ) -> tuple[list[Score], dict[str, Any]]:
-    """Return both, comparing texts only once."""
+    """Return the scores and the outcomes of the items, comparing texts only once for both."""
     statistics = statistics_of(gold, prediction, options)
     scores = scores_as(NAME, VERSION, gold, prediction, options, statistics)
     return scores, outcomes_of(gold, prediction, options, statistics)

@@ -129,7 +129,7 @@ def test_a_wrong_file_leaves_with_its_problems(evergold: Evergold, systems: dict
         "line 2, column naturalness: a mark is a number from 0 to 3, not 9",
         "line 3, column item: en-9 is no item of this task",
     ]
-    assert "2 problems; nothing of it was taken" in err
+    assert "2 problems; nothing was imported" in err
     code, out, _ = evergold("judge", "import", file, "--to", PLACE, "--json")
     assert (code, len(json.loads(out)["problems"])) == (Code.REJECTED, 2)
 
