@@ -62,7 +62,11 @@ def test_submission_of_word_vectors_is_valid_and_written_once(
     line = ["probe", "--model", str(model), "--items", str(ITEMS), "--into", str(into)]
     assert run(line) == Code.OK
     assert validate(TASK, ITEMS, into) == ()
-    assert np.load(into)["pt/neut/nc"].dtype == np.float16
+    written = np.load(into)
+    assert written["pt/neut/nc"].dtype == np.float16
+    # "Este é um peixe grande .": the compound is its last two words, and of all six the two unknown ones get the mean.
+    assert written["pt/neut/nc"][0].tolist() == [0.5, 0.5, 1.0]
+    assert written["pt/neut/sent"][0].tolist() == [0.5, 0.5, 0.75]
     assert "have no vector" in capsys.readouterr().err
     assert run(line) == Code.ERROR
 
