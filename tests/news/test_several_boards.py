@@ -301,6 +301,25 @@ def test_what_is_for_one_right_is_told_to_those_who_have_it_in_its_own_competiti
     assert {one.kind for one in told} == {one for one, _, _ in news}
 
 
+def test_a_team_is_told_nothing_of_another_team_though_its_member_organises(
+    engine: Engine, people: list[User], there: Receiver
+) -> None:
+    ada, bob, *_ = people
+    sent = {user.username: submit(engine, user, content=user.username) for user in (ada, bob)}
+    for one in sent.values():
+        score(engine, one.run_id, 0.5)
+    number = hook(engine, appoint(engine, ada), there, BOARD, audience=TEAM)
+    with reading(engine) as session:
+        webhook, here = session.get_one(Webhook, number), find_competition(session, COMPETITION)
+        look = looking(session, webhook, here.id, LOOPBACK, NOW)
+        mine, theirs = ({"submission": str(sent[name].submission.id)} for name in ("ada", "bob"))
+        assert (
+            news_for(session, webhook, NewsKind.SUBMISSION_SCORED, mine, NOW, look).data["submission"]["team"] == "Ada"
+        )
+        with pytest.raises(NotSeen):
+            news_for(session, webhook, NewsKind.SUBMISSION_SCORED, theirs, NOW, look)
+
+
 def test_news_of_a_phase_is_of_that_phase_and_of_what_became_of_it(
     engine: Engine, people: list[User], there: Receiver
 ) -> None:

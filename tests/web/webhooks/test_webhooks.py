@@ -133,6 +133,9 @@ def test_the_answer_of_a_receiver_is_for_the_owner(site: Site) -> None:
         assert send_due(site.engine, settings, lambda: site.now + timedelta(minutes=1)) == 1
     logs = [one.client.get(f"{link}/deliveries").json()["deliveries"] for one in (mel, edda)]
     assert [log[0]["answer"] for log in logs] == ["what the receiver repeats", None]
+    page = mel.client.get(link).json()["page"]
+    pages = [site.browser(one.user).get(page).text for one in (mel, edda)]
+    assert ["what the receiver repeats" in one for one in pages] == [True, False]
     assert {(log[0]["answered"], log[0]["next_attempt_at"]) for log in logs} == {(200, None)}
 
 
