@@ -476,7 +476,7 @@ _EXAMPLE_LEAK: dict[str, object] = {
     "share_of_public_part": None,
     "level": "fair",
     "remedies": [{"setting": "limits.total: 10", "share": 0.0998}],
-    "message": "1,000 items with 999 bits; a submission tells at most 10.0 bits (1 score, 4 decimals), …",
+    "message": "1,000 items with 999 bits; a submission reveals at most 10.0 bits (1 score, 4 decimals), …",
 }
 
 

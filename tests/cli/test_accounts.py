@@ -118,7 +118,7 @@ def test_an_administrator_is_demoted_unless_it_is_the_last(
     assert run(["account", "demote", "ada", "--json", *here]) == Code.OK
     said = capsys.readouterr()
     assert said.out.splitlines()[0] == "bob was no administrator."
-    assert "Nobody but ada administers this server" in said.err
+    assert "ada is the only administrator" in said.err
     assert json.loads(said.out.partition("{")[1] + said.out.partition("{")[2]) == {"username": "ada", "changed": True}
     with reading(get_engine(get_settings().database_address)) as session:
         assert not authenticate(session, "ada", PASSWORD).is_administrator
@@ -139,7 +139,7 @@ def test_a_wrong_setting_ends_every_command_in_words(
         here.setenv("EVERGOLD_MAIL_FROM", "Idioms")
         get_settings.cache_clear()
         assert run(["web", "--data-dir", str(server)]) == Code.USAGE
-    assert capsys.readouterr().err.startswith("Error: The settings cannot be used: mail_from is an address, or a name")
+    assert capsys.readouterr().err.startswith("Error: Invalid settings: mail_from is an address, or a name")
 
 
 def test_audit_lists_the_newest_first_as_text_and_as_json(server: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -98,7 +98,7 @@ def test_one_is_taken_back_by_its_own_competition_alone(sqlite_engine: Engine, o
     with writing(sqlite_engine) as session:
         take_back(Act(session, olga, NOW, get_settings()), here_in(session), ours)
     assert (still_open(sqlite_engine), still_open(sqlite_engine, NEIGHBOURS)) == ([other], [theirs])
-    with writing(sqlite_engine) as session, pytest.raises(NotFound, match="any more"):
+    with writing(sqlite_engine) as session, pytest.raises(NotFound, match="Invitation not found"):
         take_back(Act(session, olga, NOW, get_settings()), here_in(session), ours)
 
 

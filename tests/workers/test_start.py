@@ -110,9 +110,9 @@ def test_all_wrong_settings_of_workers_are_named_at_the_start(
     monkeypatch.setenv("EVERGOLD_MAKE_GOLD_KEY", "perhaps")
     assert start.main([]) == 1
     assert capsys.readouterr().err.splitlines() == [
-        "Error: The settings cannot be used: EVERGOLD_MAKE_GOLD_KEY must be true or false.",
-        "Error: The settings cannot be used: EVERGOLD_RUN_MEMORY_MEBIBYTES must be at least 0.",
-        "Error: The settings cannot be used: EVERGOLD_SANDBOX_UID must be a whole number above 0.",
+        "Error: Invalid settings: EVERGOLD_MAKE_GOLD_KEY must be true or false.",
+        "Error: Invalid settings: EVERGOLD_RUN_MEMORY_MEBIBYTES must be at least 0.",
+        "Error: Invalid settings: EVERGOLD_SANDBOX_UID must be a whole number above 0.",
     ]
 
 

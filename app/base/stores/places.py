@@ -148,11 +148,11 @@ def s3_settings() -> S3Settings:
     """Return the settings of the bucket. Raises InvalidSettings if they are incomplete."""
     settings = read_settings(S3Settings)
     if not settings.bucket:
-        raise InvalidSettings("The settings cannot be used: EVERGOLD_STORAGE is s3, and EVERGOLD_S3_BUCKET is empty.")
+        raise InvalidSettings("Invalid settings: EVERGOLD_STORAGE is s3, and EVERGOLD_S3_BUCKET is empty.")
     if bool(settings.access_key_id.get_secret_value()) != bool(settings.secret_access_key.get_secret_value()):
-        raise InvalidSettings("The settings cannot be used: of the two EVERGOLD_S3_…_KEY… there is only one.")
+        raise InvalidSettings("Invalid settings: of the two EVERGOLD_S3_…_KEY… there is only one.")
     if settings.public_endpoint and not settings.access_key_id.get_secret_value():
         raise InvalidSettings(
-            "The settings cannot be used: EVERGOLD_S3_PUBLIC_ENDPOINT: addresses are signed with EVERGOLD_S3_…_KEY…."
+            "Invalid settings: EVERGOLD_S3_PUBLIC_ENDPOINT: addresses are signed with EVERGOLD_S3_…_KEY…."
         )
     return settings
