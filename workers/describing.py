@@ -13,7 +13,7 @@ from workers.gold import open_sealed_gold, private_folder, sealed_path
 
 
 def described(sealed: SealedGold) -> str | None:
-    """Return the columns of a version as JSON; None if its binding does not allow it, or it is no table.
+    """Return the columns of a version as JSON; None if its binding does not allow it, or it is not a table.
 
     Raises as opening gold does.
     """

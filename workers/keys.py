@@ -150,5 +150,5 @@ def _parse(line: str, where: str) -> tuple[str, PrivateKey]:
     except (ValueError, TypeError, CryptoError):
         key = None
     if start != _LINE_START or key is None or key_id_of(bytes(key.public_key)) != key_id:
-        raise KeyFileBroken(f"{where}: this is no line of a key file, or not a whole one")
+        raise KeyFileBroken(f"{where}: this is not a line of a key file, or not a whole one")
     return key_id, key

@@ -40,7 +40,7 @@ class WrongRequest(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request of the command line. task, phase: empty where there is only one, or none is meant."""
+    """A request of the command line. task, phase: empty if there is only one, or none applies."""
 
     competition: str
     prediction: str

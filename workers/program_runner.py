@@ -82,7 +82,7 @@ def environment_of(call: ProgramCall, folder: Path) -> Path:
 
 
 def command_of(call: ProgramCall, folder: Path) -> tuple[str, ...]:
-    """Return the words of the command. Raises ProgramMissing if none is declared, or it is no line of words."""
+    """Return the words of the command. Raises ProgramMissing if none is declared, or it is not a line of words."""
     if call.contract == "evalai":
         return evalai_command(call.phase)
     command = call.command if call.command is not None else command_in_folder(folder)

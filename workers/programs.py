@@ -92,7 +92,7 @@ def opened_gold(claim: GoldRequest) -> Iterator[Path]:
 
 
 def lay_out_gold(clear: Path, reference: Path, name: str) -> None:
-    """Unpack gold that was uploaded as a folder or zip; a single file keeps its name. `clear` does not remain."""
+    """Unpack gold that was uploaded as a folder or zip; a single file keeps its name. Removes `clear`."""
     with clear.open("rb") as file:
         head = file.read(ARCHIVE_HEAD_BYTES)
     if is_tar(head):

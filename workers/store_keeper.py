@@ -111,7 +111,7 @@ class Keeper(socketserver.ThreadingUnixStreamServer):
             name = next(name for name, kind in FAULTS.items() if isinstance(error, kind))
             return {"fault": name, "message": str(error)}
         except (KeyError, TypeError, ValueError):
-            return {"fault": "refused", "message": "this is no question to a keeper"}
+            return {"fault": "refused", "message": "this is not a question to a keeper"}
         except OSError as error:
             log.error("keeper_failed", deed=asked.get("deed"), kind=type(error).__name__)
             return {"fault": "away", "message": f"The worker's disk cannot be written: {error.strerror}."}

@@ -85,7 +85,7 @@ def _organisers_bytes(session: Session) -> dict[int, int]:
 
 
 def transfer(act: Act, competition: Competition, username: str, limits: OrganiserLimits) -> User:
-    """Make somebody the owner of a competition, and an organiser first if they are none; return them.
+    """Make somebody the owner of a competition, and first an organiser if needed; return them.
 
     An administrator who names themselves takes it over. Raises Forbidden, NotFound, QuotaReached.
     """

@@ -45,7 +45,7 @@ class PaletteOut(Mirror):
     accent: str
     strong: str = Field(description="below the pointer")
     wash: str = Field(description="behind what is chosen")
-    on_accent: str = Field(description="of text on buttons")
+    on_accent: str = Field(description="colour of text on buttons")
 
 
 class LooksOut(ApiModel):

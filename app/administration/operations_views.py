@@ -193,7 +193,7 @@ class UnownedOut(ApiModel):
 
     files: int
     size_bytes: int
-    aside_files: int = Field(description="of them set aside already, for a week")
+    aside_files: int = Field(description="how many of them are set aside already, for a week")
     aside_bytes: int
 
 

@@ -42,10 +42,10 @@ class SettingOut(ApiModel):
     group: str = Field(description="the section of the page")
     description: str
     kind: Literal["choice", "number", "text", "switch"]
-    choices: list[str] = Field(description="of a choice")
-    value: str | int | bool = Field(description="what holds now")
-    environment: str | int | bool = Field(description="what holds without the change: `EVERGOLD_…`, or the default")
-    is_changed: bool = Field(description="whether an administrator changed it, whatever the environment says")
+    choices: list[str] = Field(description="allowed values of a choice")
+    value: str | int | bool = Field(description="the current value")
+    environment: str | int | bool = Field(description="the value without the change: `EVERGOLD_…`, or the default")
+    is_changed: bool = Field(description="whether an administrator changed it, which overrides the environment")
     changed_at: Moment | None
     changed_by: str | None = Field(description="a user name, or the command line")
 
@@ -114,16 +114,16 @@ class ServerOverview(ApiModel):
     )
 
     accounts: int
-    unconfirmed: int = Field(description="accounts whose address nobody has confirmed")
-    blocked: int = Field(description="accounts that may not be used")
+    unconfirmed: int = Field(description="accounts whose address is not confirmed")
+    blocked: int = Field(description="blocked accounts")
     competitions: int
     submissions: int
-    requests: int = Field(description="to organise, without an answer")
-    reports: int = Field(description="of texts, open")
+    requests: int = Field(description="pending requests to organise")
+    reports: int = Field(description="open reports of texts")
     failed_runs: int
     failed_mails: int
-    announcements: int = Field(description="to everybody, now or ahead")
-    changed_settings: int = Field(description="that are not as the environment says")
+    announcements: int = Field(description="current and coming announcements to everybody")
+    changed_settings: int = Field(description="how many settings differ from the environment")
 
 
 ACCOUNT_ROW: dict[str, Any] = {
@@ -197,18 +197,18 @@ class AccountOut(AccountRow):
     teams: list[str]
     roles: list[str]
     owns: list[str] = Field(description="names of competitions")
-    submissions: int = Field(description="that they sent themselves")
-    used_bytes: int = Field(description="of files and gold of their competitions")
+    submissions: int = Field(description="how many submissions they sent themselves")
+    used_bytes: int = Field(description="size of files and gold of their competitions")
     competitions_limit: int | None = Field(description="of their own; null: the server's")
     mebibytes_limit: int | None = Field(description="of their own; null: the server's")
     may_own: int = Field(description="competitions, by their own limit or the server's")
     may_hold_bytes: int = Field(description="by their own limit or the server's")
     has_password: bool
-    providers: list[str] = Field(description="with whom they log in")
+    providers: list[str] = Field(description="providers that they log in with")
     has_second_factor: bool
-    log_ins: int = Field(description="that have not ended")
-    tokens: int = Field(description="that were not revoked")
-    seen_at: Moment | None = Field(description="last, in a log-in that is listed")
+    log_ins: int = Field(description="number of current log-ins")
+    tokens: int = Field(description="number of tokens that were not revoked")
+    seen_at: Moment | None = Field(description="the latest use of a listed log-in")
 
 
 class AccountList(ApiModel):

@@ -77,8 +77,8 @@ class Settings(LiveSettings, BaseSettings):
     lease_seconds: int = Field(60, gt=0, description="a run whose worker was silent for this long is given to another")
     run_limit_seconds: int = Field(120, gt=0, description="a run that takes longer is ended, and its file rejected")
     encoding_limit_seconds: int = Field(3600, gt=0, description="the same for task types that need torch")
-    check_limit_seconds: int = Field(120, gt=0, description="the same for files that are only checked")
-    lean: bool = Field(False, description="no worker with torch is meant to be here: what waits for one is no fault")
+    check_limit_seconds: int = Field(120, gt=0, description="the same for validation of a file")
+    lean: bool = Field(False, description="there is no worker with torch on purpose: waiting for one is no fault")
     mail_days: int = Field(30, gt=0, description="how long mails stay that were sent (without text) or given up")
     login_days: int = Field(30, gt=0, description="how long log-ins, tokens and links stay after their end")
     download_days: int = Field(

@@ -95,5 +95,5 @@ def group_number(name: str) -> int:
 def _own_group(name: str) -> int:
     number = group_number(name)
     if os.geteuid() != 0 and number not in (*os.getgroups(), os.getegid()):
-        raise InvalidSettings(f"EVERGOLD_FILES_GROUP: this user is no member of the group '{name}'.")
+        raise InvalidSettings(f"EVERGOLD_FILES_GROUP: this user is not a member of the group '{name}'.")
     return number

@@ -60,7 +60,7 @@ def published_scores(session: Session, phase: Phase, board: Board, row: Leaderbo
 
 
 def scores_of_row(session: Session, leaderboard: Leaderboard, row: LeaderboardRow) -> list[Score]:
-    """Return every score of the row's run in the board's digits; none if only the board's scores may be shown."""
+    """Return every score of the row's run rounded as the board's; none if only the board's may be shown."""
     if row.run_id is None:
         return []
     if leaderboard.half is Half.PRIVATE:

@@ -280,7 +280,7 @@ def _marked(row: LeaderboardRow, mark: Mark | None) -> LeaderboardRow:
     return row._replace(status=mark.status, note=mark.note) if mark else row
 
 
-#: Prefix of the split of such a column, since it is no score of the task type.
+#: Prefix of the split of such a column, since it is not a score of the task type.
 PUBLIC = "public/"
 _NONE = Cell(None, "not published", None)
 

@@ -203,7 +203,7 @@ def sight_of(
 
 
 def whole_sight(session: Session, sources: Sequence[EntrySource]) -> ViewerContext:
-    """Return the view of organisers, who see everything, ranked by the same digits as for everybody."""
+    """Return the view of organisers, who see everything, ranked by the same decimals as for everybody."""
     ranks_by = min(declared_of(one.phase, one.phase_task).ranks_by for one in sources)
     everything = View(ranks_by=ranks_by, participants=View())
     own, *carried = [Source(one.phase.id, everything) for one in sources]

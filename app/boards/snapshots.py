@@ -230,9 +230,10 @@ def _sight(
     snapshot: Snapshot,
     viewer: Viewer,
 ) -> ViewerContext:
-    """Return the viewer's access as for the live board, but ranked by the coarser of frozen and current digits.
+    """Return the viewer's access as for the live board, ranked by the frozen or the current decimals, if fewer.
 
-    A board that an earlier release ranked by all digits keeps them, unless fewer than usual are declared.
+    A board that an earlier release ranked at full precision still is, unless its statistics are hidden by now because
+    few decimals are declared.
     """
     phase, board = session.get_one(Phase, snapshot.phase_id), session.get_one(Board, snapshot.board_id)
     own = EntrySource(phase, task_in_phase(session, phase, board), snapshot.closed_at)

@@ -169,7 +169,7 @@ def _rank(row: LeaderboardRow, *, with_range: bool) -> str:
 
 
 def _margin(cell: Cell, column: BoardColumn, margin: str | None) -> str:
-    """Return half of the interval, rounded up to the digits of the value."""
+    """Return half of the interval, rounded up to the decimals of the value."""
     if margin is None or cell.interval is None or column.out_of is not None:
         return ""
     half = (cell.interval.high - cell.interval.low) / 2 * (100 if column.percent else 1)

@@ -248,7 +248,7 @@ def _shown_sources(seen: TeamSight) -> list[EntrySource]:
 
 
 def _round_alike(seen: TeamSight, kept: Sequence[_Read]) -> bool:
-    """True if all rows compare by the digits that their own phase ranked them by."""
+    """True if all rows compare by the decimals that their own phase ranked them by."""
     views = [seen.view_of(one.source) for one in kept]
     return (
         len({(view.precision, view.ranks_by, one.rows.rules.decimals) for view, one in zip(views, kept, strict=True)})

@@ -76,7 +76,7 @@ class ColumnOut(Mirror):
     description: str
     out_of: int | None = Field(None, description="the most there can be, of a number that pages show as `9/14`")
     aspect: str = Field(
-        "", description="of a measure with several numbers which one it is: `mean`, `sd`, `rho`; empty: it has one"
+        "", description="which number of a measure with several: `mean`, `sd`, `rho`; empty: it has one"
     )
 
 
@@ -97,8 +97,8 @@ class DifferenceTestOut(Mirror):
         description="the end of its interval, of these two alone; null: it is undefined in too many resamples"
     )
     high: float | None
-    level: float = Field(description="of the interval")
-    p: float = Field(description="of a two-sided paired permutation test, of these two alone")
+    level: float = Field(description="level of the interval")
+    p: float = Field(description="p of a two-sided paired permutation test of these two rows alone")
     corrected: float | None = Field(
         description="with Holm's correction over all pairs shown together; it decides. null: the pair stands alone"
     )
@@ -131,8 +131,10 @@ class StatisticsOut(ApiModel):
         "computed; `withheld`: they would reveal more than the board (hidden digits, a Ladder, hidden gold of an open "
         "phase); `none`"
     )
-    version: str | None = Field(description="of the board that ranges and clusters belong to; null: there are none")
-    note: str = Field("", description="why there never are any, in a sentence; else empty")
+    version: str | None = Field(
+        description="version of the board that ranges and clusters belong to; null: there are none"
+    )
+    note: str = Field("", description="a sentence on why the board never has statistics; otherwise empty")
 
 
 class RowOut(ApiModel):
@@ -160,7 +162,7 @@ class RowOut(ApiModel):
     carried_from: str | None = Field(description="the phase that this entry was carried over from; null: this one")
     is_outdated: bool = Field(description="scored against another gold than the one in use")
     sealed_gold: int | None = Field(description="the version of sealed gold that it was scored against")
-    published_rank: int | None = Field(None, description="of a published result: its rank where it was published")
+    published_rank: int | None = Field(None, description="the rank of a published result where it was published")
     rank_range: RankRangeOut | None = Field(
         None, description="the range of ranks consistent with the data; null: see `statistics` of the board"
     )
@@ -243,7 +245,9 @@ class CommittedGoldOut(ApiModel):
 class SuccessorOut(ApiModel):
     """The results that supersede an official board."""
 
-    number: int | None = Field(description="of the next official board; null: the live board, while there is none")
+    number: int | None = Field(
+        description="number of the next official board; null: the live board, while there is none"
+    )
     link: str
     page: str
     closes_at: Moment | None = Field(description="when the phase, which is open again, closes; null: never, or it has")
@@ -303,11 +307,13 @@ class BoardOut(Named):
     card_columns: list[CardColumnOut] = Field(description="the answers of method cards shown beside the scores")
     gold_version: str = Field(description="what the organisers call the gold that scores are from; may be empty")
     sealed_gold: list[CommittedGoldOut] = Field(description="its published versions, oldest first; none: not sealed")
-    task_versions: list[int] = Field(description="of the task type that scored the rows; several: not all compare")
+    task_versions: list[int] = Field(
+        description="versions of the task type that scored the rows; several: not all rows are comparable"
+    )
     outdated_rows: int = Field(
         description="the number of rows scored against another gold than the one in use, not rescored yet"
     )
-    part: Half | None = Field(description="of the items, whose scores these are; null: items are not divided")
+    part: Half | None = Field(description="the part of the items that was scored; null: items are not divided")
     statistics: StatisticsOut
     visibility: VisibilityOut
     official: OfficialOut | None = Field(description="the board as it was when its phase closed; null: there is none")
@@ -320,7 +326,7 @@ class ResultColumnOut(ApiModel):
 
     phase: str
     board: str
-    title: str = Field(description="of the board, without what all boards of the task begin with")
+    title: str = Field(description="title of the board, without the beginning that all boards of the task share")
     track: str | None
     metric: str
     split: str
@@ -410,10 +416,12 @@ class RowComparisonOut(BoardPlace):
     first: RowOut = Field(description="the row that is higher on the board")
     second: RowOut
     test: DifferenceTestOut | None = Field(
-        description="of first minus second in the ranking score; null: not computed (yet), or not shown"
+        description="test of first minus second in the ranking score; null: not computed (yet), or not shown"
     )
     is_significant: bool | None = Field(description="whether the ranking score differs significantly; null: no test")
-    statistics: StatisticsState = Field(description="of the board: `pending` while its tests are being computed")
+    statistics: StatisticsState = Field(
+        description="state of the board's statistics: `pending` while its tests are being computed"
+    )
     scores: list[ScorePairOut] = Field(description="the ranking score first, then every other score of either row")
     page: str
 
@@ -492,7 +500,7 @@ class PublicTeamOut(ApiModel):
     team: str
     is_mine: bool
     rows: list[TeamRowOut] = Field(description="phases and boards in the order of the competition")
-    systems: list[TeamSystemOut] = Field(description="of its rows")
+    systems: list[TeamSystemOut] = Field(description="systems of its rows")
     orcids: list[str] = Field(description="the ORCID iDs that its members show")
     page: str
 

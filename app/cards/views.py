@@ -67,7 +67,7 @@ class CardFormOut(Mirror):
     """The fields of a task's method cards."""
 
     required: list[CardPart] = Field(description="which of method, summary, … must be there")
-    languages: list[str] = Field(description="of the task; none: any codes")
+    languages: list[str] = Field(description="languages of the task; none: any codes")
     fields: list[CardFieldOut]
 
 

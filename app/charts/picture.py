@@ -66,11 +66,11 @@ class PointOut(_Part):
 
     x: float | str | None = Field(description="a number, a moment or a name, depending on the axis; null: undefined")
     y: float | str | None
-    value: float | None = Field(None, description="of a cell in a matrix; null elsewhere")
+    value: float | None = Field(None, description="value of a cell in a matrix; null elsewhere")
     low: float | None = Field(None, description="the lower end of the interval of `x`; null where there is none")
     high: float | None = None
     rank: str = Field("", description="as the board writes it, such as `2–5`; may be empty")
-    cluster: int | None = Field(None, description="of the row, from 1 at the top; null where there are none")
+    cluster: int | None = Field(None, description="cluster of the row, from 1 at the top; null where there are none")
     label: str = Field("", description="whose it is, as the board names teams; may be empty")
     reason: str = Field("", description="why there is no value; may be empty")
     is_mine: bool = False
@@ -128,10 +128,10 @@ class PictureNumbers(_Part):
     summary: str = Field(description="what is to be seen, in words")
     x: AxisOut
     y: AxisOut
-    scale: AxisOut | None = Field(None, description="of the values in the cells of a matrix")
+    scale: AxisOut | None = Field(None, description="scale of the values in the cells of a matrix")
     series: tuple[SeriesOut, ...]
     lines: tuple[LineOut, ...] = ()
-    width: float | None = Field(None, description="of the ranges of a histogram, which begin at `x`")
+    width: float | None = Field(None, description="width of the ranges of a histogram, which begin at `x`")
     diagonal: bool = Field(False, description="whether a line marks where x is y")
     left_out: int = Field(0, description="how many of the oldest entries are too many to be drawn")
 

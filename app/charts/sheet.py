@@ -61,7 +61,7 @@ def draw_both(draw: Callable[[int], Element], wide: int, narrow: int) -> Drawn:
 
 
 def svg_text(svg: Element) -> str:
-    """Return the text of a drawing."""
+    """Serialise a drawing as SVG."""
     return ElementTree.tostring(svg, encoding="unicode")
 
 

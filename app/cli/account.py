@@ -112,7 +112,7 @@ def demote(username: UserArgument, data_dir: DataDirOption = None, as_json: Json
     if as_json:
         print_json({"username": name, "changed": changed})
     else:
-        say(f"{name} is no administrator any more." if changed else f"{name} was no administrator.")
+        say(f"{name} is no longer an administrator." if changed else f"{name} was not an administrator.")
 
 
 @account_commands.command()

@@ -114,8 +114,8 @@ def unblock(username: UserArgument, data_dir: DataDirOption = None, as_json: Jso
 def set_organiser(
     username: UserArgument,
     organising: Annotated[str, typer.Argument(metavar="RULE", help="rule (the server's), approved or barred.")],
-    competitions: Annotated[int | None, typer.Option(help="That they may own; default: the server's limit.")] = None,
-    mebibytes: Annotated[int | None, typer.Option(help="Of files and gold; default: the server's limit.")] = None,
+    competitions: Annotated[int | None, typer.Option(help="Number they may own; default: the server's limit.")] = None,
+    mebibytes: Annotated[int | None, typer.Option(help="Size of files and gold; default: the server's limit.")] = None,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -194,7 +194,7 @@ def give(
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make somebody the owner of a competition, and an organiser first if they are none."""
+    """Make somebody the owner of a competition, and first an organiser if needed."""
     from app.administration.competitions import transfer
     from app.administration.live import current_settings
     from app.base.config import get_settings

@@ -118,7 +118,7 @@ def _target(into: Path | None, gold: Path, name: str) -> Target:
     from app.importers.bundles.imported import Target
 
     if name and (len(name) > 60 or not re.fullmatch(NAME_PATTERN, name)):
-        raise CommandError(f"'{name[:80]}' is no name: lower-case letters, digits and single hyphens.", Code.USAGE)
+        raise CommandError(f"'{name[:80]}' is not a name: lower-case letters, digits and single hyphens.", Code.USAGE)
     return Target(into, gold, name)
 
 
@@ -231,7 +231,7 @@ def _assumed(zone: str, order: str) -> Assumed:
     from app.importers.bundles.moments import Assumed, DateOrder, find_zone
 
     if order and order not in list(DateOrder):
-        raise CommandError(f"'{order}' is no order of dates: mdy or dmy.", Code.USAGE)
+        raise CommandError(f"'{order}' is not an order of dates: mdy or dmy.", Code.USAGE)
     try:
         return Assumed(find_zone(zone) if zone else None, DateOrder(order) if order else None)
     except ValueError as fault:

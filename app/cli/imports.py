@@ -1,4 +1,4 @@
-"""`evergold import …`: published data as competitions, published results as historic rows of a board."""
+"""`evergold import …`: published data as competitions, lists of published results as rows of a board."""
 
 from __future__ import annotations
 
@@ -158,10 +158,12 @@ def ncimp(
 @importers.command()
 def results(
     file: Annotated[Path, typer.Argument(metavar="FILE", exists=True, dir_okay=False, help="JSON, CSV or HTML.")],
-    into: Annotated[Path, typer.Option("--into", metavar="CSV", help="The historic rows to write.")],
+    into: Annotated[Path, typer.Option("--into", metavar="CSV", help="The file of published results to write.")],
     column: Annotated[
         list[str],
-        typer.Option(metavar="NAME=METRIC SPLIT", help="What a column of the list is; NAME= leaves it out; repeated."),
+        typer.Option(
+            metavar="NAME=METRIC SPLIT", help="What a column of the list is; NAME= leaves it out; may be repeated."
+        ),
     ],
     task: Annotated[str, typer.Option(metavar="TYPE", help="The task type.")] = "mwe-identification",
     percent: Annotated[
@@ -177,7 +179,7 @@ def results(
         str, typer.Option(metavar="FORMAT", help="How dates are written, e.g. %d.%m.%Y; default: as 2026-01-31.")
     ] = "",
 ) -> None:
-    """Turn a results list (CodaLab, Codabench or any other; CSV, HTML or JSON) into historic rows for a board."""
+    """Turn a results list (CodaLab, Codabench or any other; CSV, HTML or JSON) into published results for a board."""
     from app.declarations.historic import COLUMNS
     from app.importers.parseme_results import read_codabench_results
     from app.importers.writing import write_csv

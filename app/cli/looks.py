@@ -32,7 +32,9 @@ FrontFile = Annotated[
 def looks(
     name: Annotated[str | None, typer.Option(help="The server's name: on pages, in mails, in apps for codes.")] = None,
     accent: Annotated[str | None, typer.Option(help="Colour of links and buttons: '#1c6047'; '': the default.")] = None,
-    accent_dark: Annotated[str | None, typer.Option(help="The same on dark pages; '': follows from the other.")] = None,
+    accent_dark: Annotated[
+        str | None, typer.Option(help="Accent colour on dark pages; '': derived from the other.")
+    ] = None,
     front: FrontFile = None,
     featured: Annotated[str | None, typer.Option(help="Names of featured competitions, with commas.")] = None,
     logo: LogoFile = None,

@@ -132,4 +132,4 @@ def _status(name: str | None) -> RegistrationStatus | None:
         return RegistrationStatus(name) if name is not None else None
     except ValueError:
         known = ", ".join(RegistrationStatus)
-        raise CommandError(f"'{name}' is no status; there are {known}.", Code.USAGE) from None
+        raise CommandError(f"'{name}' is not a status; there are {known}.", Code.USAGE) from None

@@ -205,7 +205,7 @@ def _role(name: str) -> Role:
     try:
         return Role(name)
     except ValueError:
-        raise CommandError(f"'{name}' is no role; there are {', '.join(Role)}.", Code.USAGE) from None
+        raise CommandError(f"'{name}' is not a role; there are {', '.join(Role)}.", Code.USAGE) from None
 
 
 def _rights(names: Sequence[str] | None, role: str) -> list[Right] | None:
@@ -216,7 +216,7 @@ def _rights(names: Sequence[str] | None, role: str) -> list[Right] | None:
         raise CommandError("Only organisers have rights.", Code.USAGE)
     wrong = [name for name in names or () if name != "all" and name not in tuple(Right)]
     if wrong:
-        raise CommandError(f"'{wrong[0]}' is no right; there are {', '.join(Right)}.", Code.USAGE)
+        raise CommandError(f"'{wrong[0]}' is not a right; there are {', '.join(Right)}.", Code.USAGE)
     if not names:
         return None
     return list(Right) if "all" in names else [Right(name) for name in names]

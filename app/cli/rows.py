@@ -118,11 +118,11 @@ def _status(name: str) -> RowStatus:
     try:
         return RowStatus(name)
     except ValueError:
-        raise CommandError(f"'{name}' is no status; there are {', '.join(RowStatus)}.", Code.USAGE) from None
+        raise CommandError(f"'{name}' is not a status; there are {', '.join(RowStatus)}.", Code.USAGE) from None
 
 
 def _submission_id(text: str) -> UUID | None:
     try:
         return UUID(text) if text else None
     except ValueError:
-        raise CommandError(f"'{text}' is no submission's id.", Code.USAGE) from None
+        raise CommandError(f"'{text}' is not a submission's id.", Code.USAGE) from None

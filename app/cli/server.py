@@ -69,7 +69,7 @@ def web(
     processes: WebProcesses = 1,
     data_dir: DataDirOption = None,
 ) -> None:
-    """Run a web process alone, any number of them. It never sees gold."""
+    """Run only the web server, in one process or several. It never sees gold."""
     from app.server.datadir import ServeError
     from app.server.programs import THRIFTY, WAYS_TO_GOLD, web_command
     from app.server.web import check_processes

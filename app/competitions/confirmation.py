@@ -126,7 +126,7 @@ def decimals_of(declared: float) -> int:
 
 
 def shown(value: float | None) -> str:
-    """Return a score in the digits that people compare."""
+    """Return a score with the decimals that people compare."""
     return "undefined" if value is None else f"{value:.10g}"
 
 

@@ -76,16 +76,16 @@ class Leak:
 
     @property
     def told(self) -> float | None:
-        """The share of the gold with visible scores that one team can read; None if unknown."""
+        """The share of the gold behind visible scores that one team can infer; None if unknown."""
         return self._told(1)
 
     @property
     def share(self) -> float | None:
-        """The share of the deciding gold that one team can read; None if unknown."""
+        """The share of the deciding gold that one team can infer; None if unknown."""
         return self.share_of(1)
 
     def share_of(self, teams: int) -> float | None:
-        """Return the share of the deciding gold that teams can read if they combine what they learn."""
+        """Return the share of the deciding gold that teams can infer if they combine what they learn."""
         return 0.0 if self.is_divided else self._told(teams)
 
     @property

@@ -1,4 +1,4 @@
-"""Comparison of values by the digits that count."""
+"""Comparison of values by the decimals that count."""
 
 from __future__ import annotations
 

@@ -486,7 +486,7 @@ class RemedyOut(ApiModel):
     model_config = example({"setting": "limits.total: 10", "share": 0.0998})
 
     setting: str = Field(description="as in phases.yaml")
-    share: float = Field(description="of the gold that one team could read then, 0 to 1")
+    share: float = Field(description="share of the gold that one team could infer then, 0 to 1")
 
 
 class LeakOut(ApiModel):
@@ -500,11 +500,13 @@ class LeakOut(ApiModel):
     gold_bits: float | None = Field(description="the entropy of all answers together")
     is_measured: bool = Field(description="whether it was computed from the gold")
     scores: int = Field(description="how many are shown of a submission")
-    decimals: int | None = Field(description="of each; null: all")
+    decimals: int | None = Field(description="decimals of each score; null: all")
     bits_per_submission: float = Field(description="an upper bound of what its shown numbers reveal")
-    submissions: int | None = Field(description="that a team may send in the phase; null: any number")
+    submissions: int | None = Field(description="how many a team may send in the phase; null: any number")
     total_bits: float | None = Field(description="an upper bound of what all reveal together; null: any number")
-    share: float | None = Field(description="of the gold that decides the final ranks, read by one team; null: unknown")
+    share: float | None = Field(
+        description="share of the gold behind the final ranks that one team can infer; null: unknown"
+    )
     share_of_ten_teams: float | None = Field(description="the same, by ten teams together")
     share_of_public_part: float | None = Field(description="where the items have a private part, which decides")
     level: Level | None = Field(description="`green`: below 10 %; `warning`: 50 % or more")

@@ -107,7 +107,7 @@ _LISTED = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+|[a-z0-9](?:[a-z0-9._-]{1,38}[a-z
 
 def _domain(text: str) -> str:
     if not _DOMAIN.fullmatch(text.lower()):
-        raise ValueError(f"'{text[:60]}' is no domain; write 'uni.edu', or '*.uni.edu' for everything below it")
+        raise ValueError(f"'{text[:60]}' is not a domain; write 'uni.edu', or '*.uni.edu' for everything below it")
     return text.lower()
 
 

@@ -1,4 +1,4 @@
-"""A team's other runs next to one of them on a board: its predecessor and the best one, without loading all."""
+"""The team's runs that one of its runs is compared with on a board, the previous and the best, without loading all."""
 
 from __future__ import annotations
 

@@ -289,8 +289,10 @@ class ComparedScoreOut(Mirror):
     difference: float | None = Field(description="b minus a; null where that means nothing")
     better: Better | None
     is_same_computation: bool = Field(description="false: the signatures differ, the values do not compare")
-    interval_a: IntervalOut | None = Field(None, description="of A's value; null: there is none, or none to see")
-    interval_b: IntervalOut | None = Field(None, description="of B's value")
+    interval_a: IntervalOut | None = Field(
+        None, description="interval of A's value; null: there is none, or it is not shown"
+    )
+    interval_b: IntervalOut | None = Field(None, description="interval of B's value")
     test: DifferenceTestOut | None = Field(
         None,
         description="whether the difference may be chance: there for a run and its team's ten before it, in the scores "
@@ -329,7 +331,7 @@ class ComparedItemsOut(ApiModel):
     hidden: str | None = Field(description="why there are none, as a sentence")
     shows: dict[str, int] = Field(description="how many items each `show` has")
     both_right: int
-    equal: int = Field(description="of how many neither is better")
+    equal: int = Field(description="number of items where neither is better")
     left_out: int = Field(description="how many only one of the two has, or under another gold")
     rows: list[ComparedItemOut] = Field(description="of those that `show` names, from `start` on, in gold's order")
     next: str | None = Field(description="the address of the next ones; null: these were the last")

@@ -45,7 +45,7 @@ def read_languages(source: Path, problems: Problems) -> list[Language]:
     """Return all languages by name, with their files checked; faults are added to `problems`."""
     folders = [folder for folder in sorted(source.iterdir()) if _holds_data(folder)] if source.is_dir() else []
     if not folders:
-        message = f"this is no folder of PARSEME data: there is no <LANG>/{TEST} in it"
+        message = f"this is not a folder of PARSEME data: there is no <LANG>/{TEST} in it"
         hint = "; give the folder above, which holds all languages" if _holds_data(source) else ""
         problems.add("missing-file", message + hint, file=str(source))
     first: dict[str, str] = {}

@@ -94,7 +94,9 @@ def _read_languages(source: Path, problems: Problems) -> list[Language]:
     """Return all languages by name, with their files checked; faults are added to `problems`."""
     folders = sorted(folder for folder in source.iterdir() if any((folder / name).is_file() for name in (TEST, BLIND)))
     if not folders:
-        message = f"this is no folder of PARSEME's paraphrasing data: there is no <LANG>/{TEST} or <LANG>/{BLIND} in it"
+        message = (
+            f"this is not a folder of PARSEME's paraphrasing data: there is no <LANG>/{TEST} or <LANG>/{BLIND} in it"
+        )
         problems.add("missing-file", message, file=str(source))
     languages = [_read_language(folder, problems) for folder in folders]
     without = [language for language in languages if TEST not in language.golds]

@@ -63,7 +63,7 @@ judged by people, too; the boards then show what these say.
 """
 
 BOARDS = {
-    "quality": ("Quality", "Ranked by BERTScore, the mean over all languages; one that a team left out counts 0."),
+    "quality": ("Quality", "Ranked by BERTScore, the mean over all languages; one that a team left out counts as 0."),
     "diversity": (
         "Diversity",
         "Ranked by the entropy of the new words, the mean over all languages. Read it with the quality.",

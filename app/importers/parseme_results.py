@@ -289,7 +289,7 @@ def _from_html(text: str, named: _Named, problems: Problems) -> ResultTable | No
     try:
         tables = [[(row.line, row.cells) for row in table] for table in read_html_tables(text)]
     except TooComplex as error:
-        problems.add("too-complex", f"{error}: this is no list of results")
+        problems.add("too-complex", f"{error}: this is not a list of results")
         return None
     tables = [rows for rows in tables if rows]
     lists = [rows for rows in tables if _headings_at(rows, named.team) is not None]

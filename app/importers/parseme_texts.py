@@ -96,7 +96,7 @@ The development data, with their public gold: try formats and systems as often a
 EVALUATION = "The blind test data, as they were evaluated in the shared task."
 POST_EVALUATION = "The blind test data of the shared task. This phase stays open, and its gold hidden."
 
-OVERALL = "Macro-averages over all languages of the task ({count}); one that a team left out counts 0."
+OVERALL = "Macro-averages over all languages of the task ({count}); one that a team left out counts as 0."
 BY_LANGUAGE = "F1 of every language, and the macro-average over all of them ({count})."
 
 LANGUAGES_OF = "the edition's {count} languages"

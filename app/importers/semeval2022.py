@@ -96,7 +96,7 @@ def _read_parts(source: Path, problems: Problems) -> list[AvailablePart]:
     found = [_read_part(source, part, problems) for part in PARTS if (source / part.items).is_file()]
     if not found:
         names = ", ".join(sorted(part.items for part in PARTS))
-        message = f"this is no checkout of SemEval_2022_Task2-idiomaticity: it has none of {names}"
+        message = f"this is not a checkout of SemEval_2022_Task2-idiomaticity: it has none of {names}"
         problems.add("missing-file", message, file=str(source))
     return [part for part in found if part is not None]
 

@@ -96,7 +96,7 @@ class _Reader:
         if not cell:
             self._problems.add("missing-submission", "there is no submission's id", line=line, column="submission")
         elif found is None or found not in self._material.paraphrases:
-            message = f"{shorten(cell)} is no scored submission to this task in this phase"
+            message = f"{shorten(cell)} is not a scored submission to this task in this phase"
             self._problems.add("unknown-submission", message, line=line, column="submission", text=cell)
         else:
             return found
@@ -106,7 +106,7 @@ class _Reader:
         """Return the language of the item; None after adding the problem."""
         sentences, entered = self._material.sentences, self._material.paraphrases[submission]
         if named and named.lower() not in sentences:
-            message = f"{shorten(named)} is no language of this task{did_you_mean(named.lower(), sentences)}"
+            message = f"{shorten(named)} is not a language of this task{did_you_mean(named.lower(), sentences)}"
             self._problems.add("unknown-language", message, line=line, column="language", text=named)
             return None
         having = [language for language in ([named.lower()] if named else sentences) if item in sentences[language]]
@@ -116,7 +116,7 @@ class _Reader:
         if not item:
             message = "there is no item's id"
         elif not having:
-            message = f"{shorten(item)} is no item of {named.lower() if named else 'this task'}"
+            message = f"{shorten(item)} is not an item of {named.lower() if named else 'this task'}"
         elif not found:
             message = f"the submission has no paraphrases in {', '.join(having)}, to which item {shorten(item)} belongs"
         else:

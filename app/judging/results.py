@@ -89,7 +89,7 @@ def document_of(session: Session, judging: JudgingRound) -> dict[str, Any]:
     `{"languages": ["en"], "annotators": {"en": 3}, "agreement": {"en": {"mwe_sense": {"alpha", "reason", "units"}, …}},
     "scores": {submission: {"en": {"value", "reason", "judged", "items"}, "macro": …}}, "signatures": {"en": …}}`.
 
-    `macro` exists if there are several languages: the mean over all of them, where one not entered counts 0.
+    `macro` exists if there are several languages: the mean over all of them, where one not entered counts as 0.
     """
     judged = load_judged(session, judging)
     languages = judged.languages

@@ -179,7 +179,7 @@ def _automatic_scores(
 
 
 def _mean(scores: Mapping[str, ValueOut], languages: Sequence[str]) -> ValueOut:
-    """Return the mean over these languages, where one not entered counts 0, as for human scores."""
+    """Return the mean over these languages; one that was not entered counts as 0, as for human scores."""
     values = [scores.get(language, _undefined("not computed")) for language in languages]
     if any(value.value is None and value.reason != NOT_ENTERED for value in values):
         return _undefined("not computed in all of these languages")

@@ -47,7 +47,7 @@ class RoundOut(ApiModel):
     task: str
     source: RoundSource
     seed: int
-    items: int | None = Field(description="of each language; null: all")
+    items: int | None = Field(description="number per language; null: all")
     created_at: Moment
     published_at: Moment | None
     page: str

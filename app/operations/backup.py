@@ -90,7 +90,7 @@ def reading_from(source: Path) -> Iterator[Source]:
     except FileNotFoundError:
         raise BackupError(f"There is no {source}.") from None
     except tarfile.TarError as error:
-        raise BackupError(f"{source} is no backup, or not a whole one: {error}.") from None
+        raise BackupError(f"{source} is not a backup, or not a whole one: {error}.") from None
 
 
 def _opened_private(path: Path) -> BinaryIO:

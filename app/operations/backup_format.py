@@ -91,7 +91,7 @@ class Manifest(_Part):
     format: Literal[1]
     made_at: datetime
     app_version: str
-    revision: str = Field(description="of the database's tables")
+    revision: str = Field(description="revision of the database's tables")
     tables: list[BackupTable]
     files: list[BackupFile]
     missing: list[str] = Field(default_factory=list)

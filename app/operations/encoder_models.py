@@ -38,7 +38,7 @@ def fetch_model(name: str, into: Path, *, repository: str, revision: str | None)
     revision: a commit, branch or tag (None: the newest); the actual commit is recorded.
     """
     if not MODEL_NAME.fullmatch(name):
-        raise CannotFetch(f"'{name}' is no name of a model.")
+        raise CannotFetch(f"'{name}' is not a name of a model.")
     hub = _hub()
     with _in_words(repository, revision):
         commit = hub.HfApi().model_info(repository, revision=revision).sha
@@ -119,7 +119,7 @@ def _in_words(repository: str, revision: str | None) -> Iterator[None]:
         message = f"The hub has no model '{repository}', or shows it only to those with a token (HF_TOKEN)."
         raise CannotFetch(message) from None
     except errors.HFValidationError:
-        raise CannotFetch(f"'{repository}' is no name of a repository.") from None
+        raise CannotFetch(f"'{repository}' is not a name of a repository.") from None
     except ScoringError as error:
         raise CannotFetch(f"What the hub has cannot be used: {error}.") from None
     except httpx.HTTPError as error:

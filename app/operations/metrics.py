@@ -56,7 +56,7 @@ def totals(session: Session) -> Totals:
 
 
 def keep_totals(engine: Engine, now: datetime) -> bool:
-    """Count the past hours unless that is done; blocks nobody meanwhile, not even the first time."""
+    """Add the past hours to the stored totals, unless done; return whether they were added. Counts without a lock."""
     until = now.replace(minute=0, second=0, microsecond=0) - HOUR
     with reading(engine) as session:
         kept, since = _kept(session)

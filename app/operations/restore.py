@@ -62,7 +62,7 @@ def _read_manifest(backup: Source, source: Path) -> Manifest:
         with backup.open(MANIFEST) as file:
             return Manifest.model_validate_json(file.read())
     except BackupError:
-        raise BackupError(f"{source} is no backup, or not a whole one: it has no {MANIFEST}.") from None
+        raise BackupError(f"{source} is not a backup, or not a whole one: it has no {MANIFEST}.") from None
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "it"
@@ -119,7 +119,7 @@ def _check_empty(settings: Settings, manifest: Manifest) -> None:
                 )
         revision = MigrationContext.configure(connection).get_current_revision()
         if revision not in (None, manifest.revision):
-            raise BackupError("The database has tables of another version; please give an empty one.")
+            raise BackupError("The database has tables of another version; please use an empty one.")
 
 
 def _tables(connection: Connection) -> list[str]:

@@ -47,8 +47,8 @@ _MAIL = """\
 _PLAIN_MAIL = """\
 Hello,
 
-An organiser on {server} invites you to a competition there: you may {what}. To see who invites you and to which,
-create an account with this address, and confirm it, within 30 days:
+An organiser on {server} invites you to a competition there: you may {what}. To see who invited you,
+and to which competition, create an account with this address and confirm it within 30 days:
 
 {link}
 

@@ -228,7 +228,7 @@ def set_rights(
     *,
     actor: User | str | None,
 ) -> bool:
-    """Set an organiser's rights; return False if unchanged or if they are no organiser.
+    """Set an organiser's rights; return False if unchanged or if they are not an organiser.
 
     actor: as for `app.people.audit.record`.
     """

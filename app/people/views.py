@@ -128,7 +128,7 @@ class AuditEntryOut(ApiModel):
     action: str = Field(description="`thing.deed`")
     subject: str = Field(description="what it was done to")
     details: dict[str, Any]
-    request_id: str | None = Field(description="as in the log; null: it was no request")
+    request_id: str | None = Field(description="as in the log; null: it was not a request")
 
 
 class RoleOut(ApiModel):

@@ -32,7 +32,7 @@ class RescoredTaskOut(ApiModel):
 
     phase: str
     task: str
-    gold_version: int | None = Field(description="of sealed gold; null: plain gold, by its name")
+    gold_version: int | None = Field(description="version number of sealed gold; null: plain gold, by its name")
 
 
 class RescoringProgress(Mirror):

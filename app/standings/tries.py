@@ -133,7 +133,7 @@ class _Run(NamedTuple):
 
 
 def _entered(run: _Run, rules: Rules, scores: Mapping[int, Mapping[tuple[str, str], float | None]]) -> float | None:
-    """Return the value in the ranking column, or `_NOT_ENTERED` if the run is no entry of the board.
+    """Return the value in the ranking column, or `_NOT_ENTERED` if the run is not an entry of the board.
 
     A baseline without a track is on the boards of all tracks.
     """

@@ -154,7 +154,7 @@ class SetupFiles {
     if (!file || !this.part("too-large").hidden) return;
     try {
       this.table = readTable(new Uint8Array(await file.arrayBuffer()), file.name);
-      if (!this.table) this.refuse(`${file.name} is no table: it needs a line of column names, and a line for each item.`);
+      if (!this.table) this.refuse(`${file.name} is not a table: it needs a line of column names, and a line for each item.`);
     } catch (error) {
       this.refuse(error instanceof SyntaxError ? `${file.name} is not JSON on each line.` : error.message);
     }

@@ -168,7 +168,7 @@ class TeamOut(ApiModel):
     name: str
     members: list[MemberOut] = Field(description="longest membership first")
     members_max: int | None = Field(description="null: no limit")
-    invitation_expires_at: Moment | None = Field(description="of the link that works now; null: there is none")
+    invitation_expires_at: Moment | None = Field(description="end of the current link; null: there is none")
     name_fixed_at: Moment | None = Field(description="from then on the name stays; null: nothing fixes it yet")
     page: str
 

@@ -89,7 +89,7 @@ def check_form(address: str, rules: Rules) -> SplitResult:
         parts = urlsplit(address)
         port, host = parts.port, parts.hostname
     except ValueError:
-        raise AddressRefused("This is no address.") from None
+        raise AddressRefused("This is not an address.") from None
     if parts.scheme != "https" and not (parts.scheme == "http" and rules.allows_http):
         raise AddressRefused("The address begins with https://.")
     if not host:

@@ -369,9 +369,9 @@ def send_test(session: Session, webhook: Webhook, now: datetime) -> None:
 
 
 def replay(session: Session, webhook: Webhook, now: datetime, first: int | None, last: int | None) -> int:
-    """Send ended deliveries again, from one number to another, as their audience sees them now; return how many.
+    """Queue ended deliveries again, with what their audience sees now; return how many.
 
-    first, last: of deliveries, included; None for no bound. At most REPLAYED_AT_ONCE, the oldest first. Raises
+    first, last: numbers of deliveries, inclusive; None for no bound. At most REPLAYED_AT_ONCE, the oldest first. Raises
     WebhookDisabled, NotFound if there is none.
     """
     _check_enabled(webhook)

@@ -1,4 +1,4 @@
-"""Webhooks and their deliveries, as the API and the pages show them; of an address only what is no secret."""
+"""Webhooks and their deliveries, as the API and the pages show them; of an address only what is not secret."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class DeliveryOut(ApiModel):
 
     @classmethod
     def of(cls, delivery: WebhookDelivery, *, with_answer: bool) -> Self:
-        """Return the delivery; with_answer: whether it is shown what the receiver answered."""
+        """Return the delivery; with_answer: whether to include the receiver's answer."""
         is_waiting = delivery.status == DeliveryStatus.WAITING
         return cls(
             id=delivery.id,

@@ -72,7 +72,7 @@ def write_baseline(
     baseline, type_ = find_baseline(task, name), get_task(task)
     chosen = read_options(type_, options)
     if not baseline.fits(chosen):
-        raise UnknownBaseline(f"'{name}' is no baseline for a {task} with these options")
+        raise UnknownBaseline(f"'{name}' is not a baseline for a {task} with these options")
     asked = type_.read_items(items, chosen)
     content = baseline.predict(items, training, chosen)
     into.parent.mkdir(parents=True, exist_ok=True)

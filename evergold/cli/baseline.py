@@ -1,4 +1,4 @@
-"""`evergold baseline`: the simplest systems of a task type, and the valid submission of one of them."""
+"""`evergold baseline`: list a task type's baselines, or write the submission of one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def baseline(
     ] = None,
     training: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", exists=True, help="Labelled data, for those that learn; may be repeated."),
+        typer.Option(metavar="FILE", exists=True, help="Labelled data, for baselines that learn; may be repeated."),
     ] = None,
     into: Annotated[Path | None, typer.Option("--into", metavar="FILE", help="The submission to write.")] = None,
     option: OptionOption = None,

@@ -46,7 +46,8 @@ def card(
         typer.Option("--from", metavar="FILE", exists=True, dir_okay=False, help="A whole card, as JSON or YAML."),
     ] = None,
     change: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change this and leave the rest; repeated.")
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Change this and leave the rest; may be repeated."),
     ] = None,
     server: ServerOption = None,
     as_json: JsonOption = False,

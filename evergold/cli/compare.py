@@ -39,7 +39,7 @@ def compare(
         int, typer.Option(min=FEWEST_RESAMPLES, help="The number of permutations and resamples.")
     ] = 10_000,
     seed: Annotated[
-        str, typer.Option(metavar="TEXT", help="The random seed; the gold's commitment gives a board's numbers.")
+        str, typer.Option(metavar="TEXT", help="The random seed; the gold's commitment reproduces a board's numbers.")
     ] = "",
     as_json: JsonOption = False,
 ) -> None:

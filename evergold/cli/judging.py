@@ -139,7 +139,9 @@ def status(
 @judge.command()
 def publish(
     place: RoundArgument,
-    unfinished: Annotated[bool, typer.Option("--unfinished", help="Although some paraphrases have no marks.")] = False,
+    unfinished: Annotated[
+        bool, typer.Option("--unfinished", help="Publish even if some paraphrases have no marks.")
+    ] = False,
     withdraw: Annotated[bool, typer.Option("--withdraw", help="Hide it again instead.")] = False,
     server: ServerOption = None,
     as_json: JsonOption = False,

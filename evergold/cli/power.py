@@ -34,7 +34,7 @@ def power(
     gold: GoldOption,
     prediction: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", exists=True, help="Of systems such as are expected; may be repeated."),
+        typer.Option(metavar="FILE", exists=True, help="Prediction of a system such as you expect; may be repeated."),
     ] = None,
     items: ItemsOption = None,
     train: TrainOption = None,

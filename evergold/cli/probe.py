@@ -23,8 +23,8 @@ def probe(
     ],
     items: Annotated[Path, typer.Option(metavar="FILE", exists=True, help="The blind file of the probing task.")],
     into: Annotated[Path, typer.Option("--into", metavar="FILE", help="The submission to write.")] = Path("probe.npz"),
-    layer: Annotated[int | None, typer.Option(metavar="N", help="Of an encoder: default is the last one.")] = None,
-    device: Annotated[str, typer.Option(metavar="NAME", help="Of an encoder: cpu, cuda, mps.")] = "cpu",
+    layer: Annotated[int | None, typer.Option(metavar="N", help="Layer of an encoder; default: the last.")] = None,
+    device: Annotated[str, typer.Option(metavar="NAME", help="Device of an encoder: cpu, cuda or mps.")] = "cpu",
     option: OptionOption = None,
 ) -> None:
     """Compute a model's vectors of the probing task's sentences, and write them as a valid submission.

@@ -26,7 +26,7 @@ commands = typer.Typer()
 TABLE, JSON = "table", "json"
 CompetitionOption = Annotated[
     Path | None,
-    typer.Option(metavar="FOLDER", exists=True, help="Of type program: the folder with competition.yaml."),
+    typer.Option(metavar="FOLDER", exists=True, help="For type program: the folder with competition.yaml."),
 ]
 
 
@@ -54,11 +54,11 @@ def score(
     option: OptionOption = None,
     competition: CompetitionOption = None,
     of_task: Annotated[
-        str, typer.Option("--task", metavar="NAME", help="Of type program: the task, where several have a program.")
+        str, typer.Option("--task", metavar="NAME", help="For type program: the task, if several have a program.")
     ] = "",
-    phase: Annotated[str, typer.Option(metavar="NAME", help="Of type program: with the options of this phase.")] = "",
+    phase: Annotated[str, typer.Option(metavar="NAME", help="For type program: with the options of this phase.")] = "",
     trust: Annotated[
-        bool, typer.Option("--trust", help="Of type program: run it without a sandbox, with all your rights.")
+        bool, typer.Option("--trust", help="For type program: run it without a sandbox, with all your rights.")
     ] = False,
     form: Annotated[
         str, typer.Option("--format", metavar="NAME", help="table, json, or a report that `evergold tasks TASK` lists.")

@@ -53,7 +53,7 @@ def show(
 
 @webhook.command()
 def add(
-    name: Annotated[str, typer.Option(help="For the list.")],
+    name: Annotated[str, typer.Option(help="A name to recognise it by.")],
     address: Annotated[str, typer.Option(metavar="URL", help="Its address; - reads it from standard input.")],
     news: Annotated[list[str], typer.Option(metavar="KIND", help="Such as board.changed; again for more.")],
     competition: CompetitionOption = None,

@@ -113,7 +113,7 @@ def download(http: httpx.Client, path: str, target: Path, **arguments: Any) -> i
 
 
 def checked(response: httpx.Response) -> httpx.Response:
-    """Return the response if it is no error; raises Refused."""
+    """Return the response if it is not an error; raises Refused."""
     if response.is_success:
         return response
     try:

@@ -142,7 +142,7 @@ def iterate_members(
 
     path: the upload (any name), its bytes, or a folder. Folders and what `is_ignored` names are left out. Only one file
     is held in memory here; a caller that releases it before advancing holds only one in all.
-    Raises `error` when it is no zip, empty, damaged, dangerous, or larger than `limits`, possibly after some files;
+    Raises `error` when it is not a zip, empty, damaged, dangerous, or larger than `limits`, possibly after some files;
     OSError when it cannot be opened.
     """
     left_bytes = limits.total_bytes

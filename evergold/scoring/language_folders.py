@@ -207,7 +207,9 @@ def _by_folder(names: Sequence[str], languages: Sequence[str], file_name: str, p
         language = folder.name.lower()
         found = [name for name in inside if PurePosixPath(name).name == file_name]
         if language not in languages:
-            fault = f"{shorten(folder.name)} is no language of this task" if folder.name else "the file is in no folder"
+            fault = (
+                f"{shorten(folder.name)} is not a language of this task" if folder.name else "the file is in no folder"
+            )
             message = f"{fault}; its languages are {', '.join(languages)}"
             problems.add("unknown-language", message, file=(found or inside)[0])
         elif not found:

@@ -29,7 +29,7 @@ class GoldSize:
 
     items: number of items with an answer of their own.
     bits: the entropy of all answers together, each taken by itself.
-    labels: number of different labels a prediction may have, None if answers are no labels or come in clusters.
+    labels: number of different labels a prediction may have, None if answers are not labels or come in clusters.
     is_measured: True if computed from gold, False if estimated from the items.
     """
 

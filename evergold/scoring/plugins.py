@@ -80,7 +80,7 @@ def _load(point: EntryPoint) -> AnyTask:
         reason = shorten(f"{type(error).__name__}: {error}", _REASON_CHARACTERS)
         raise _Unusable(f"cannot be loaded ({point.value}): {reason}") from None
     if not isinstance(task, Task):
-        raise _Unusable(f"cannot be used: {point.value} is no evergold.scoring.task.Task")
+        raise _Unusable(f"cannot be used: {point.value} is not an evergold.scoring.task.Task")
     if task.api_version not in API_VERSIONS:
         version = "does not say its api_version" if task.api_version is None else f"has api_version {task.api_version}"
         raise _Unusable(f"{version}; this Evergold needs {' or '.join(map(str, API_VERSIONS))}")

@@ -24,7 +24,7 @@ _SEPARATOR_LINE = re.compile(r"\ufeff?\"?sep=.?\"?\s*", re.IGNORECASE)
 
 
 def number_fault(text: str, largest: float | None = None) -> str | None:
-    """Return why a text is no number that can be used, and how to write the one that is meant; None if it is one.
+    """Return why a text is not a number that can be used, and how to write the one that is meant; None if it is one.
 
     largest: the largest absolute value that is read.
     """
@@ -113,7 +113,7 @@ def id_fault(text: str, noun: str = "id") -> str | None:
 
 
 def is_separator_line(line: str) -> bool:
-    """Return whether a line is Excel's `sep=,`, which names the delimiter and is no row."""
+    """Return whether a line is Excel's `sep=,`, which names the delimiter and is not a row."""
     return _SEPARATOR_LINE.fullmatch(line) is not None
 
 
@@ -142,7 +142,7 @@ def is_json_document(text: str) -> bool:
 
 
 def json_fault(columns: Sequence[str]) -> str:
-    """Return what is wrong with JSON that is no list of rows, and how rows are written. columns: the keys of each."""
+    """Return what is wrong with JSON that is not a list of rows, and how rows are written. columns: keys of each."""
     keys = ", ".join(columns)
     return (
         f"this is JSON, but not rows: put an object with the keys {keys} on each line, or all of them into one list "

@@ -59,7 +59,7 @@ class Metric:
 
     minimum, maximum: the theoretical range (None: unbounded); higher_is_better: which end wins;
     percent: pages show the value times 100; has_interval: whether it is an estimate, which other items would change
-    (unlike a p, or the number of languages submitted); is_share: whether each item counts 0 or 1 and the score is
+    (unlike a p, or the number of languages submitted); is_share: whether each item counts as 0 or 1 and the score is
     their mean; aspect: for a measure with several numbers, this one's (`mean`, `sd`, `rho`): boards show one at a time.
     """
 

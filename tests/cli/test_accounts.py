@@ -117,7 +117,7 @@ def test_an_administrator_is_demoted_unless_it_is_the_last(
     assert run(["account", "promote", "bob", *here]) == Code.OK
     assert run(["account", "demote", "ada", "--json", *here]) == Code.OK
     said = capsys.readouterr()
-    assert said.out.splitlines()[0] == "bob was no administrator."
+    assert said.out.splitlines()[0] == "bob was not an administrator."
     assert "ada is the only administrator" in said.err
     assert json.loads(said.out.partition("{")[1] + said.out.partition("{")[2]) == {"username": "ada", "changed": True}
     with reading(get_engine(get_settings().database_address)) as session:

@@ -123,7 +123,7 @@ def test_what_is_wrong_is_told_in_full(evergold: Evergold, tmp_path: Path) -> No
     assert code == Code.ERROR
     assert err.startswith("Error: Nothing was imported:\n  ")
     assert "lies outside of the bundle" in err
-    assert "is no date" in err
+    assert "is not a date" in err
 
 
 def test_an_import_is_a_sound_declaration(evergold: Evergold, bundle: Path) -> None:

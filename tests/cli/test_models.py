@@ -114,7 +114,7 @@ def test_a_model_that_was_there_before_is_replaced_as_a_whole(evergold: Evergold
         (["nobody/nothing"], {}, Code.ERROR, "The hub has no model 'nobody/nothing', or shows it only to those with"),
         (["bert-tiny", "--revision", "v9"], {}, Code.ERROR, "'bert-tiny' has no revision 'v9'."),
         (["makers/old"], {}, Code.ERROR, "holds config.json and *.safetensors (a pickle is not read)"),
-        (["../../etc"], {}, Code.ERROR, "'../../etc' is no name of a model."),
+        (["../../etc"], {}, Code.ERROR, "'../../etc' is not a name of a model."),
         (["bert-tiny"], {"HF_HUB_OFFLINE": "1"}, Code.ERROR, "HF_HUB_OFFLINE is set"),
         (["bert-tiny"], {"HF_ENDPOINT": "http://127.0.0.1:9"}, Code.NETWORK, "cannot be reached from here"),
     ],

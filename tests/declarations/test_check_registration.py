@@ -73,8 +73,8 @@ def test_what_is_right(demo: Competition, lines: tuple[str, ...]) -> None:
         ),
         (
             ("registration: {mode: domain, domains: ['@uni.edu']}",),
-            "6 error: 'domains' is not right: '@uni.edu' is no domain; write 'uni.edu', or '*.uni.edu' for everything "
-            "below it",
+            "6 error: 'domains' is not right: '@uni.edu' is not a domain; write 'uni.edu', or '*.uni.edu' for "
+            "everything below it",
         ),
         (
             ("registration: {mode: list, allowed: ['Ada Lovelace']}",),

@@ -174,7 +174,7 @@ def findings(demo: Folder) -> list[str]:
         ("![A map](figure.png)", []),
         ("![](figure.png)", ["warning: figure.png has no description for people who cannot see it"]),
         ("![A map](gone.png)", ["error: the image gone.png does not exist"]),
-        ("![A map](items.png)", ["error: items.png is no image"]),
+        ("![A map](items.png)", ["error: items.png is not an image"]),
         ("![A map](figure.svg)", ["warning: figure.svg is not shown"]),
         ("![A map](https://example.org/a.png)", ["warning: images from other sites are not shown"]),
     ],

@@ -492,7 +492,7 @@ def test_nothing_can_be_ranked_by_unseen_without_training_data(source: Path, tmp
 
 def test_folder_of_something_else_is_refused(source: Path, tmp_path: Path) -> None:
     (problem,) = refused(source / "bin", tmp_path)
-    assert problem.message == "this is no folder of PARSEME data: there is no <LANG>/test.cupt in it"
+    assert problem.message == "this is not a folder of PARSEME data: there is no <LANG>/test.cupt in it"
     (problem,) = refused(source / "FR", tmp_path)
     assert problem.message.endswith("give the folder above, which holds all languages")
     assert refused(tmp_path / "nowhere", tmp_path)[0].code == "missing-file"

@@ -134,7 +134,7 @@ def test_what_is_wrong_is_said_for_all_languages_and_nothing_is_written(source: 
         ("missing-file", "SL/test.json"),
     ]
     assert not (tmp_path / "competition").exists()
-    with pytest.raises(InvalidFile, match="this is no folder of PARSEME's paraphrasing data"):
+    with pytest.raises(InvalidFile, match="this is not a folder of PARSEME's paraphrasing data"):
         import_parseme_paraphrase(tmp_path / "data" / "SL", tmp_path / "competition", tmp_path / "gold")
 
 

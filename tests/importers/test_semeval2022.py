@@ -183,7 +183,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_folder_that_is_no_checkout_is_refused_in_words(server: Path) -> None:
-    with pytest.raises(InvalidFile, match="this is no checkout of SemEval_2022_Task2-idiomaticity") as refused:
+    with pytest.raises(InvalidFile, match="this is not a checkout of SemEval_2022_Task2-idiomaticity") as refused:
         import_semeval2022(server, server / "competitions" / "semeval2022", server / "gold")
     assert "SubTaskA/Data/dev.csv" in str(refused.value)
     assert not (server / "competitions").exists()

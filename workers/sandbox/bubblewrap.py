@@ -1,7 +1,7 @@
 """Sandboxes by bubblewrap: namespaces of an ordinary user, never started by root.
 
-Started by root, bubblewrap leaves programs a way out (`/proc/sys/kernel/core_pattern` can be written). A worker of root
-therefore becomes an ordinary user first; where it cannot, there is no sandbox.
+Started by root, bubblewrap leaves programs a way out (`/proc/sys/kernel/core_pattern` can be written). A worker run by
+root therefore becomes an ordinary user first; where it cannot, there is no sandbox.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ INSTALL = "install the package bubblewrap (apt-get install bubblewrap), version 
 
 @dataclass
 class BubblewrapBox:
-    """A started sandbox; init: process 1 of it, by its number here, with a handle that no other process can get."""
+    """A started sandbox. init: PID of its process 1, as seen from outside; handle: a pidfd of that process, or -1."""
 
     process: subprocess.Popen[bytes]
     init: int

@@ -148,7 +148,7 @@ def _memory() -> Finding:
 
 
 def _gold_place() -> Finding:
-    """Return where copies of gold lie, which only a worker of root needs."""
+    """Return where copies of gold lie, which only a worker run by root needs."""
     if drop_to() is None:
         return Finding("gold", True, "read where it was opened")
     place = sandbox_settings().dir or Path("/dev/shm")  # noqa: S108 - see gold_copy

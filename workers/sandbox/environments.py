@@ -156,7 +156,7 @@ def read_environment(folder: Path) -> Built:
     try:
         changed = path.stat().st_mtime_ns
     except OSError:
-        raise SandboxUnavailable(f"{folder} is no environment: {HOW}") from None
+        raise SandboxUnavailable(f"{folder} is not an environment: {HOW}") from None
     built = _read(path, changed)
     if not built.base and stamp_of(built.executable) != built.stamp:
         raise SandboxUnavailable(f"{built.executable} has changed since the environment {folder.name} was built: {HOW}")

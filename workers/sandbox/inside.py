@@ -284,7 +284,7 @@ def hand_out(letter: bytes, output: int, name: str, largest: int) -> bool:
     try:
         found = os.fstat(file)
         if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
-            send(b"n", said + b" is no plain file with one name")
+            send(b"n", said + b" is not a plain file with one name")
             return False
         content = b""
         while len(content) <= largest:

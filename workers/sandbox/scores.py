@@ -23,7 +23,7 @@ def parse_scores(name: str, data: bytes) -> dict[str, object]:
 
     name: `scores.json` is JSON, where NaN, Infinity and -Infinity are numbers; any other file is YAML without tags,
     anchors and aliases, where `key:value` needs no blank. Raises ValueError in words: no UTF-8, not a mapping, keys
-    that are no text or come twice, more than MOST_KEYS, deeper than DEEPEST.
+    that are not text or come twice, more than MOST_KEYS, deeper than DEEPEST.
     """
     try:
         text = data.decode("utf-8-sig")

@@ -18,19 +18,21 @@ class SandboxSettings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="EVERGOLD_SANDBOX_", env_ignore_empty=True)
 
-    uid: int = Field(65534, gt=0, description="a worker of root runs programs as this user, and group")
+    uid: int = Field(65534, gt=0, description="a worker run by root starts programs as this user, and group")
     backend: Literal["", "bubblewrap", "none"] = Field(
-        "", description="of programs without an image: bubblewrap, none; empty: bubblewrap where it works"
+        "", description="the sandbox for programs without an image: bubblewrap, none; empty: bubblewrap where it works"
     )
     containers: Literal["", "docker", "podman", "none"] = Field(
-        "none", description="of programs with an image: docker, podman, none; empty: whichever answers"
+        "none", description="the runtime for programs with an image: docker, podman, none; empty: whichever answers"
     )
     cgroups: bool = Field(False, description="the worker's own cgroup is delegated to it: each run gets one below it")
     python: str = Field("", description="the Python below /usr that starts programs; empty: the one that is found")
-    dir: Path | None = Field(None, description="where a worker of root lays copies of gold for a run; empty: /dev/shm")
+    dir: Path | None = Field(
+        None, description="where a worker run by root puts copies of gold for a run; empty: /dev/shm"
+    )
     seconds: float = Field(3600, gt=0, description="the most that a task may set; so are those below")
     processor_seconds: float = Field(3600, gt=0)
-    memory_mebibytes: int = Field(8192, gt=0, description="of all processes of a run together")
+    memory_mebibytes: int = Field(8192, gt=0, description="memory of all processes of a run together")
     processes: int = Field(256, gt=0, description="and threads")
     files: int = Field(1024, gt=15, description="open at once, of each process")
     written_mebibytes: int = Field(2048, gt=0)

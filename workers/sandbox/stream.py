@@ -225,5 +225,5 @@ def _named(content: bytes) -> tuple[str, bytes]:
 
 
 def _words(content: bytes) -> str:
-    """Return text of the program in one line, safe to print."""
+    """Return output of the program as one printable line."""
     return "".join(sign if sign.isprintable() else "�" for sign in content.decode("utf-8", "replace"))

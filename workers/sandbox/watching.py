@@ -32,8 +32,8 @@ class Use:
 def look(init: int, limits: Limits, folder: str) -> tuple[Ended, str] | None:
     """Return the bound that is exceeded, with a message; None if none is.
 
-    init: process 1 of the sandbox, by its number here; counted as well, for a program can make it do its work. folder:
-    the one that can be written, inside.
+    init: process 1 of the sandbox, as seen from outside; counted as well, since a program can make it do its work.
+    folder: the one that can be written, inside.
     """
     found = [init, *processes_below(init)]
     use = use_of(found)

@@ -27,7 +27,7 @@ class S3Settings(BaseSettings):
     region: str = Field("us-east-1", description="the store's region; stores other than Amazon's accept any")
     prefix: str = Field("", description="what our keys begin with, where the bucket has other things, too")
     access_key_id: SecretStr = Field(SecretStr(""), description="empty: the machine's role, or AWS_… variables")
-    secret_access_key: SecretStr = Field(SecretStr(""), description="of that key")
+    secret_access_key: SecretStr = Field(SecretStr(""), description="the secret of that key")
     public_endpoint: str = Field(
         "", description="where browsers reach the store: public files are then fetched there; empty: from the server"
     )

@@ -128,7 +128,7 @@ def _cell(score: Score | None, language: str, category: str) -> PointOut:
 
 
 def _report_scores(session: Session, run_id: int | None, decimals: int | None) -> list[Score]:
-    """Return the scores of a run that the viewer may see, in the digits of the board."""
+    """Return the scores of a run that the viewer may see, rounded to the board's decimals."""
     packed = session.scalar(select(ScoringRun.report).where(ScoringRun.id == run_id))
     if packed is None:
         return []

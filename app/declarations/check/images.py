@@ -52,4 +52,4 @@ def _check_file(node: Node, path: Path, shown: str, findings: Findings) -> None:
     if size_bytes > READ_BYTES:
         findings.error(node, f"the image {shown} is larger than {readable_size(READ_BYTES)}")
     elif not (beginning.startswith(_BEGINNINGS) or (beginning[:4] == b"RIFF" and beginning[8:12] == b"WEBP")):
-        findings.error(node, f"{shown} is no image: {_HOW}")
+        findings.error(node, f"{shown} is not an image: {_HOW}")

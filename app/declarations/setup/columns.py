@@ -124,7 +124,7 @@ class Description:
 
 
 def description_of(data: bytes) -> str | None:
-    """Return the columns of a table as JSON, for `read_description`; None if it is no table.
+    """Return the columns of a table as JSON, for `read_description`; None if it is not a table.
 
     Values are listed with their counts only where they are few and repeat, as labels and groups do; never which row has
     which.
@@ -222,7 +222,7 @@ def with_reported_facts(form: Mapping[str, str], kind: Kind) -> dict[str, str]:
 def plain_table(path: Path) -> bytes | None:
     """Return a stored table of a spreadsheet as a scorer reads it: commas and UTF-8, made in the helper.
 
-    None if it is so already, or is no table; every row stays, also one with another number of cells than the header.
+    None if it is so already, or is not a table; every row stays, also one with another number of cells than the header.
     """
     try:
         _, content = run(_PLAIN, {"path": str(path.absolute())})

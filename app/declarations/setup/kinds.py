@@ -23,7 +23,7 @@ Answer = Literal["label", "labels", "number", "text"]
 class Kind:
     """A kind of answer.
 
-    answer: what a cell of the gold's table holds; None where gold is no table, so that no columns are chosen.
+    answer: what a cell of the gold's table holds; None where gold is not a table, so that no columns are chosen.
     metrics: those ticked at first, the ranking one first.
     """
 

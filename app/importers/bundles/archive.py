@@ -93,7 +93,7 @@ class Bundle:
         return self._unpacked[found]
 
     def text(self, found: Path) -> str | None:
-        """Return the content of a text file; None if it is no text of a readable size."""
+        """Return the content of a text file; None if it is not text of a readable size."""
         if not found.is_file() or found.stat().st_size > TEXT_BYTES:
             return None
         data = found.read_bytes()
@@ -122,7 +122,9 @@ def opened(path: Path, main_names: tuple[str, ...], size_bytes: int = TOTAL_BYTE
         node, faults = read_yaml(main, shown)
         if faults or node is None or not node.entries:
             problems = [Problem("not-yaml", fault.message, file=shown, line=fault.line) for fault in faults]
-            raise InvalidBundle(problems or [Problem("not-yaml", "it has no keys: this is no competition", file=shown)])
+            raise InvalidBundle(
+                problems or [Problem("not-yaml", "it has no keys: this is not a competition", file=shown)]
+            )
         yield Bundle(main.parent, node, shown, scratch, left)
 
 

@@ -95,7 +95,7 @@ def find_zone(name: str) -> tzinfo:
     """
     zone = _zone(name.strip())
     if zone is None:
-        raise ValueError(f"'{name[:40]}' is no time zone; write UTC, AoE, +02:00 or Europe/Paris")
+        raise ValueError(f"'{name[:40]}' is not a time zone; write UTC, AoE, +02:00 or Europe/Paris")
     return zone
 
 
@@ -107,13 +107,13 @@ def read_moment(written: str, assumed: Assumed) -> Read | list[Unclear]:
     """
     text = " ".join(written.split())
     if len(text) > _LONGEST:
-        raise ValueError("this is no date: it is too long")
+        raise ValueError("this is not a date: it is too long")
     unclear: list[Unclear] = []
     found, rest = _day(text, assumed, unclear)
     at, rest = _clock(rest, text)
     zone = _zone(rest) if rest else assumed.zone
     if rest and zone is None:
-        raise ValueError(f"'{text}': '{rest[:20]}' is no time zone; write UTC, AoE or an offset such as +02:00")
+        raise ValueError(f"'{text}': '{rest[:20]}' is not a time zone; write UTC, AoE or an offset such as +02:00")
     if zone is None:
         unclear.append(Unclear("zone", f"'{text}' has no time zone"))
     if unclear or found is None or zone is None:
@@ -170,7 +170,7 @@ def _day(text: str, assumed: Assumed, unclear: list[Unclear]) -> tuple[date | No
         if (match := pattern.match(lower)) and match["month"][:3] in _MONTHS:
             month = _MONTHS.index(match["month"][:3]) + 1
             return _date(int(match["year"]), month, int(match["day"]), text), text[match.end() :]
-    raise ValueError(f"'{text}' is no date; write 2026-01-31 23:59 UTC")
+    raise ValueError(f"'{text}' is not a date; write 2026-01-31 23:59 UTC")
 
 
 def _year_last(match: re.Match[str], text: str, assumed: Assumed, unclear: list[Unclear]) -> date | None:

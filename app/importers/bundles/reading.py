@@ -119,7 +119,7 @@ class Reading:
             return None
         written = self.bundle.text(found)
         if written is None:
-            keys.note(key, Fate.OPEN, "this is no text, or one of more than 256 KiB: it is a download")
+            keys.note(key, Fate.OPEN, "this is not text, or more than 256 KiB: it is a download")
             return Page(title, "", found)
         self.tags_left -= written.count("<")
         if self.tags_left < 0:

@@ -85,7 +85,7 @@ def note_unranked(columns: Columns, notes: Notes) -> None:
 
 
 def visible_boards(columns: Columns, task: str, title: str, *, is_only: bool) -> tuple[Board, ...]:
-    """Return the boards of a task; with several tasks, their names and titles have that of the task."""
+    """Return the boards of a task; with several tasks, names and titles include the task's."""
     boards: list[Board] = []
     for listed in columns.boards:
         shown: Mapping[str, str] = {

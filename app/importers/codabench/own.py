@@ -34,7 +34,7 @@ def own_declaration(bundle: Bundle) -> dict[str, Any] | None:
     listed = node.entries.get("competitions") if node is not None else None
     if faults or listed is None or len(listed.elements) != 1 or not listed.elements[0].entries:
         problems = [Problem("not-yaml", fault.message, file=shown, line=fault.line) for fault in faults]
-        raise InvalidBundle(problems or [Problem("not-yaml", "it does not hold one competition", file=shown)])
+        raise InvalidBundle(problems or [Problem("not-yaml", "it must hold exactly one competition", file=shown)])
     document: dict[str, Any] = listed.elements[0].plain()
     return document
 

@@ -166,7 +166,7 @@ def _computed(keys: Keys, columns: Columns, indexes: Mapping[int | None, Keys]) 
     rule = _COMPUTATIONS.get(kind)
     if rule is None or not parts or len(parts) != len(wanted):
         why = (
-            "an average of ranks is no metric; declare `rankings` over boards instead"
+            "an average of ranks is not a metric; declare `rankings` over boards instead"
             if "rank" in kind
             else (f"'{kind[:40]}' of {', '.join(wanted) or 'no columns'} cannot be computed")
         )

@@ -37,7 +37,9 @@ from app.web.http.schemas import RowId
 router = api_router("administration")
 
 PERSON = "/admin/people/{username}"
-Text = Annotated[str, Query(max_length=200, description="in a user name, a name, an address, or the name of a team")]
+Text = Annotated[
+    str, Query(max_length=200, description="text in a user name, a name, an address, or the name of a team")
+]
 After = Annotated[str, Query(max_length=200, description="as `next_after` of the page before")]
 GroupHere = Annotated[Group, Query(description="only these")]
 
@@ -227,7 +229,7 @@ def read_competitions(visit: ApiAdminVisit) -> CompetitionSizes:
     "/admin/competitions/{competition}/owner",
     operation_id="transfer_competition",
     summary="Make somebody the owner of a competition",
-    description="They become an organiser first, if they are none. Their own name takes it over for an administrator.",
+    description="They become an organiser first if needed. Administrators who give their own name take it over.",
     responses=error_responses(401, 403, 404, 409, 413, 422),
 )
 def put_owner(server: ServerHere, by: ApiAdmin, competition: str, form: NewOwner) -> NewOwner:

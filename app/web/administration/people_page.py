@@ -53,7 +53,7 @@ class RulesForm(PageForm):
     mebibytes: str = ""
 
     def wanted(self) -> OrganiserRules:
-        """Return the rules; raise InvalidForm for what is no number."""
+        """Return the rules; raise InvalidForm for what is not a number."""
         wrong: dict[str, str] = {}
         competitions = typed_number("competitions", self.competitions, wrong)
         mebibytes = typed_number("mebibytes", self.mebibytes, wrong)

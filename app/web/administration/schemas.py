@@ -70,8 +70,8 @@ class OrganiserRulesIn(ApiModel):
     model_config = example({"organising": "approved", "competitions": 20, "mebibytes": None})
 
     organising: Literal["rule", "approved", "barred"]
-    competitions: int | None = Field(None, description="that they may own; null: as the server lets everybody")
-    mebibytes: int | None = Field(None, description="of files and gold; null: as the server lets everybody")
+    competitions: int | None = Field(None, description="how many they may own; null: the server's limit")
+    mebibytes: int | None = Field(None, description="size of files and gold; null: the server's limit")
 
 
 class RequestAnswer(ApiModel):

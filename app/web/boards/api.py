@@ -150,8 +150,9 @@ TeamsToCompare = Annotated[
     "/competitions/{competition}/phases/{phase}/boards/{board}/compare",
     operation_id="compare_rows",
     summary="Two rows of a leaderboard side by side",
-    description="Every score that the board shows of both, and the test of the ranking score: its p of this pair, and "
-    "the one corrected over all pairs of the board, which decides. `team=North Wind&team=Attic Window` names the rows; "
+    description="Every score that the board shows of both, and the test of the ranking score: p for this pair alone, "
+    "and p corrected over all pairs of the board, which decides what is significant. "
+    "`team=North Wind&team=Attic Window` names the rows; "
     "404 where the board shows no scores of one of them, or of fewer than two rows.",
     responses=error_responses(401, 404, 422),
 )

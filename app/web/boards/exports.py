@@ -71,7 +71,7 @@ class _BoardToExport:
 def export_board(
     visit: ApiVisit,
     names: BoardNamesHere,
-    format: Annotated[TableFormat, Query(description="of the table")] = "markdown",  # noqa: A002
+    format: Annotated[TableFormat, Query(description="format of the table")] = "markdown",  # noqa: A002
     column: Annotated[list[str] | None, Query(description="`metric split`; default: all columns")] = None,
     decimals: Annotated[int | None, Query(ge=0, le=6, description="default: as the board shows")] = None,
     official: Annotated[bool, Query(description="the board as it was when its phase closed")] = False,
@@ -118,7 +118,7 @@ def read_board_citation(
     visit: ApiVisit,
     names: BoardNamesHere,
     number: Annotated[
-        int | None, Query(ge=1, le=2**31 - 1, description="of the official board; default: the last")
+        int | None, Query(ge=1, le=2**31 - 1, description="number of the official board; default: the latest")
     ] = None,
 ) -> Response:
     whole = find_competition(visit.session, names.competition)

@@ -22,15 +22,15 @@ from evergold.scoring.tasks import TASKS
 Text = Annotated[str, Query(max_length=TEXT_CHARACTERS)]
 #: For its pictures.
 SplitAsked = Annotated[
-    str | None, Query(max_length=100, description="of a scatter: which part of the items, one of its `splits`")
+    str | None, Query(max_length=100, description="the part of the items that a scatter shows, one of its `splits`")
 ]
 #: For divided items.
 HalfAsked = Annotated[
     Half | None,
-    Query(alias="part", description="of divided items, whose scores; default: the private part, once it is shown"),
+    Query(alias="part", description="the part of divided items; default: the private part, once it is shown"),
 ]
 TeamsAsked = Annotated[
-    list[str], Query(max_length=12, description="of pictures with `teams`: which of them, once for each")
+    list[str], Query(max_length=12, description="teams to draw, for pictures with `teams`; may be repeated")
 ]
 
 

@@ -144,7 +144,7 @@ class MarkForm(PageForm):
         try:
             submission_id = UUID(text) if text else None
         except ValueError:
-            wrong["submission"] = "This is no submission's id."
+            wrong["submission"] = "This is not a submission's id."
         refuse(wrong)
         return RowStatus(self.status), submission_id
 

@@ -26,7 +26,7 @@ async def sent_fields(request: Request) -> Fields:
             return parse_qs(text, keep_blank_values=True, max_num_fields=200)
         document = json.loads(text) if text else {}
     except (ValueError, RecursionError):
-        raise InvalidForm(PLEASE_CORRECT, fields={"body": "This is no form and no JSON."}) from None
+        raise InvalidForm(PLEASE_CORRECT, fields={"body": "This is neither a form nor JSON."}) from None
     if not isinstance(document, dict):
         raise InvalidForm(PLEASE_CORRECT, fields={"body": "This is no JSON object."})
     return {name: _texts(value) for name, value in document.items()}

@@ -97,7 +97,7 @@ def read_details(visit: ApiUserVisit, viewer: ApiViewer, submission_number: Subm
 
 @router.get("/api/submissions/{submission_number}/scores.zip")
 def download_scores(visit: ApiUserVisit, viewer: ApiViewer, submission_number: SubmissionNumber) -> Response:
-    """Send the scores that the submission shows as `scores.json` in a zip."""
+    """Send the visible scores of the submission, as `scores.json` in a zip."""
     found = submissions_by_number(visit.session, submission_number, visit.user)
     scores = _describe(visit.session, [found], viewer)[0].scores
     if not scores:

@@ -28,7 +28,7 @@ def typed_moment(name: str, text: str, wrong: dict[str, str]) -> datetime | None
 
 
 def none_if_invalid(value: object, read: ValidatorFunctionWrapHandler) -> object:
-    """Read a filter of a list; None if it is no such value: then it filters nothing."""
+    """Read a filter of a list; None if it is not such a value: then it filters nothing."""
     try:
         return read(value)
     except ValidationError:

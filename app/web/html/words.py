@@ -163,7 +163,7 @@ def moment(when: datetime) -> Markup:
 def deadline(when: datetime) -> Markup:
     """Return a `<time>` element for a declared moment: `Sat 10 Jan 2026, 00:00 AoE (10 Jan, 12:00 UTC)`.
 
-    Scripts replace the clock in brackets by the reader's own, whose place is as wide.
+    A script replaces the time in brackets with the reader's local time; `data-room` reserves the width for it.
     """
     date, _, clock = aoe_words(when).rpartition(", ")
     other = other_clock_words(when)

@@ -142,7 +142,7 @@ def _submissions(text: str, fields: dict[str, str]) -> tuple[UUID, ...]:
         try:
             found.append(UUID(word))
         except ValueError:
-            fields["submissions"] = f"'{word[:60]}' is no submission's id."
+            fields["submissions"] = f"'{word[:60]}' is not a submission's id."
     return tuple(found)
 
 

@@ -199,7 +199,7 @@ def change_email(
     turn: PasswordTurn,
     form: Annotated[EmailForm, Form()],
 ) -> Response:
-    """Change the address, and notify the old one: its reader may be the owner of the account."""
+    """Change the address, and notify the old one, in case somebody other than the owner did it."""
     now = server.clock()
     prove_again(request, server, visitor, form.email_password, "email_password")
     with writing(server.engine) as session:

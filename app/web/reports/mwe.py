@@ -115,9 +115,9 @@ def _mean_counts(source: _Source, view: str) -> str:
     absent = "what is undefined" if view == DIVERSITY_VIEW else "one whose gold has nothing of the kind"
     counts_zero = any("absent:0" in one.signature.split("|") for one in source.scores.values())
     if view == DIVERSITY_VIEW or counts_zero:
-        words = f"In the mean, a language that was not submitted counts 0, and so does {absent}"
+        words = f"In the mean, a language that was not submitted counts as 0, and so does {absent}"
     else:
-        words = f"In the mean, a language that was not submitted counts 0, and {absent} is left out"
+        words = f"In the mean, a language that was not submitted counts as 0, and {absent} is left out"
     if view not in CATEGORIES:
         return f"{words}."
     official = (

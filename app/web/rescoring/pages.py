@@ -51,7 +51,7 @@ class RescoringForm(PageForm):
         """Return the gold version; raise InvalidForm if it is not a number."""
         text = self.gold_version.strip()
         version = whole_number(text)
-        refuse({"gold_version": f"'{text[:40]}' is no version." if text and not version else ""})
+        refuse({"gold_version": f"'{text[:40]}' is not a version." if text and not version else ""})
         return version
 
 

@@ -230,7 +230,7 @@ def _cut(model: Any, name: str, layer: int) -> None:
             raise InvalidOptions([Problem("bad-option", message)])
         setattr(getattr(model, outer), inner, layers[:layer])
         return
-    raise BrokenModel(f"{name}: a {type(model).__name__} is no encoder whose layers can be counted")
+    raise BrokenModel(f"{name}: a {type(model).__name__} is not an encoder whose layers can be counted")
 
 
 def max_tokens(tokenizer: Any, model: Any) -> int:

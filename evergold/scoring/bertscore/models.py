@@ -176,13 +176,13 @@ def usual_layer(name: str, files: ModelFiles) -> int:
 def model_name(name: str) -> str:
     """Return the name if it is valid, else raise ValueError: for options of task types."""
     if not MODEL_NAME.fullmatch(name):
-        raise ValueError(f"{quoted(name)} is no name of a model")
+        raise ValueError(f"{quoted(name)} is not a name of a model")
     return name
 
 
 def _folder(name: str, models_dir: Path | None) -> Path:
     if not MODEL_NAME.fullmatch(name):
-        raise ModelNotFound(f"{name!r} is no name of a model")
+        raise ModelNotFound(f"{name!r} is not a name of a model")
     if models_dir is not None and (models_dir / name).is_dir():
         return models_dir / name
     package = importlib.util.find_spec(PACKAGED[name]) if name in PACKAGED else None

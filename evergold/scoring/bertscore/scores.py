@@ -1,8 +1,9 @@
 """BERTScore (Zhang et al. 2020): the tokens of a candidate and of a reference, matched greedily by their vectors.
 
 The numbers are those of bert-score 0.3.13 at batch_size=1, to 1e-5. There, a pair's score depends on its neighbours:
-in a batch, a token whose similarities are all negative counts 0 as soon as a neighbour is longer. Here it never does,
-unless `compatibility` selects upstream's default, batches of 64 in the order given. Encoding is left to `encoders`.
+in a batch, a token whose similarities are all negative counts as 0 as soon as a neighbour is longer. Here it never
+does, unless `compatibility` selects upstream's default, batches of 64 in the order given. Encoding is left to
+`encoders`.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class Options(TaskOptions):
     """languages: those of the task, whose folders gold has (None: all that it has). language: what the language of a
     single gold file is called in splits (None: `all`). unseen_against: what an MWE must not be annotated in to be
     unseen, in gold folders. categories: those a prediction may use (None: any). macro: whether a language whose gold
-    has no MWE of a category or view stays out of its mean, or counts 0, see docs/tasks.md. rank_by: which F1 is
+    has no MWE of a category or view stays out of its mean, or counts as 0, see docs/tasks.md. rank_by: which F1 is
     the first column.
     """
 

@@ -39,8 +39,8 @@ class Entry:
 def read_json_list(data: bytes, problems: Problems, file: str | None = None) -> list[Entry] | None:
     """Return the objects in order, or None if the file cannot be read to its end; faults are added to `problems`.
 
-    data: UTF-8 with or without byte-order mark. file: its name for problems. An element that is no object is a problem
-    and left out. Raises nothing.
+    data: UTF-8 with or without byte-order mark. file: its name for problems. An element that is not an object is a
+    problem and left out. Raises nothing.
     """
     text = decode_text(data, problems, file=file)
     if text is None:

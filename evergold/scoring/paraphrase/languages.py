@@ -120,7 +120,7 @@ def numbers_of(summary: Summary | None) -> Numbers | None:
 def macro_numbers(gold: AllGold, summaries: Mapping[str, Summaries], split: str) -> dict[str, float] | None:
     """Return the mean of each metric over the languages whose gold has an item of the split; None if none has.
 
-    A language that was not submitted counts 0, and so does an undefined value in one that was.
+    A language that was not submitted counts as 0, and so does an undefined value in one that was.
     """
     kind = split.removeprefix(TYPE)
     having = [name for name, file in gold.items() if split == ALL or any(item.mwe_type == kind for item in file.items)]

@@ -52,7 +52,7 @@ _NPY_FLOATS = {f"{order}f{size}": np.dtype(f"{order}f{size}") for order in "<>" 
 _SAFE_FLOATS = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "BF16": "<u2"}
 _METADATA = "__metadata__"
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
-# What `ast.literal_eval` and `_npy_fields` raise for a text that is no literal, is nested too deeply, or lacks a field.
+# What `ast.literal_eval` and `_npy_fields` raise for a text that is not a literal, is nested too deep or lacks a field.
 _NO_LITERAL = (ValueError, SyntaxError, TypeError, LookupError, RecursionError, MemoryError)
 # The grammar of a .npy header. For anything else Python's parser may print a warning per line.
 _HEADER_TEXT = re.compile(
@@ -323,7 +323,7 @@ def _check_length(header: _Header, found_bytes: int, problems: Problems) -> bool
 
 
 def _matrix(header: _Header, values: bytes | memoryview, problems: Problems, limits: EmbeddingLimits) -> Matrix | None:
-    """Return the values in their shape; None if a row is no embedding: NaN, infinity, or zeros only."""
+    """Return the values in their shape; None if a row is not an embedding: NaN, infinity, or zeros only."""
     flat = np.frombuffer(values, dtype=header.stored)
     if header.dtype == "BF16":  # the upper half of a float32
         flat = (flat.astype(np.uint32) << 16).view(np.float32)

@@ -79,7 +79,7 @@ def _csv_rows(path: Path, problems: Problems, error: type[InvalidFile]) -> list[
 
 
 def _sheet_rows(path: Path, problems: Problems) -> list[_Row]:
-    """Return the wanted columns of the first sheet; empty, with a problem, if it is no such sheet."""
+    """Return the wanted columns of the first sheet; empty, with a problem, if it is not such a sheet."""
     data = path.read_bytes()
     if not _is_bearable(data, problems):
         return []

@@ -53,7 +53,7 @@ class ProgramLimits(_Part):
 
 def _check_pattern(pattern: str) -> str:
     if not pattern or pattern.startswith("/") or ".." in PurePosixPath(pattern).parts or not pattern.isprintable():
-        raise ValueError(f"{shorten(pattern)!r} is no name of a file in an upload: answers.csv, *.csv, en/*.tsv")
+        raise ValueError(f"{shorten(pattern)!r} is not a name of a file in an upload: answers.csv, *.csv, en/*.tsv")
     return pattern
 
 
@@ -140,7 +140,7 @@ def _requirement_lines(value: Any) -> Any:
 def _check_requirements(lines: tuple[str, ...] | None) -> tuple[str, ...] | None:
     for line in lines or ():
         if not line.strip() or len(line) > 300 or line.lstrip().startswith("-") or not line.isprintable():
-            raise ValueError(f"{shorten(line)!r} is no requirement: write `default`, or lines such as numpy==2.1.0")
+            raise ValueError(f"{shorten(line)!r} is not a requirement: write `default`, or lines such as numpy==2.1.0")
     return lines
 
 
@@ -217,7 +217,7 @@ class ProgramOptions(Options):
                     raise ValueError(f"the metrics {other} and {metric.name} read the same key, {metric.written_as!r}")
             elif unknown := [name for name in made_of[1] if name not in known]:
                 raise ValueError(
-                    f"{made_of[0]} of {metric.name}: {shorten(unknown[0])!r} is no metric declared before it"
+                    f"{made_of[0]} of {metric.name}: {shorten(unknown[0])!r} is not a metric declared before it"
                 )
             known.add(metric.name)
         for pattern, schema in self.json_schema.items():

@@ -19,7 +19,7 @@ _FAULTS = 20
 
 
 def validator_of(schema: Mapping[str, Any]) -> jsonschema_rs.Validator:
-    """Return a validator. Raises ValueError where this is no schema, or names an address that would be fetched."""
+    """Return a validator. Raises ValueError where this is not a schema, or names an address that would be fetched."""
     library: Any = load_package("jsonschema_rs")
     try:
         validator: jsonschema_rs.Validator = library.validator_for(

@@ -165,4 +165,4 @@ def _check_json(name: str, content: bytes, schema: Mapping[str, object], problem
 
 
 def _no_constant(name: str) -> float:
-    raise ValueError(f"{name} is no number in JSON")
+    raise ValueError(f"{name} is not a number in JSON")

@@ -106,7 +106,7 @@ def score_t(evidence: Evidence, level: float) -> Ends:
 
 
 def wilson(evidence: Evidence, level: float) -> Ends:
-    """Compute Wilson's score interval of a share, modified near 0 and 1; for metrics whose items count 0 or 1.
+    """Compute Wilson's score interval of a share, modified near 0 and 1; for metrics whose items count as 0 or 1.
 
     Where units are single items it is Wilson's own, with the normal quantile, whose coverage is near the level from ten
     items on, averaged over shares. Where they are clusters, or drawn within strata, it is that of `score_t`. Where no

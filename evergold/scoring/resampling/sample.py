@@ -26,7 +26,7 @@ class Sample:
 
     derived: may follow from parts only.
     constant: scores that do not depend on the items, such as the number of languages that were entered.
-    hidden: inputs of other scores that are no scores themselves, such as those of a language left out.
+    hidden: inputs of other scores that are not scores themselves, such as those of a language left out.
     """
 
     units: Units

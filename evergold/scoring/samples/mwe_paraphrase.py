@@ -72,7 +72,7 @@ def _members(language: Mapping[str, Any], split: str) -> Positions:
 
 
 def _mean_of(outcomes: Mapping[str, Any], metric: str, split: str) -> Derived:
-    """Return the mean over the languages whose gold has such an item; undefined or not entered counts 0."""
+    """Return the mean over the languages whose gold has items of the split; undefined or missing counts as 0."""
     tail = "" if split == ALL else f"/{split}"
     having = [name for name, one in outcomes["languages"].items() if len(_members(one, split))]
     return Derived(((metric, MACRO + tail),), tuple((metric, name + tail) for name in having), mean_with_zeros)

@@ -74,7 +74,7 @@ def mean_sums(
 
 
 def mean_with_zeros(values: Floats) -> Floats:
-    """Return the mean over the last axis; undefined values count 0."""
+    """Return the mean over the last axis; undefined values count as 0."""
     found: Floats = np.nan_to_num(values).mean(axis=-1, keepdims=True)
     return found
 

@@ -148,7 +148,7 @@ class _Document:
                 _note_repeated(self._repeated, line, faults)
                 self._repeated.clear()
             else:
-                faults.add("not-an-object", f"this element is no object: {json_fault(self.columns)}", line, "")
+                faults.add("not-an-object", f"this element is not an object: {json_fault(self.columns)}", line, "")
         if not lines and not skipped:
             problems.add("empty-file", "the list has no rows")
             return None

@@ -140,7 +140,7 @@ def clusters_of_sentences(sentences: Sequence[Sentence], name: str, problems: Pr
 
 
 def clusters_of_texts(texts: Sequence[SpanText], name: str, problems: Problems) -> tuple[str, ...]:
-    """Return the cluster of every text by `resample_by`; a value that is no text or empty is added to `problems`."""
+    """Return the cluster of every text by `resample_by`; a value that is empty or not text is added to `problems`."""
     for text in texts:
         value = text.values.get(name)
         if not isinstance(value, str) or not value.strip():

@@ -94,7 +94,7 @@ class Gold:
 
     @property
     def counts_absent(self) -> bool:
-        """True if a language whose gold has no MWE of a kind counts 0 in that kind's mean."""
+        """True if a language whose gold has no MWE of a kind counts as 0 in that kind's mean."""
         return self.macro != LANGUAGES_WITH_GOLD
 
 

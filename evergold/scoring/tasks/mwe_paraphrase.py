@@ -140,7 +140,7 @@ def score(gold: Gold, prediction: Prediction, options: Options) -> list[Score]:
     bertscore: -1 to 1, without a lower bound after rescaling; removed and balance: 0 to 1; variety and entropy (natural
     logarithm): 0 or more. None with NOT_ENTERED in languages that were not submitted; if gold has no MWE of a type
     (such a language is left out of that type's macro mean); for entropy without a new word and balance with fewer than
-    two. In macro means, None in a submitted language counts 0, as does a language that was not submitted. Progress is
+    two. In macro means, None in a submitted language counts as 0, like a language that was not submitted. Progress is
     reported in items. Raises InvalidGold if the prediction was checked against items that lack some of gold's;
     ModelNotFound, MissingPackage and other errors of the encoder.
     """

@@ -172,7 +172,7 @@ def read_prediction(path: Path, items: Items, options: RankingOptions) -> Predic
 def score(gold: Gold, prediction: Prediction, options: RankingOptions) -> list[Score]:
     """Compute nDCG at every cutoff, MRR, MAP and nDCG, each the mean over gold's queries, in [0, 1].
 
-    A query without a relevant document counts 0, as in trec_eval. Raises InvalidGold if the prediction was checked
+    A query without a relevant document counts as 0, as in trec_eval. Raises InvalidGold if the prediction was checked
     against an items file that lacks queries of the gold.
     """
     found = _values(gold, prediction, options)

@@ -101,8 +101,9 @@ def outcomes(gold: Gold, prediction: Prediction, options: TextOptions) -> dict[s
 def item_results(
     gold: Gold, prediction: Prediction, options: TextOptions, outcomes: Mapping[str, Any]
 ) -> list[ItemResult]:
-    """Return the results of `table.item_results`, with each item's BERTScore minus 1 as error, unless it is right or
-    wrong.
+    """Return the results of `table.item_results`; the error of an item is its BERTScore minus 1.
+
+    Items that `exact_match` judges right or wrong have no error.
     """
     values = [value for (value,) in outcomes["statistics"][BERTSCORES[0]]]
     return [

@@ -247,7 +247,7 @@ def test_spans_of_texts_are_found_between_words(tmp_path: Path) -> None:
 
 
 def test_a_baseline_for_another_kind_of_answers_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UnknownBaseline, match="'mean' is no baseline for a table with these options"):
+    with pytest.raises(UnknownBaseline, match="'mean' is not a baseline for a table with these options"):
         write_baseline("table", "mean", GOLDEN / "table/items.csv", tmp_path / "own.csv")
     chosen: tuple[dict[str, Any], ...] = ({"labels": "a,b"}, {"metrics": ["mae"]}, {"metrics": ["chrf"]}, {})
     first = [first_baseline("table", options) for options in chosen]

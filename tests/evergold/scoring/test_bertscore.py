@@ -257,7 +257,7 @@ def test_model_that_is_not_here_is_not_downloaded(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../etc", "a/../b", "/etc/model", "a/b/c", "", ".hidden"])
 def test_name_cannot_lead_out_of_the_folder_of_models(tmp_path: Path, name: str) -> None:
-    with pytest.raises(ModelNotFound, match="is no name of a model"):
+    with pytest.raises(ModelNotFound, match="is not a name of a model"):
         find_model(name, tmp_path)
 
 

@@ -122,7 +122,7 @@ def test_blind_files_and_gold_name_the_same_items() -> None:
         ({"types": []}, "types must not be empty"),
         ({"types": ["VID", "a b"]}, "cannot be the name of a type"),
         ({"types": ["VID", "VID"]}, "is there twice"),
-        ({"model": "../secret"}, "is no name of a model"),
+        ({"model": "../secret"}, "is not a name of a model"),
         ({"model": "some/other-model"}, "give layer"),
         ({"layer": -1}, "layer must be at least 0, but is -1"),
         ({"precision": "int8"}, "one of fp32, bf16, fp16"),

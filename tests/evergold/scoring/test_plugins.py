@@ -108,7 +108,7 @@ def test_two_releases_sign_the_same_numbers_differently(install: Install, tmp_pa
         ("TASK = (\n", "quiz", "cannot be loaded (made_up_team_quiz:TASK): SyntaxError: '(' was never closed"),
         ("raise SystemExit(3)\n", "quiz", "cannot be loaded (made_up_team_quiz:TASK): SystemExit: 3"),
         ("task = 1\n", "quiz", "cannot be loaded (made_up_team_quiz:TASK): AttributeError: module 'made_up_team_quiz'"),
-        ("TASK = 1\n", "quiz", "cannot be used: made_up_team_quiz:TASK is no evergold.scoring.task.Task"),
+        ("TASK = 1\n", "quiz", "cannot be used: made_up_team_quiz:TASK is not an evergold.scoring.task.Task"),
         (GOOD, "riddle", "cannot be used: it calls itself 'quiz'"),
         (GOOD.replace('"quiz"', '"table"'), "table", "has the name of a task type of Evergold itself"),
         (GOOD, "The_Quiz", "has a bad name: it is made of letters a-z, digits and hyphens"),

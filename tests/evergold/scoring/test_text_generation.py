@@ -159,7 +159,7 @@ def test_signatures_of_bertscore_change_with_what_can_move_it(option: dict[str, 
     [
         ({"metrics": ["accuracy"]}, "the metrics beside BERTScore are those of texts"),
         ({"model": "some/model"}, "give layer: for some/model none is recommended"),
-        ({"model": "../x", "layer": 1}, "'../x' is no name of a model"),
+        ({"model": "../x", "layer": 1}, "'../x' is not a name of a model"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(options: dict[str, Any], words: str) -> None:

@@ -342,7 +342,7 @@ def test_what_was_assumed_is_named(tmp_path: Path) -> None:
         ("end: 2026-03-01 23:59 AoE", "end: 2026-01-01 23:59 AoE", "ends before it starts"),
         ("image: logo.png", "image: ../../etc/passwd", "lies outside of the bundle"),
         ("image: logo.png", "image: /etc/passwd", "lies outside of the bundle"),
-        ("start: 2026-01-01 00:00 UTC", "start: soon", "is no date"),
+        ("start: 2026-01-01 00:00 UTC", "start: soon", "is not a date"),
         ("max_submissions: 9", "max_submissions: many", "is a whole number"),
     ],
 )

@@ -131,7 +131,7 @@ def test_a_file_that_a_zip_tool_wrote_twice_is_one_file(tmp_path: Path) -> None:
         ("<b>" * 6_000, "more than 5,000 tags"),
         ("<ol>" + "<li>x" * 3_000, "more than 1,000 items"),
         ("x" * 300_000, "more than 256 KiB"),
-        ("\0", "this is no text"),
+        ("\0", "this is not text"),
     ],
 )
 def test_a_page_that_would_take_long_is_left_out_and_named(tmp_path: Path, page: str, words: str) -> None:

@@ -106,7 +106,7 @@ def test_what_is_not_there_is_said_plainly(nobody: httpx.Client) -> None:
         "no column 'zzz'.",
         "no row of 'Grace'.",
         "no order 'up'.",
-        "'soon' is no day such as 2026-01-31.",
+        "'soon' is not a day such as 2026-01-31.",
     ):
         assert sentence in text_of(page.text)
     refused = nobody.get(f"{BOARD}?sort=zzz&team=Grace")

@@ -113,7 +113,7 @@ def test_what_is_wrong_with_a_bundle_is_told_in_full(site: Site, olga: Organiser
     found = olga.asked(olga.bring(made.zipped(made.version_2(changes)))).json()
     assert (found["status"], found["resulting_competition"]) == ("Failed", None)
     assert "lies outside of the bundle" in found["details"]
-    assert "is no date" in found["details"]
+    assert "is not a date" in found["details"]
     with reading(site.engine) as session:
         assert session.scalars(fresh(Competition)).all() == []
 

@@ -106,7 +106,7 @@ def test_the_form_keeps_what_was_typed_and_tells_everything(site: Site, olga: ht
     assert 'value="many"' in text
     assert "&lt;b&gt;Keep me&lt;/b&gt;" in page.text
     page = start(olga, annotators="en nobody\nxx olga", submissions="17")
-    assert "'17' is no submission's id." in html.unescape(page.text)
+    assert "'17' is not a submission's id." in html.unescape(page.text)
     page = start(olga, annotators="en nobody\nxx olga")
     assert "There is no account 'nobody' on this server. There is nothing to judge in 'xx'" in html.unescape(page.text)
 
@@ -123,7 +123,7 @@ def test_marks_come_as_a_file_and_every_problem_is_shown(
     page = bring(f"{systems['alpha']},en-1,A1,4,3,3", f"{systems['alpha']},en-9,A1,3,3,3")
     assert page.status_code == 422
     assert "line 2, column mwe_sense: a mark is a number from 0 to 3, not 4" in page.text
-    assert "line 3, column item: en-9 is no item of this task" in page.text
+    assert "line 3, column item: en-9 is not an item of this task" in page.text
     assert 'value="paper"' in page.text
     page = bring(f"{systems['alpha']},en-1,A1,3,3,3")
     assert page.url.path == f"{JUDGING}/paper"

@@ -216,7 +216,7 @@ def test_the_report_says_how_what_is_undefined_counts_in_the_mean(
     page = f"/submissions/{submission}/report"
     found = browser.get(page, params={"view": view}).text
     markup.check(found)
-    assert "In the mean, a language that was not submitted counts 0, " in found
+    assert "In the mean, a language that was not submitted counts as 0, " in found
     assert words in found
 
 

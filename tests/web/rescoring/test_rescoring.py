@@ -190,7 +190,7 @@ def test_a_form_that_is_wrong_keeps_what_was_typed(desk: httpx.Client, entered: 
     token = csrf_of(desk.get(PAGE).text)
     wrong = desk.post(PAGE, data={"note": "A reason", "gold_version": version, "csrf_token": token})
     assert wrong.status_code == 422
-    assert "is no version." in wrong.text
+    assert "is not a version." in wrong.text
     assert 'value="A reason"' in wrong.text
     assert desk.post(PAGE, data={"note": NOTE}).status_code == 403, "a form without its token"
 

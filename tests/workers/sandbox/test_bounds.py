@@ -263,7 +263,7 @@ def test_gold_that_a_killed_worker_laid_out_is_removed_by_the_next_run(
     place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if os.geteuid() != 0:
-        pytest.skip("only a worker of root lays out copies")
+        pytest.skip("only a worker run by root makes copies")
     gone = subprocess.Popen(["true"])
     gone.wait()
     folder = tmp_path / "memory"

@@ -276,7 +276,7 @@ def test_no_network_is_reached(place: Place) -> None:
 def test_a_worker_of_root_gives_up_being_root_before_bubblewrap_starts(place: Place) -> None:
     """Seen from outside: every process of the sandbox belongs to the user of sandboxes."""
     if os.geteuid() != 0:
-        pytest.skip("only a worker of root has something to give up")
+        pytest.skip("only a worker run by root has something to give up")
     marker = "evergold-marker-4711"
     users: set[int] = set()
     stop = threading.Event()

@@ -14,9 +14,9 @@ from workers.sandbox import Ended
         ("os.symlink('/app/input/ref/gold.txt', 'scores.json')", "cannot be read: Too many levels of symbolic links"),
         ("os.symlink('/etc/passwd', 'scores.json')", "cannot be read: Too many levels of symbolic links"),
         ("os.symlink('scores.json', 'scores.json')", "cannot be read: Too many levels of symbolic links"),
-        ("open('x', 'w').write('x'); os.link('x', 'scores.json')", "is no plain file with one name"),
-        ("os.mkfifo('scores.json')", "is no plain file with one name"),
-        ("os.mkdir('scores.json')", "is no plain file with one name"),
+        ("open('x', 'w').write('x'); os.link('x', 'scores.json')", "is not a plain file with one name"),
+        ("os.mkfifo('scores.json')", "is not a plain file with one name"),
+        ("os.mkdir('scores.json')", "is not a plain file with one name"),
         ("socket.socket(socket.AF_UNIX).bind('scores.json')", "cannot be read: No such device or address"),
         ("open('scores.json', 'w').close(); os.chmod('scores.json', 0)", "cannot be read: Permission denied"),
     ],
@@ -65,7 +65,8 @@ def test_pages_that_are_links_are_passed_over(place: Place) -> None:
     """)
     assert outcome.page == b"page"
     assert outcome.detail == (
-        "detailed_results.html cannot be read: Too many levels of symbolic links; a.html is no plain file with one name"
+        "detailed_results.html cannot be read: Too many levels of symbolic links; "
+        "a.html is not a plain file with one name"
     )
 
 
@@ -75,7 +76,7 @@ def test_names_that_hurt_are_shown_safely(place: Place) -> None:
         os.mkfifo(b"/app/output/\x1b[2J\xff\n.html")
     """)
     assert outcome.ended is Ended.FINISHED
-    assert outcome.detail == "�[2J��.html is no plain file with one name"
+    assert outcome.detail == "�[2J��.html is not a plain file with one name"
 
 
 def test_what_is_not_text_goes_through_as_it_is(place: Place) -> None:

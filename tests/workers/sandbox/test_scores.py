@@ -19,7 +19,7 @@ def test_scores_json_with_all_that_programs_write() -> None:
 
 
 def test_scores_txt_with_all_that_programs_write() -> None:
-    """Keys with blanks, brackets and signs; no blank after the colon; several ways to write what is no number."""
+    """Keys with blanks, brackets and signs; no blank after the colon; several ways to write what is not a number."""
     text = (
         "# a comment\ncorrect: 1\naverage:0.25\nF1 (macro) : .5\nSub-task A:-1e-3\nP@1:3\nn: +7\ntime: 12:30\n"
         "lists: [1, 2.5]\nnested: {x: 1}\nquoted: '1'\nyes: yes\nnothing:\nurl: http://a:b\n"

@@ -106,7 +106,7 @@ def test_json_is_checked_against_its_schema_and_json_lines_by_line(tmp_path: Pat
     assert found(tmp_path, "sent.zip", zipped(content), **said) == [
         'a.json: [1].id: "2" is not of type "integer"',
         'b.jsonl, line 3: form: "A" does not match "^[a-z]+$"',
-        "b.jsonl, line 4: this is not JSON: NaN is no number in JSON",
+        "b.jsonl, line 4: this is not JSON: NaN is not a number in JSON",
         "b.jsonl, line 5: this is not JSON: Expecting value, column 10",
     ]
 
