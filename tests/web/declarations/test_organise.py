@@ -285,7 +285,17 @@ def test_a_story_sets_the_keys_of_who_sees_what(ada: Linguist) -> None:
     told = ada.browser.get(f"{place}/part", params={"at": at}).text
     assert "Your own settings" in told, "a key that was changed beside the same story counts"
     ada.say(place, at, story="open")
-    assert "visibility" not in ada.browser.get(place).text.split('id="yaml"', 1)[1].split("</textarea>", 1)[0]
+    assert "visibility" not in yaml_of(ada, place)
+    assert "private_part" not in yaml_of(ada, place)
+    ada.say(place, at, story="live")
+    assert "private_part" in yaml_of(ada, place), "it has the same keys as the one before, and divides the items"
+    ada.say(place, at, story="open")
+    assert "private_part" not in yaml_of(ada, place)
+
+
+def yaml_of(ada: Linguist, place: str) -> str:
+    """The declaration as the overview shows it."""
+    return ada.browser.get(place).text.split('id="yaml"', 1)[1].split("</textarea>", 1)[0]
 
 
 def test_phases_are_drawn_and_what_overlaps_is_told(ada: Linguist) -> None:
