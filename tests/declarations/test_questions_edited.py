@@ -24,6 +24,13 @@ def asking(place: Place) -> Place:
     return place
 
 
+def test_the_words_that_a_field_of_numbers_takes_stand_beside_it(asking: Place) -> None:
+    fields = [field for part in parts(asking.present().document) for field in part.fields]
+    hints = {field.hint for field in fields if field.name.endswith(".visibility.precision")}
+    assert len(hints) == 1
+    assert hints.pop().startswith("A number, or full. Empty: ")
+
+
 def test_what_is_asked_has_fields_of_its_own(asking: Place) -> None:
     found = [part for part in parts(asking.present().document) if part.title == "Questions at registration"]
     assert [field.name for field in found[0].fields] == [

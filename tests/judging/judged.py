@@ -49,6 +49,8 @@ BETA: Texts = {
 GAMMA: Texts = {
     "en": {"en-1": "", "en-2": "My brother is a night owl.", "en-3": "He felt poorly all week."},
 }
+#: Why a language that was entered has no BERTScore.
+NO_MODEL = "no model reads it"
 
 
 def add_task(engine: Engine, sentences: Texts = SENTENCES) -> None:
@@ -78,7 +80,7 @@ def stored(files: Mapping[str, object]) -> str:
 
 
 def enter(engine: Engine, user: User, texts: Texts, bertscores: Mapping[str, float]) -> UUID:
-    """A system's paraphrases, submitted and scored: BERTScore by language; those not entered have none."""
+    """A system's paraphrases, submitted and scored: BERTScore by language; one that is left out has none."""
     files = {
         f"{language.upper()}/test.system.json": [
             {"source_sent_id": id_, "prediction": text} for id_, text in items.items()
@@ -90,7 +92,9 @@ def enter(engine: Engine, user: User, texts: Texts, bertscores: Mapping[str, flo
     upload = StoredFile(sha256, size)
     accepted = world.submit(engine, user, stored=upload, method=f"method of {user.username}")
     scores = [
-        Score("bertscore", language, bertscores.get(language), None if language in texts else NOT_ENTERED, "s")
+        Score("bertscore", language, bertscores[language], None, "s")
+        if language in bertscores
+        else Score("bertscore", language, None, NO_MODEL if language in texts else NOT_ENTERED, "s")
         for language in SENTENCES
     ]
     macro = sum(bertscores.values()) / len(SENTENCES)

@@ -113,8 +113,7 @@ def _looked_at(server: Server, user: User, blueprint_id: int) -> tuple[Blueprint
 
 def _elements(document: Document, name: str) -> list[tuple[str, str]]:
     """Return title and address of the list elements that have a page of their own."""
-    field = next((one for one in forms.fields_of(document, ()) if one.name == name), None)
-    return list(field.parts) if field is not None and field.kind == "list" else []
+    return list(next(one.parts for one in forms.fields_of(document, ()) if one.name == name))
 
 
 def _tasks_by_phase(document: Document) -> dict[str, list[str]]:

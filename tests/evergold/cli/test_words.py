@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from evergold.cli import run
+from evergold.cli.look import _full_title
 from evergold.cli.output import Code
 from evergold.cli.parts import entries
 from evergold.cli.submissions import show_submission
@@ -22,6 +23,12 @@ def _own_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EVERGOLD_SERVER", "http://127.0.0.1:9")
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
     monkeypatch.setattr(http, "BRIEF", ())
+
+
+def test_a_column_is_named_by_metric_and_title_once_each_and_by_its_title_where_a_board_names_no_metric() -> None:
+    named = [("Macro F1", "English"), ("Macro F1", "Macro F1"), ("", "English")]
+    said = [_full_title({"metric_title": metric, "title": title}) for metric, title in named]
+    assert [*said, _full_title({"title": "English"})] == ["Macro F1 · English", "Macro F1", "English", "English"]
 
 
 @pytest.mark.parametrize(

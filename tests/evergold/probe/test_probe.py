@@ -71,6 +71,19 @@ def test_submission_of_word_vectors_is_valid_and_written_once(
     assert run(line) == Code.ERROR
 
 
+def test_items_that_cannot_be_read_are_told_by_line_with_the_code_of_such_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, items = vectors(tmp_path / "words.vec", "peixe 1 0 1\n"), tmp_path / "items.csv"
+    items.write_text("ID,Sentence\n1,Este\n")
+    into = tmp_path / "mine.npz"
+    assert run(["probe", "--model", str(model), "--items", str(items), "--into", str(into)]) == Code.GOLD
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == "Error: The submission cannot be made:"
+    assert said[1].startswith("  line 1")
+    assert not into.exists()
+
+
 def test_submission_of_an_encoder_is_valid_and_its_compound_knows_its_sentence(tmp_path: Path) -> None:
     """The golden probes change the sentence around the compound and nothing in it: a contextual model gives the
     compound another vector, a near one."""

@@ -108,6 +108,17 @@ def test_what_cannot_be_an_image_leaves_the_text_as_it_is(
     assert name not in overview
 
 
+def test_an_image_is_no_larger_than_other_uploads(
+    site: Site, ada: Linguist, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = image(size=(200, 200))
+    monkeypatch.setattr(site.settings, "upload_limit_bytes", len(content) - 1)
+    refused = send(ada, f"{place}/images?at=", "a.png", content, text="description", alt="A cat")
+    assert refused.status_code == 413
+    monkeypatch.setattr(site.settings, "upload_limit_bytes", len(content))
+    assert "![A cat](a.png)" in send(ada, f"{place}/images?at=", "a.png", content, text="description", alt="A cat").text
+
+
 def test_only_texts_in_markdown_take_images(ada: Linguist, place: str) -> None:
     at = "phases/0/tasks/main/baselines/0"
     assert "An image" not in text_of(ada.browser.get(f"{place}/part", params={"at": at}).text)

@@ -14,7 +14,8 @@ from app.base.api_links import API
 from app.base.db import reading, writing
 from app.base.storage import storage_of, stored_name
 from app.competitions.find import find_competition
-from app.models import Blueprint, Competition, GoldVersion, Right, Role, Stage, User
+from app.declarations.revisions.kept import present_revision
+from app.models import Blueprint, Competition, GoldVersion, RevisionSource, Right, Role, Stage, User
 from app.people.rights import grant_role, has_role, revoke_role
 from app.web.http.arrival import BODY_LIMIT_BYTES
 from tests.rich_world import fresh
@@ -102,7 +103,9 @@ def test_everything_that_is_declared_can_be_changed_later(site: Site, ada: Lingu
     applied = ada.send(f"{place}/build", action="apply", previewed=previewed, note="Portuguese apart")
     assert applied.url.path == "/competitions/irony/history/2"
     with reading(site.engine) as session:
-        assert len(find_competition(session, "irony").boards[0].columns) == 3
+        found = find_competition(session, "irony")
+        assert len(found.boards[0].columns) == 3
+        assert present_revision(session, found).source == RevisionSource.EDIT
         assert session.scalars(fresh(Blueprint)).all() == []
 
 
@@ -285,7 +288,17 @@ def test_a_story_sets_the_keys_of_who_sees_what(ada: Linguist) -> None:
     told = ada.browser.get(f"{place}/part", params={"at": at}).text
     assert "Your own settings" in told, "a key that was changed beside the same story counts"
     ada.say(place, at, story="open")
-    assert "visibility" not in ada.browser.get(place).text.split('id="yaml"', 1)[1].split("</textarea>", 1)[0]
+    assert "visibility" not in yaml_of(ada, place)
+    assert "private_part" not in yaml_of(ada, place)
+    ada.say(place, at, story="live")
+    assert "private_part" in yaml_of(ada, place), "it has the same keys as the one before, and divides the items"
+    ada.say(place, at, story="open")
+    assert "private_part" not in yaml_of(ada, place)
+
+
+def yaml_of(ada: Linguist, place: str) -> str:
+    """The declaration as the overview shows it."""
+    return ada.browser.get(place).text.split('id="yaml"', 1)[1].split("</textarea>", 1)[0]
 
 
 def test_phases_are_drawn_and_what_overlaps_is_told(ada: Linguist) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 from typing import Any
 from urllib.parse import urlencode
@@ -16,10 +17,12 @@ from app.base.storage import local_file, storage_of
 from app.boards.leaderboard import is_same_question
 from app.competitions.find import find_competition
 from app.declarations.revisions.kept import present_revision
+from app.declarations.setup.boards import rank_of, shown_metrics
 from app.gold.versions import list_gold
 from app.models import Right, Role, Stage, User
 from app.people.rights import grant_role
-from tests.web.declarations.linguist import Linguist
+from tests.sealed import make_key
+from tests.web.declarations.linguist import Linguist, version_of
 from tests.web.reading import text_of
 from tests.web.site import Site, log_in
 from tests.whole import open_to_organisers, work
@@ -64,6 +67,25 @@ def send_items(ada: Linguist, place: str, answers: dict[str, str], content: byte
 def document_of(site: Site, name: str) -> dict[str, Any]:
     with reading(site.engine) as session:
         return present_revision(session, find_competition(session, name)).document
+
+
+def grant_to(site: Site, username: str, *rights: Right) -> None:
+    """Let somebody organise the draft with these rights alone."""
+    with writing(site.engine) as session:
+        user = session.scalars(select(User).where(User.username == username)).one()
+        found = find_competition(session, "praise-or-insulte")
+        grant_role(session, found, user, Role.ORGANISER, site.now, actor=None, rights=rights)
+
+
+def rewrite(ada: Linguist, document: dict[str, Any]) -> None:
+    """Apply another declaration of the draft, as somebody does who knows the keys."""
+    place = ada.send("/competitions/praise-or-insulte/rewrite").url.path
+    declared = json.dumps({"version": 1, "competitions": [document]})
+    ada.send(f"{place}/yaml", yaml=declared, version=version_of(ada.browser.get(place).text))
+    shown = ada.send(f"{place}/build", action="preview").text
+    previewed = shown.split('name="previewed" value="', 1)[1].split('"', 1)[0]
+    applied = ada.send(f"{place}/build", action="apply", previewed=previewed, note="By hand")
+    assert "/history/" in applied.url.path, text_of(applied.text)
 
 
 def test_the_kind_of_answers_makes_a_draft_with_an_address_from_its_title(site: Site, ada: Linguist) -> None:
@@ -116,6 +138,42 @@ def test_items_and_columns_become_options_board_and_baselines(site: Site, ada: L
     assert files == {"items.csv", "baseline-majority.csv", "baseline-random.csv"}
     page = text_of(ada.browser.get(f"{place}/files").text)
     assert "en 8 · pt 8" in page
+
+
+def test_another_metric_ranks_where_the_same_ones_stay_ticked(site: Site, ada: Linguist) -> None:
+    place = begun(ada)
+    send_items(ada, place, COLUMNS)
+    before = document_of(site, "praise-or-insulte")
+    first, second, *_ = shown = shown_metrics(before)
+    ticked = {f"metric.{name}": "yes" for name in shown}
+    for ranking in (second, first):
+        assert ada.send(f"{place}/metrics", **ticked, ranking=ranking).status_code == 200
+        document = document_of(site, "praise-or-insulte")
+        assert rank_of(document)[0] == ranking
+        assert set(shown_metrics(document)) == set(shown)
+
+
+def test_steps_show_the_first_task_though_another_is_beside_it_and_nothing_without_items(
+    site: Site, ada: Linguist
+) -> None:
+    """Somebody who knows the keys has added a second task, then taken the items away from the first one."""
+    make_key(site.engine)
+    place = begun(ada)
+    send_items(ada, place, COLUMNS)
+    document = document_of(site, "praise-or-insulte")
+    first, phase = document["tasks"][0], document["phases"][0]
+    document["tasks"].append({**first, "name": "second", "title": "The second task"})
+    phase["tasks"]["second"] = {"items": phase["tasks"]["main"]["items"]}
+    rewrite(ada, document)
+    page = ada.browser.get(f"{place}/files").text
+    assert "data-gold-form" in page
+    assert 'name="also"' not in page, "gold is sent to this task alone"
+
+    assert "✓ The file passes the check" in text_of(ada.browser.get(f"{place}/rehearse").text)
+    document = document_of(site, "praise-or-insulte")
+    del document["phases"][0]["tasks"]["main"]["items"]
+    rewrite(ada, document)
+    assert "The format is checked once there are items." in text_of(ada.browser.get(f"{place}/rehearse").text)
 
 
 def test_without_scripts_columns_are_read_from_the_items(site: Site, ada: Linguist) -> None:
@@ -277,7 +335,10 @@ def test_without_scripts_a_worker_reads_the_columns_of_gold(
         assert "on the half of the items that the live board shows" in metrics
 
         dates = {"phase.0.start": "2027-03-27T12:00", "phase.0.end": "2027-03-28T12:00", "phase.0.zone": "UTC"}
-        assert ada.send(f"{place}/phases", **dates, add="post-evaluation").status_code == 200
+        with log_in(site, "edith") as browser_of_editor:
+            grant_to(site, "edith", Right.EDIT, Right.GOLD)
+            edith = Linguist(browser_of_editor, "edith")
+            assert edith.send(f"{place}/phases", **dates, add="post-evaluation").status_code == 200
         work(site)
         with reading(site.engine) as session:
             first, later = (phase.phase_tasks[0] for phase in find_competition(session, "praise-or-insulte").phases)
@@ -349,14 +410,12 @@ def test_publish_opens_once_nothing_is_missing_and_a_rehearsal_shows_every_view(
         scored = re.compile(r"\b0\.\d{3}\b")
         assert scored.search(text_of(ada.browser.get(f"{place}/metrics").text))
         with log_in(site, "edith") as browser_of_editor:
-            with writing(site.engine) as session:
-                edith = session.scalars(select(User).where(User.username == "edith")).one()
-                mine = find_competition(session, "praise-or-insulte")
-                grant_role(session, mine, edith, Role.ORGANISER, site.now, actor=None, rights=(Right.EDIT, Right.GOLD))
+            grant_to(site, "edith", Right.EDIT, Right.GOLD)
             for step in ("metrics", "board", "rehearse"):
                 answer = browser_of_editor.get(f"{place}/{step}")
                 assert answer.status_code == 200
                 assert not scored.search(text_of(answer.text)), "scores tell of gold"
+                assert "Test team" not in answer.text, "nor is anything said of a board with them"
         ada.send(f"{place}/visibility", **{"story.0": "sealed"})
         sealed = text_of(ada.browser.get(f"{place}/rehearse").text)
         assert "The board is hidden." in sealed

@@ -334,11 +334,13 @@ def test_slices_that_boards_hide_are_hidden_here_too(site: Site, systems: dict[s
 def test_a_figure_is_of_scores_that_are_there_and_says_who_lacks_one(
     site: Site, olga: Person, systems: dict[str, UUID]
 ) -> None:
-    """Nobody judged Portuguese, then only what alpha made of it."""
+    """Nobody judged Portuguese, then only what alpha made of it, and delta, which no metric has scored in it."""
+    delta = judging.enter(site.engine, world.add_user(site.engine, "delta"), judging.BETA, {"en": 0.6})
     english = three_systems(systems)[:4]
     page = ROUNDS.removeprefix("/api/v1")
     assert bring(olga, *english, name="english").status_code == 200
-    assert bring(olga, *english, f"{systems['alpha']},pt-1,A1,1,1,1", name="both").status_code == 200
+    judged = [f"{one},pt-1,A1,1,1,1" for one in (systems["alpha"], delta)]
+    assert bring(olga, *english, *judged, name="both").status_code == 200
     files = {
         name: re.findall(r'href="(/[^"]+/figures/[^"?]+)', olga.client.get(f"{page}/{name}").text)
         for name in ("english", "both")
@@ -346,7 +348,9 @@ def test_a_figure_is_of_scores_that_are_there_and_says_who_lacks_one(
     assert [path.rpartition("/")[2] for path in files["english"]] == ["human-en.svg"]
     assert [olga.client.get(path).status_code for path in files["both"]] == [200] * 3
     (portuguese,) = [path for path in files["both"] if path.endswith("/human-pt.svg")]
-    assert re.search(r"Beta: method of beta: not drawn, human score [^.;]+", olga.client.get(portuguese).text)
+    figure = olga.client.get(portuguese).text
+    assert re.search(r"Beta: method of beta: not drawn, human score [^.;]+", figure)
+    assert f"Delta: method of delta: not drawn, {judging.NO_MODEL}" in figure
 
 
 def test_rounds_start_in_tasks_of_paraphrases_alone(site: Site, olga: Person) -> None:

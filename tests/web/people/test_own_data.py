@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import json
 import re
+import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -20,7 +22,7 @@ from app.competitions.find import find_competition
 from app.models import AuditEntry, DataArchive, TokenScope, User
 from app.people import auth
 from app.privacy.erasing import NEUTRAL_NAME
-from evergold.cli import run
+from evergold.cli import own_data, run
 from evergold.cli.output import Code
 from tests.web.site import BOARD, PASSWORD, Person, Site, csrf_of, log_in, run_of, without_log
 from tests.world import COMPETITION, DAY, NOW, score
@@ -277,6 +279,24 @@ def test_commands_fetch_the_archive_once_it_is_ready(
     assert run(["my-data"]) == Code.OK
     assert "Wrote evergold-ada.zip" in capsys.readouterr().out
     assert "account.json" in zipfile.ZipFile(shell / "evergold-ada.zip").namelist()
+
+
+def test_the_command_waits_between_its_questions_and_no_longer_than_it_was_told(
+    site: Site, shell: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker makes the archive during the first pause; meanwhile nobody asks the server again and again."""
+    paused: list[float] = []
+
+    def pause(seconds: float) -> None:
+        paused.append(seconds)
+        make_archives(site)
+
+    monkeypatch.setattr(own_data, "_PAUSE_SECONDS", 100.0)
+    monkeypatch.setattr(own_data, "time", SimpleNamespace(monotonic=time.monotonic, sleep=pause))
+    assert run(["my-data", "--wait", "60"]) == Code.OK
+    assert "Wrote evergold-ada.zip" in capsys.readouterr().out
+    (seconds,) = paused
+    assert 0 < seconds <= 60
 
 
 def test_commands_consent(site: Site, asked: None, shell: Path, capsys: pytest.CaptureFixture[str]) -> None:

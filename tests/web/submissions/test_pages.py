@@ -12,12 +12,14 @@ import pytest
 from sqlalchemy import select
 
 from app.base.db import reading, writing
+from app.base.packing import packed
 from app.competitions.find import find_competition
-from app.models import ScoringRun, User
+from app.models import CompetitionTask, ScoringRun, User
 from app.people import auth
 from app.runs.claims import claim_run
 from app.runs.outcomes import record_rejection
 from evergold.scoring.errors import Problems
+from evergold.scoring.program.options import Audience
 from evergold.scoring.tables.row_problems import Fault, note_faults
 from tests import world
 from tests.beside import add_other_task
@@ -329,3 +331,25 @@ def test_my_submissions_are_paged(site: Site) -> None:
     markup.check(page)
     assert len(rows_of(page)) == 10
     assert 'rel="next"' not in page
+
+
+def test_the_log_of_a_program_is_shown_with_its_page_where_it_made_one(site: Site) -> None:
+    with log_in(site) as browser:
+        with reading(site.engine) as session:
+            ada = session.scalars(select(User).where(User.username == "ada")).one()
+        submission_id = enter(site.engine, ada, 0.5)
+        with writing(site.engine) as session:
+            task = session.get_one(CompetitionTask, world.the_phase_task(session).task_id)
+            shown = {"stdout": Audience.TEAMS, "details": Audience.TEAMS}
+            task.task_type, task.options = "program", {"metrics": [{"name": "f1", "title": "F1"}], "shown": shown}
+        pages = list[str]()
+        for log in ({"stdout": "read 3 lines"}, {"stdout": "read 3 lines", "page": "<p>A <b>map</b></p>"}):
+            with writing(site.engine) as session:
+                run = session.scalars(select(ScoringRun).where(ScoringRun.submission_id == submission_id)).one()
+                run.program_log = packed(log)
+            pages.append(browser.get(f"/submissions/{submission_id}").text)
+    without, with_one = pages
+    assert all("read 3 lines" in page for page in pages)
+    assert "Its page" not in without
+    assert "<summary>Its page</summary>" in with_one
+    assert "A <b>map</b>" in with_one
