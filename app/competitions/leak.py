@@ -241,7 +241,8 @@ LEVEL_WORDS = {Level.GREEN: "well hidden", Level.FAIR: "partly readable", Level.
 
 def leak_words(leak: Leak) -> str:
     """Describe the leak in one sentence for organisers."""
-    sent = "any number of" if leak.submissions is None else f"{leak.submissions:,}"
+    times = "time" if leak.submissions == 1 else "times"
+    sent = f"{'any number of' if leak.submissions is None else f'{leak.submissions:,}'} {times}"
     shown = f"{leak.scores} score{'' if leak.scores == 1 else 's'}"
     digits = "all decimals" if leak.decimals is None else f"{leak.decimals} decimals"
     sentence = f"a submission reveals at most {leak.bits:.1f} bits ({shown}, {digits}), a team may submit {sent}"

@@ -154,7 +154,9 @@ def remove_member(act: UserAct, competition: Competition, username: str) -> None
     team = team_of_captain(session, competition, act.user)
     member = _member(session, team, username)
     if member.user_id == act.user.id:
-        raise InvalidForm("Please correct what is marked.", fields={"username": "That is you: leave the team instead."})
+        raise InvalidForm(
+            "Please correct what is marked.", fields={"username": "You cannot remove yourself: leave the team instead."}
+        )
     _leave(act, competition, team, member.user)
     end_invitations(session, team, act.now)
 

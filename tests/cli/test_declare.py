@@ -125,7 +125,7 @@ def test_check_says_what_scores_tell_of_hidden_gold(evergold: Evergold, tmp_path
         line for line in out.splitlines() if line.startswith("gold that scores reveal: demo/practice/detection")
     )
     assert "3 items with 3 bits; a submission reveals at most 2.0 bits (1 score, 4 decimals)" in told
-    assert "a team may submit 10: one team can read" in told
+    assert "a team may submit 10 times: one team can read" in told
     assert "one team can read up to 100 % of the gold, 10 teams up to 100 % (warning: readable)" in told
     assert "Better: private_part: {share: 0.5, …} (nothing)" in told
     _, out, _ = evergold("check", "--phases", folder.phases, *gold, "--json")

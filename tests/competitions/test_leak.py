@@ -106,7 +106,7 @@ def test_intervals_and_tests_count_where_they_are_shown_while_the_phase_is_open(
 def test_without_a_limit_or_an_end_everything_can_be_read() -> None:
     found = leak(total=None, ends=False)
     assert (found.submissions, found.share) == (None, 1.0)
-    assert "may send any number of" in leak_words(found)
+    assert "may submit any number of times" in leak_words(found)
 
 
 def test_a_phase_has_as_many_days_weeks_and_months_as_it_touches() -> None:

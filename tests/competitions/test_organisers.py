@@ -94,7 +94,11 @@ def test_administrators_have_no_bound(sqlite_engine: Engine) -> None:
 @pytest.mark.parametrize("rule", ["anybody", "approved", "admins"])
 def test_who_may_not_is_told_what_to_do(sqlite_engine: Engine, rule: Rule) -> None:
     ada = add_user(sqlite_engine, "ada", is_confirmed=False)
-    said = {"anybody": "Confirm your e-mail address first", "approved": "they approve who organises", "admins": "alone"}
+    said = {
+        "anybody": "Confirm your e-mail address first",
+        "approved": "they approve who organises",
+        "admins": "Only administrators",
+    }
     with pytest.raises(Forbidden, match=said[rule]):
         check_may_create(ada, rule)
 

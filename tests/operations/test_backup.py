@@ -496,7 +496,7 @@ def test_the_commands_make_and_restore_a_backup(
 ) -> None:
     target = tmp_path / "server.tar"
     assert run(["backup", str(target)]) == Code.OK
-    assert "keep them apart" in capsys.readouterr().err
+    assert "back them up separately" in capsys.readouterr().err
     assert tarfile.is_tarfile(target)
     assert run(["backup", str(target)]) == Code.ERROR
     assert "never written over another" in capsys.readouterr().err

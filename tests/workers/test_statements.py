@@ -82,10 +82,10 @@ def test_what_children_need_is_loaded_before_they_are_forked_and_never_looked_th
     """So that they share it: the collector writes into all that it looks at."""
     done: list[object] = []
     monkeypatch.setattr(celery_app, "TASKS", SimpleNamespace(get=done.append))
-    steps = {name: lambda *_, name=name: done.append(name) for name in ("collect", "freeze", "set_threshold")}
+    steps = {name: lambda *_, name=name: done.append(name) for name in ("collect", "freeze")}
     monkeypatch.setattr(celery_app, "gc", SimpleNamespace(**steps))
     worker_init.send(sender=None)
-    assert done == ["idiom-detection", "collect", "freeze", "set_threshold"]
+    assert done == ["idiom-detection", "collect", "freeze"]
     pool = get_engine(get_settings().database_address).pool
     assert isinstance(pool, QueuePool)
     assert pool.checkedin() == 0, "a child would have the connection, too"

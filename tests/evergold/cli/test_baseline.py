@@ -29,7 +29,7 @@ def test_submission_is_written_with_the_options_of_the_competition(
     assert "a valid submission" in capsys.readouterr().out
     assert into.read_text(encoding="utf-8").splitlines()[:2] == ["ID,Language,Setting,Label", "3,EN,one_shot,0"]
     assert run(line) == Code.ERROR
-    assert "there is" in capsys.readouterr().err
+    assert "exists already" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
