@@ -54,7 +54,7 @@ def test_json_that_is_none_is_refused(site: Site) -> None:
     with site.client() as client:
         json = {"Content-Type": "application/json"}
         cut = check_shape(client.post("/api/v1/register", content=b"{", headers=json), 422, "invalid_request")
-        assert cut["error"]["details"]["fields"] == {"body": "Is no valid JSON."}
+        assert cut["error"]["details"]["fields"] == {"body": "Is not valid JSON."}
         check_shape(client.post("/api/v1/register", content=b"\xf6\x1c\xa5", headers=json), 422, "invalid_request")
         check_shape(client.post("/api/v1/register", content=b"x=1"), 422, "invalid_request")
 

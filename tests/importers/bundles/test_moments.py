@@ -89,13 +89,13 @@ def test_the_question_names_both_days() -> None:
 @pytest.mark.parametrize(
     ("written", "words"),
     [
-        ("soon", "no date"),
+        ("soon", "not a date"),
         ("2024-02-30 00:00 UTC", "no such date"),
         ("31-31-2024", "no such date"),
         ("2024-12-31 25:00 UTC", "no such time"),
         ("2024-12-31 24:00 UTC", "23:59"),
-        ("2024-12-31 12:00 EST", "no time zone"),
-        ("2024-12-31 12:00 +19:00", "no time zone"),
+        ("2024-12-31 12:00 EST", "not a time zone"),
+        ("2024-12-31 12:00 +19:00", "not a time zone"),
         ("1024-12-31 12:00 UTC", "year"),
         ("2024-03-31 02:30 Europe/Paris", "put forward"),
         ("2024-10-27 02:30 Europe/Paris", "comes twice"),

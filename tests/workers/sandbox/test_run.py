@@ -152,7 +152,7 @@ def test_image_needs_containers_and_environment_must_be_built(place: Place, monk
     program = Program(place.program, ("true",))
     with pytest.raises(SandboxUnavailable, match="EVERGOLD_SANDBOX_CONTAINERS"):
         run(program, place.gold, place.submission, Environment(image=f"a@sha256:{'0' * 64}"), LIMITS)
-    with pytest.raises(SandboxUnavailable, match="is no environment"):
+    with pytest.raises(SandboxUnavailable, match="is not an environment"):
         run(program, place.gold, place.submission, Environment(place.folder), LIMITS)
     with pytest.raises(SandboxUnavailable, match="the default environment is not built here"):
         run(program, place.gold, place.submission, Environment(), LIMITS)
