@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 
 import pytest
 from sqlalchemy import Engine, select
+from sqlalchemy.orm import Session
 
 from app.base.config import get_settings
 from app.base.db import reading, writing
@@ -86,6 +87,13 @@ def say_all(engine: Engine, user: User, language: str = "en", marks: str = "333"
         say(
             engine, user, text_id, language, **dict(zip(("mwe_sense", "rest_sense", "naturalness"), marks, strict=True))
         )
+
+
+def appoint_annotator(session: Session, organiser: User, username: str, language: str) -> None:
+    """Let an organiser appoint somebody to the round."""
+    competition, _ = judging.places(session)
+    act = UserAct(session, organiser, NOW, get_settings())
+    appoint(act, competition, judging.the_round(session), language=language, username=username)
 
 
 def text_with(engine: Engine, paraphrase: str) -> int:
@@ -250,13 +258,7 @@ def test_who_is_dismissed_leaves_marks_behind(engine: Engine, systems: dict[str,
     with pytest.raises(NotFound):
         sheet(engine, anna)
     with writing(engine) as session:  # asked again, they go on where they were
-        appoint(
-            UserAct(session, olga, NOW, get_settings()),
-            competition,
-            judging.the_round(session),
-            language="en",
-            username="anna",
-        )
+        appoint_annotator(session, olga, "anna", "en")
     assert sheet(engine, anna).done == 6
 
 
@@ -337,14 +339,7 @@ def test_two_tabs_at_once_make_one_judgement(engine: Engine, started: JudgingRou
 def test_annotators_know_nothing_of_each_other(engine: Engine, started: JudgingRound, olga: User, anna: User) -> None:
     ben = world.add_user(engine, "ben")
     with writing(engine) as session:
-        competition, _ = judging.places(session)
-        appoint(
-            UserAct(session, olga, NOW, get_settings()),
-            competition,
-            judging.the_round(session),
-            language="en",
-            username="ben",
-        )
+        appoint_annotator(session, olga, "ben", "en")
     say_all(engine, anna)
     assert (sheet(engine, ben).done, sheet(engine, ben).marks) == (0, {})
     assert set(sheet(engine, ben).text_ids) == set(sheet(engine, anna).text_ids)
@@ -420,14 +415,7 @@ def test_boards_show_human_scores_from_the_day_they_are_published(
 ) -> None:
     judging.start(engine, olga, annotators={"anna": "en"})
     with writing(engine) as session:
-        competition, _ = judging.places(session)
-        appoint(
-            UserAct(session, olga, NOW, get_settings()),
-            competition,
-            judging.the_round(session),
-            language="pt",
-            username="anna",
-        )
+        appoint_annotator(session, olga, "anna", "pt")
     say_all(engine, anna, "en")
     say_all(engine, anna, "pt", "000")
     before = world.board_version_number(engine)
@@ -546,12 +534,5 @@ def test_who_is_asked_to_judge_gets_a_mail_with_the_page_where_it_begins(
     assert mail.recipient == anna.email
     assert f"/competitions/{COMPETITION}/judging/human/items/en\n" in mail.body
     with writing(engine) as session:
-        competition, _ = judging.places(session)
-        appoint(
-            UserAct(session, olga, NOW, get_settings()),
-            competition,
-            judging.the_round(session),
-            language="en",
-            username="anna",
-        )
+        appoint_annotator(session, olga, "anna", "en")
         assert len(session.scalars(select(OutgoingMail)).all()) == 1, "once more changes nothing"

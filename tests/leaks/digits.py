@@ -56,5 +56,5 @@ def _values(planted: Hidden) -> list[float]:
 
 
 def _ends(planted: Hidden) -> list[float]:
-    """As `place` keeps them."""
+    """Return the ends of intervals that `place` plants."""
     return [end for one in _values(planted) for end in (one * 0.97, one * 0.99 + 0.01)]

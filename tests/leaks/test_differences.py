@@ -161,10 +161,10 @@ def test_what_is_hidden_makes_no_difference(unscored: Place, pair: Pair, pytestc
     told = [what for role, what in different if role == "organiser" and what.startswith("webhook for organisers")]
     assert told or pair.private or pair.sure, "and so are their webhooks"
     if pair.untold is not None:
-        _check_untold(one, pair.untold)
+        _check_only_organisers_read(one, pair.untold)
 
 
-def _check_untold(answers: Mapping[tuple[str, str], str], tells: Tells) -> None:
+def _check_only_organisers_read(answers: Mapping[tuple[str, str], str], tells: Tells) -> None:
     """No answer has such a number, but those to organisers."""
     found = {asked: told for asked, answer in answers.items() if (told := telling(answer, tells))}
     assert {asked: told for asked, told in found.items() if asked[0] != "organiser"} == {}

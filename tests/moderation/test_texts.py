@@ -134,14 +134,14 @@ def second_texts(here: World) -> list[tuple[TextKind, str]]:
 
 
 def versions_next_door(engine: Engine) -> list[int]:
-    """Of all boards of the neighbours, by which visitors know whether one has changed."""
+    """The versions of all boards of the neighbours: visitors see by them whether one has changed."""
     with reading(engine) as session:
         door = find_competition(session, NEIGHBOURS)
         return [one.board_version for phase in door.phases for one in phase.phase_tasks]
 
 
 def cards(engine: Engine) -> dict[int, Any]:
-    """What all cards say, those next door, too."""
+    """The contents of all cards, including those of the neighbours."""
     with reading(engine) as session:
         return {one.id: one.document for one in session.scalars(select(CardVersion))}
 
@@ -164,7 +164,7 @@ def test_a_text_is_reported_once_by_each_and_told_once_to_those_who_decide(here:
     assert len(set(made.values())) == 5
     assert {kind: tell(here, here.bob, kind, which, "again") for kind, which in here.texts} == made
     assert tell(here, here.ada, QUESTION, str(here.question)) not in made.values()
-    told = told_of(here.engine)
+    told = report_mails(here.engine)
     with reading(here.engine) as session:
         rows = session.scalars(select(TextReport).order_by(TextReport.id)).all()
     messages, submissions = (people[right].email for right in (Right.MESSAGES, Right.SUBMISSIONS))
@@ -176,15 +176,15 @@ def test_a_text_is_reported_once_by_each_and_told_once_to_those_who_decide(here:
     assert {one.reporter_id for one in rows} == {here.ada.id, here.bob.id}
     others = [tell(here, here.bob, kind, which) for kind, which in second_texts(here) if which != "Bob"]
     assert not {*others} & {*made.values()}, "another text of the kind is another report"
-    assert len(told_of(here.engine)) == len(told) + len(others)
+    assert len(report_mails(here.engine)) == len(told) + len(others)
     _dismiss(here, here.root, made[QUESTION])
     carl = add_user(here.engine, "carl")
     tell(here, carl, QUESTION, str(here.question))
-    assert len(told_of(here.engine)) == len(told) + len(others) + 1, "nobody has decided about this one"
+    assert len(report_mails(here.engine)) == len(told) + len(others) + 1, "nobody has decided about this one"
     assert set(others) <= set(open_reports(here.engine))
 
 
-def told_of(engine: Engine) -> list[tuple[str, str]]:
+def report_mails(engine: Engine) -> list[tuple[str, str]]:
     """Who was told of a report, and of what kind of text."""
     with reading(engine) as session:
         mails = session.scalars(

@@ -129,7 +129,7 @@ class Site:
 
 @lru_cache(maxsize=5000)
 def _documented_at(method: str, path: str) -> list[tuple[str, frozenset[str]]]:
-    """What is at this path, and the statuses that it is said to answer with: many ask for the same."""
+    """Return the documented routes at a path with their statuses; cached, as many tests ask for the same."""
     there = _documented().get(method, ())
     return [(template, statuses) for template, paths, statuses in there if paths.fullmatch(path)]
 

@@ -447,7 +447,7 @@ def test_gold_put_ahead_is_for_phases_that_may_come_and_are_not_there(
 
 
 def first_line(site: Site, number: int = 1) -> bytes:
-    """What the sealed file of a version says of itself."""
+    """Return the header of the sealed file of a version."""
     with reading(site.engine) as session:
         version = session.scalars(fresh(GoldVersion).where(GoldVersion.number == number)).one()
         sha256 = session.scalars(select(SealedFile.sha256).where(SealedFile.id == version.sealed_file_id)).one()

@@ -335,7 +335,7 @@ def test_ranks_of_other_items_and_of_other_gold_are_kept_apart() -> None:
 
 
 def test_swaps_leave_out_what_does_not_depend_on_items() -> None:
-    """Of a constant there is no difference, whoever asks for it."""
+    """A constant has no difference, whichever score is compared with it."""
     samples = [
         Sample(one.units, one.parts, constant={("languages", "all"): 2.0})
         for one in (mean_of(np.arange(8.0)), mean_of(np.arange(8.0) ** 2))
