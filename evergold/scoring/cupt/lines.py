@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from evergold.scoring.cupt.codes import Note
 from evergold.scoring.errors import InvalidFile, Problems, Severity
-from evergold.scoring.tables.reading import decode_text, wide_fault
+from evergold.scoring.tables.reading import is_text, wide_fault
 
 _PIECE_BYTES = 1024 * 1024
 _BLANK_AT_AN_END = re.compile(rb" [\t\n]")
@@ -137,7 +137,7 @@ def _without_blanks(data: bytes, file: str | None, problems: Problems) -> bytes:
 
 def is_readable(data: bytes, file: str | None, problems: Problems) -> bool:
     """Return whether the file is text in UTF-8; if not, that is added to `problems`, and is the one thing to report."""
-    return decode_text(data, problems, file=file) is not None
+    return is_text(data, problems, file=file)
 
 
 def sentences(data: bytes, header: Header) -> Iterator[Sentence]:

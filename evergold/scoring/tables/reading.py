@@ -42,6 +42,8 @@ class TableLimits:
 
 
 TABLE_LIMITS = TableLimits()
+#: Smallest size of the pieces that `is_text` decodes.
+_PIECE_BYTES = 256 * 1024
 _COMMAS: dict[str, Any] = {"strict": True}
 _TABS: dict[str, Any] = {"strict": True, "delimiter": "\t", "quoting": csv.QUOTE_NONE}
 
@@ -114,16 +116,7 @@ def read_table(
 
 def decode_text(data: bytes, problems: Problems, *, file: str | None = None) -> str | None:
     """Decode UTF-8 text without byte-order mark, or return None with the problem: empty, binary, other encoding."""
-    if not data.strip():
-        problems.add("empty-file", "the file is empty", file=file)
-        return None
-    if wide := wide_fault(data):
-        problems.add("not-utf-8", wide, file=file)
-        return None
-    if (place := data.find(b"\0")) >= 0:
-        problems.add(
-            "not-text", "this is not a text file: it contains NUL bytes", file=file, line=_line_at(data, place)
-        )
+    if not _may_be_text(data, problems, file):
         return None
     try:
         return data.decode("utf-8-sig")
@@ -132,6 +125,39 @@ def decode_text(data: bytes, problems: Problems, *, file: str | None = None) -> 
         mark_bytes = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
         _note_undecodable(data, fault.start + mark_bytes, problems, file)
         return None
+
+
+def is_text(data: bytes, problems: Problems, *, file: str | None = None) -> bool:
+    """Return whether `decode_text` could decode the file; if not, its problem is added.
+
+    Takes no memory for a copy: decodes some whole lines at a time.
+    """
+    if not _may_be_text(data, problems, file):
+        return False
+    start = 0
+    while start < len(data):
+        end = data.find(b"\n", start + _PIECE_BYTES) + 1 or len(data)
+        try:
+            data[start:end].decode()
+        except UnicodeDecodeError as fault:
+            _note_undecodable(data, start + fault.start, problems, file)
+            return False
+        start = end
+    return True
+
+
+def _may_be_text(data: bytes, problems: Problems, file: str | None) -> bool:
+    """Return False, with the problem, for an empty file, one in UTF-16 or UTF-32, and one with NUL bytes."""
+    if not data or data.isspace():
+        problems.add("empty-file", "the file is empty", file=file)
+    elif wide := wide_fault(data):
+        problems.add("not-utf-8", wide, file=file)
+    elif (place := data.find(b"\0")) >= 0:
+        message = "this is not a text file: it contains NUL bytes"
+        problems.add("not-text", message, file=file, line=_line_at(data, place))
+    else:
+        return True
+    return False
 
 
 def wide_fault(data: bytes) -> str | None:
@@ -178,8 +204,8 @@ def _note_undecodable(data: bytes, place: int, problems: Problems, file: str | N
 
 
 def _line_at(data: bytes, place: int) -> int:
-    before = data[:place]
-    return 1 + before.count(b"\n") + before.count(b"\r") - before.count(b"\r\n")
+    line_feeds, returns = data.count(b"\n", 0, place), data.count(b"\r", 0, place)
+    return 1 + line_feeds + returns - data.count(b"\r\n", 0, place)
 
 
 def _lines_are_bearable(text: str, problems: Problems, file: str | None, limits: TableLimits) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import tracemalloc
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -545,6 +545,22 @@ def test_large_rubbish_is_refused_without_much_memory(text: str, code: str) -> N
 
 
 # ------------------------------------------------------------------------------------ the organisers' own files
+
+
+@pytest.mark.parametrize("read", [read_items, read_gold, read_training])
+@pytest.mark.parametrize("character", ["x", "é", "€", "🦊"])
+def test_a_large_file_is_read_without_a_copy(read: Callable[[bytes], object], character: str) -> None:
+    """Decoded at once, the file would take three to five times its size: each character as many bytes as the widest."""
+    comments = ("# " + "x" * 97 + character + "\n") * 20
+    data = (HEADER + (comments + sentence("s-1", FIRST, "* 1:VID * 1 1")) * 1_000).encode()
+    read(data)  # what is kept at the first call is no part of a file
+    tracemalloc.start()
+    try:
+        read(data)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < len(data)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from evergold.scoring.errors import Problem, Problems
-from evergold.scoring.tables.reading import Table, TableLimits, decode_text, read_table
+from evergold.scoring.tables.reading import Table, TableLimits, decode_text, is_text, read_table
 
 COLUMNS = ["ID", "Language", "Label"]
 
@@ -230,8 +230,25 @@ def test_any_bytes_become_a_table_or_problems(data: bytes, start: bytes) -> None
     if table is not None:
         assert all(len(table[name]) == len(table) for name in COLUMNS)
         assert bool(problems.errors) == bool(table.skipped_rows)
+    assert_both_say_the_same(start + data)
     decoded = decode_text(data, Problems())
     assert decoded is None or decoded.encode() in (data, data[3:])
+
+
+def assert_both_say_the_same(data: bytes) -> list[str]:
+    decoding, looking = Problems(), Problems()
+    assert is_text(data, looking) == (decode_text(data, decoding) is not None)
+    assert looking.errors == decoding.errors
+    return [str(problem) for problem in looking.errors]
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("bad", [b"\xe4\n", b"\xe4 and more", b"\xe2\x82\n", b"\xe2\x82"])
+def test_a_byte_far_into_a_large_file_is_found_on_its_line(mark: bytes, bad: bytes) -> None:
+    lines = "é€🦊\n".encode() * 200_000
+    assert assert_both_say_the_same(mark + lines) == []
+    (problem,) = assert_both_say_the_same(mark + lines + bad)
+    assert problem.startswith("line 200001: ")
 
 
 @given(st.lists(st.tuples(st.text(max_size=5), st.text(max_size=5), st.text(max_size=5)), max_size=5))
