@@ -144,6 +144,11 @@ class TeamBoard:
         """True if the phase's standings are kept, so that past ones follow from them."""
         return self.own is not None
 
+    @property
+    def kept_entries(self) -> Sequence[BoardEntry]:
+        """The kept entries of the teams whose rows are read; empty if no standings are kept."""
+        return () if self.own is None else self.own.entries
+
     def unread_above(self, session: Session, value: float | None) -> tuple[int, int]:
         """Return how many rows that were not read are better than a value (0 for None), and how many have one."""
         asked = rounded(value, self.rules.decimals)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterator, Sequence
-from datetime import datetime, timedelta
+from dataclasses import replace
+from datetime import timedelta
 from uuid import UUID
 
 from sqlalchemy.orm import Session
@@ -17,6 +18,7 @@ from app.models import BoardShown, EntryRule, PhaseTask, Submission
 from app.standings.check import TooFarBack, active_since
 from app.standings.choose import Rules, Try, choose
 from app.standings.contenders import contenders_of, needs_all_tries
+from app.standings.entry import BoardEntry
 from app.standings.kept import KeptRows
 from app.standings.tries import Choice, RunFilter, choices_until, scored_runs
 
@@ -38,7 +40,8 @@ def ranks_over_time(
         since = active_since(session, rows, first, is_kept=board.is_kept)
     except TooFarBack:
         return {}
-    tries = _tries_until(session, rows, since, first, last)
+    bounds = RunFilter(teams=since, since=first, until=last + timedelta(microseconds=1))
+    tries = _tries_within(session, rows, board.kept_entries, bounds)
     place = {one.submission_id: index for index, one in enumerate(tries)}
     chosen = deque[Choice]()
     if board.rules.rule is EntryRule.CHOSEN:
@@ -58,16 +61,25 @@ def ranks_over_time(
     return found
 
 
-def _tries_until(
-    session: Session, rows: KeptRows, teams: Collection[int] | None, first: datetime, last: datetime
-) -> list[Try]:
-    """Load the candidates of these teams (None: all) between two moments, and earlier ones that may be entries then."""
-    place, rules, end = rows.phase_task_id, rows.rules, last + timedelta(microseconds=1)
-    if teams is None or needs_all_tries(rules):
-        return scored_runs(session, place, [rules], RunFilter(teams=teams, until=end))[rules]
-    before = contenders_of(session, place, rows.board_id, rules, RunFilter(teams=teams, until=first))
-    past = [one for found in before.values() for one in found.tries]
-    return past + scored_runs(session, place, [rules], RunFilter(teams=teams, since=first, until=end))[rules]
+def _tries_within(session: Session, rows: KeptRows, kept: Sequence[BoardEntry], bounds: RunFilter) -> list[Try]:
+    """Load the candidates of these teams (None: all) between two moments, and earlier ones that may be entries then.
+
+    kept: today's entries of some teams.
+    """
+    place, rules, teams, first = rows.phase_task_id, rows.rules, bounds.teams, bounds.since
+    if teams is None or first is None or needs_all_tries(rules):
+        return scored_runs(session, place, [rules], replace(bounds, since=None))[rules]
+    past: list[Try] = []
+    # Where the best counts, today's entry counted then, too, if it was sent before.
+    is_best = rules.rule is EntryRule.BEST
+    runs = [one.run_id for one in kept if is_best and one.team_id in teams and one.submitted_at < first]
+    if runs:
+        past = scored_runs(session, place, [rules], RunFilter(runs=runs))[rules]
+    left = set(teams).difference(one.team_id for one in past)
+    if left:
+        before = contenders_of(session, place, rows.board_id, rules, RunFilter(teams=left, until=first))
+        past += [one for found in before.values() for one in found.tries]
+    return past + scored_runs(session, place, [rules], bounds)[rules]
 
 
 class _Barred:
