@@ -26,10 +26,10 @@ FIELDS = frozenset({csrf.FORM_FIELD})
 NAME_CHARACTERS = 200
 
 
-async def receive_file(request: Request, server: Server, upload: SentUpload, blueprint_id: int) -> None:
+async def receive_file(upload: SentUpload, blueprint_id: int) -> None:
     """Store the file, replacing one of the same name; raise NotFound, which leaves the upload unreferenced."""
-    received = await _received(request, server, upload.user, upload.check)
-    await run_sync(_keep_file, server, upload.user, blueprint_id, _name(received), received.file)
+    received = await _received(upload.request, upload.server, upload.user, upload.check)
+    await run_sync(_keep_file, upload.server, upload.user, blueprint_id, _name(received), received.file)
 
 
 async def receive_zip(request: Request, server: Server, user: User, on_fields: FieldsCheck = accept_any_fields) -> int:

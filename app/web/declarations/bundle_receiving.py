@@ -59,15 +59,16 @@ class Made:
     unsealed: str = ""
 
 
-async def receive_bundle(request: Request, server: Server, upload: SentUpload) -> Made:
+async def receive_bundle(upload: SentUpload) -> Made:
     """Make a draft of the bundle. Raises Forbidden, InvalidForm with what is wrong or unclear, QuotaReached, Busy."""
+    server = upload.server
     await run_sync(check_may_create, upload.user, server.settings.organise)
     with private_folder(server.settings) as folder:
         with within(await room_left(server, upload.user), server.settings.upload_limit_bytes) as limit_bytes:
             writer = bundle_writer(folder, limit_bytes)
-            await _received(request, Policy(writer, limit_bytes, FIELDS, upload.check))
+            await _received(upload.request, Policy(writer, limit_bytes, FIELDS, upload.check))
         wish = _wish(upload.fields)
-        async with editing(request):
+        async with editing(upload.request):
             return await run_sync(make_draft, server, upload.user, folder, wish)
 
 
