@@ -16,7 +16,7 @@ from app.base.db import get_engine, reading, writing
 from app.models import Authenticator, LoginSession, OutgoingMail, User
 from app.people import audit
 from app.people.act import UserAct
-from app.people.auth import authenticate, start_session
+from app.people.auth import NewAccount, authenticate, start_session
 from app.people.organising_requests import ask_to_organise
 from app.people.password_resets import use
 from app.people.rights import find_user
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.usefixtures("cheap_passwords")
 @pytest.fixture
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A fresh server's data folder."""
-    init_server(tmp_path, username="ada", email="ada@example.org", password=PASSWORD, now=NOW)
+    init_server(tmp_path, NewAccount("ada", "ada@example.org", PASSWORD), NOW)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("EVERGOLD_BASE_URL", "https://scores.example.org")
     get_settings.cache_clear()

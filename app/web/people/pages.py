@@ -313,14 +313,8 @@ def _register_page(request: Request, form: AccountForm, error: EvergoldError | N
 def register(
     request: Request, server: ServerHere, turn: PasswordTurn, form: Annotated[AccountForm, Form()]
 ) -> Response:
-    user = register_account(
-        request,
-        server,
-        username=form.username,
-        email=form.email,
-        display_name=form.display_name,
-        password=form.password,
-    )
+    account = auth.NewAccount(form.username, form.email, form.password, form.display_name)
+    user = register_account(request, server, account)
     return proved_first(request, server, user, form.following, "password")
 
 

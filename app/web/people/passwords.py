@@ -103,9 +103,7 @@ def prove_again(sender: FormSender, password: str, name: str) -> None:
         raise InvalidForm(PLEASE_CORRECT, fields={name: "This is not your password."}) from None
 
 
-def register_account(
-    request: Request, server: Server, *, username: str, email: str, password: str, display_name: str
-) -> User:
+def register_account(request: Request, server: Server, account: auth.NewAccount) -> User:
     """Create an account; raise the errors of `auth.register_user`, or LimitReached.
 
     Invalid forms do not count. Only for routes with a `PasswordTurn`.
@@ -113,15 +111,7 @@ def register_account(
     check_passwords_taken(server.settings)
     now = server.clock()
     with counted_registration(request, now), writing(server.engine) as session:
-        user = auth.register_user(
-            session,
-            username=username,
-            email=email,
-            password=password,
-            display_name=display_name,
-            now=now,
-            rules=server.settings,
-        )
+        user = auth.register_user(session, account, now, rules=server.settings)
         email_confirmations.send_link(session, user, server.settings, now)
     return user
 
