@@ -15,9 +15,8 @@ from app.boards.team_board import StoodStill, TeamBoard
 from app.competitions.visibility import rounded
 from app.models import BoardShown, EntryRule, PhaseTask, Submission
 from app.standings.check import TooFarBack, active_since
-from app.standings.choose import Rules, Try, choose
+from app.standings.choose import BoardRows, Rules, Try, choose
 from app.standings.contenders import contenders_of, needs_all_tries
-from app.standings.kept import KeptRows
 from app.standings.tries import Choice, RunFilter, choices_until, scored_runs
 
 
@@ -33,7 +32,7 @@ def ranks_over_time(
         return {}
     moments = [one.submitted_at for one in own]
     first, last = min(moments), max(moments)
-    rows = KeptRows(phase_task.id, board_id, board.rules)
+    rows = BoardRows(phase_task.id, board_id, board.rules)
     try:
         since = active_since(session, rows, first, is_kept=board.is_kept)
     except TooFarBack:
@@ -59,7 +58,7 @@ def ranks_over_time(
 
 
 def _tries_until(
-    session: Session, rows: KeptRows, teams: Collection[int] | None, first: datetime, last: datetime
+    session: Session, rows: BoardRows, teams: Collection[int] | None, first: datetime, last: datetime
 ) -> list[Try]:
     """Load the candidates of these teams (None: all) between two moments, and earlier ones that may be entries then."""
     place, rules, end = rows.phase_task_id, rows.rules, last + timedelta(microseconds=1)
