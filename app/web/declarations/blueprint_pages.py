@@ -16,7 +16,6 @@ from app.base.db import reading, writing
 from app.base.errors import EvergoldError
 from app.base.storage import Storage, local_file, storage_of
 from app.base.text import whole_number
-from app.competitions.organisers import limits_of
 from app.declarations.blueprints import forms, schemas
 from app.declarations.blueprints.build import build_changes, build_competition, problems_of
 from app.declarations.blueprints.kept import find_blueprint, remove_file, save_document, throw_away
@@ -299,7 +298,7 @@ def _change(
         document = find_blueprint(session, sender.user, blueprint_id).document
     changed = change(document)
     with writing(sender.server.engine) as session:
-        return save_document(session, sender.user, blueprint_id, seen, changed, sender.server.clock()).document
+        return save_document(sender.act(session), blueprint_id, seen, changed).document
 
 
 # --------------------------------------------------------------------------------------------------------------- files
@@ -330,7 +329,7 @@ def send_build(sender: FromPlace, blueprint_id: RowId, form: SentFields) -> Resp
     with reading(engine) as session:
         blueprint = find_blueprint(session, sender.user, blueprint_id)
     if blueprint.competition is None:
-        name = build_competition(engine, storage_of(settings), sender.user, blueprint_id, limits_of(settings), now)
+        name = build_competition(engine, settings, sender.user, blueprint_id, now)
         return RedirectResponse(links.life(name), 303)
     is_preview = form.get("action") != "apply"
     note = form.get("note", "").strip()

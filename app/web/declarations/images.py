@@ -19,6 +19,7 @@ from app.competitions.find import organised
 from app.competitions.organisers import Room, check_owner_bytes_left, limits_of
 from app.declarations.blueprints import forms, schemas
 from app.declarations.blueprints.kept import add_file, find_blueprint, save_document
+from app.declarations.edits.checking import ProposedDeclaration
 from app.declarations.edits.edit import Edit, edit_whole
 from app.declarations.edits.export import stored_files
 from app.declarations.edits.fields import Kind, text_parts
@@ -26,7 +27,7 @@ from app.declarations.images.making import READ_BYTES, InvalidImage, MadeImage, 
 from app.declarations.images.texts import SUFFIXES, file_name, image_texts, markdown_of, media_type_of, with_image
 from app.declarations.revisions.documents import value_at, with_values
 from app.declarations.revisions.kept import present_revision
-from app.models import Right
+from app.models import RevisionSource, Right
 from app.web.declarations.blueprint_pages import PLACE, At, UploadFromPlace, part_page
 from app.web.declarations.editing_turns import editing
 from app.web.declarations.pages import texts_page
@@ -105,15 +106,16 @@ async def send_image(upload: UploadFromPlace, blueprint_id: RowId, at: At = "") 
 
 def _keep(sender: FormSender, blueprint_id: int, steps: schemas.Steps, sent: SentImage) -> None:
     """Store the file and append the image to the text; neither if one of them is refused."""
-    file, now = _stored(sender.server, sent.made), sender.server.clock()
+    file = _stored(sender.server, sent.made)
     with writing(sender.server.engine) as session:
+        act = sender.act(session)
         blueprint = find_blueprint(session, sender.user, blueprint_id, lock=True)
         if sent.field not in dict(image_texts(forms.fields_of(blueprint.document, steps), steps)):
             raise InvalidForm("This image cannot be added.", fields={"text": "Choose the text that shows it."})
         free = sent.free_name({one.path: one.sha256 for one in blueprint.files}, file.sha256)
         document = with_image(blueprint.document, (*steps, sent.field), markdown_of(free, sent.alt))
-        add_file(session, sender.user, blueprint_id, free, file, limits_of(sender.server.settings), now)
-        save_document(session, sender.user, blueprint_id, blueprint.version, document, now)
+        add_file(act, blueprint_id, free, file)
+        save_document(act, blueprint_id, blueprint.version, document)
 
 
 @router.get(f"{PLACE}/images")
@@ -160,6 +162,5 @@ def _edit(sender: FormSender, competition: str, sent: SentImage) -> None:
     after = f"{before}\n\n{markdown_of(free, sent.alt)}\n".lstrip()
     edit = Edit(competition, present.number, sender.user, f"The image {free}")
     document = with_values(present.document, {text.path: after})
-    edit_whole(
-        sender.server.engine, storage_of(sender.server.settings), edit, document, {**files, free: file.sha256}, now
-    )
+    wanted = ProposedDeclaration(document, {**files, free: file.sha256}, RevisionSource.EDIT)
+    edit_whole(sender.server.engine, storage_of(sender.server.settings), edit, wanted, now)

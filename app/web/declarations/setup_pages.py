@@ -24,6 +24,7 @@ from app.competitions.organisers import check_owner_bytes_left, limits_of
 from app.competitions.readiness import readiness
 from app.declarations.blueprints import stories
 from app.declarations.blueprints.forms import in_words
+from app.declarations.edits.checking import ProposedDeclaration
 from app.declarations.edits.edit import Edit, edit_whole
 from app.declarations.edits.export import stored_files
 from app.declarations.revisions.documents import Document
@@ -31,7 +32,7 @@ from app.declarations.revisions.kept import present_revision
 from app.declarations.setup import boards, columns, dates, rules
 from app.declarations.setup.baselines import BaselineFacts, baselines_for, with_baselines
 from app.declarations.setup.kinds import kind_of, metrics_offered
-from app.models import Right, Stage
+from app.models import RevisionSource, Right, Stage
 from app.web.declarations.editing_turns import EDITING, editing
 from app.web.declarations.setup_contents import CONTENTS, Draft
 from app.web.declarations.setup_gold import recheck_described_gold, use_gold_of_new_phase
@@ -168,9 +169,8 @@ def _save(
     files = stored_files(present, storage)
     document, new = change(present.document, files)
     seen = whole_number(form.get("base", ""))
-    edit_whole(
-        sender.server.engine, storage, Edit(competition, seen, sender.user, "Set up"), document, {**files, **new}, now
-    )
+    wanted = ProposedDeclaration(document, {**files, **new}, RevisionSource.EDIT)
+    edit_whole(sender.server.engine, storage, Edit(competition, seen, sender.user, "Set up"), wanted, now)
 
 
 def _with_files(document: Document, form: Mapping[str, str], files: Files, server: Server) -> tuple[Document, Files]:

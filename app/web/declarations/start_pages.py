@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Annotated
 
 from fastapi import Depends, Response
 from fastapi.responses import RedirectResponse
-from sqlalchemy.orm import Session
 
 from app.base import links
 from app.base.db import writing
 from app.base.errors import EvergoldError, InvalidForm, NameTaken
-from app.base.storage import storage_of
 from app.base.text import one_line, refuse, wrong_text
 from app.competitions.find import organised, organised_by
-from app.competitions.organisers import OrganiserLimits, check_may_create, limits_of, may_create
+from app.competitions.organisers import check_may_create, may_create
 from app.declarations.blueprints.abandoned import clears_at
 from app.declarations.blueprints.build import build_draft
 from app.declarations.blueprints.kept import begin_blueprint, begin_changes, begin_copy, list_blueprints
@@ -25,7 +22,8 @@ from app.declarations.blueprints.stories import copied_document, first_document
 from app.declarations.revisions.kept import present_revision
 from app.declarations.setup.kinds import KINDS, begun_document, kind_named, name_from
 from app.declarations.values import NAME_PATTERN
-from app.models import Blueprint, Right, User
+from app.models import Blueprint, Right
+from app.people.act import UserAct
 from app.web.declarations.blueprint_receiving import receive_zip
 from app.web.declarations.bundle_receiving import receive_bundle
 from app.web.html.guards import (
@@ -85,7 +83,7 @@ def send_start(sender: SentForm, form: SentFields) -> Response:
     if "kind" in form:
         return RedirectResponse(links.setup(_begin_draft(sender, form), "files"), 303)
     with writing(sender.server.engine) as session:
-        blueprint = _begin(session, sender.user, form, limits_of(sender.server.settings), sender.server.clock())
+        blueprint = _begin(sender.act(session), form)
         return RedirectResponse(links.organise(blueprint.id), 303)
 
 
@@ -95,15 +93,14 @@ def _begin_draft(sender: FormSender, form: Mapping[str, str]) -> str:
     refuse({"title": wrong_text(title, 200), "kind": "" if kind else "Choose what systems send."})
     if kind is None:
         raise InvalidForm("Choose what systems send.")
-    typed, limits, now = form.get("name", "").strip(), limits_of(sender.server.settings), sender.server.clock()
+    typed, now = form.get("name", "").strip(), sender.server.clock()
     if typed and not _is_name(typed):
         refuse({"name": _NAME_WORDS})
-    storage, name = storage_of(sender.server.settings), typed or name_from(title)
+    server, name = sender.server, typed or name_from(title)
     for number in range(2, _NAMES_TRIED):
         try:
-            return build_draft(
-                sender.server.engine, storage, sender.user, begun_document(name, title, kind, now), limits, now
-            )
+            document = begun_document(name, title, kind, now)
+            return build_draft(server.engine, server.settings, sender.user, document, now)
         except NameTaken:
             if typed:
                 raise
@@ -111,7 +108,7 @@ def _begin_draft(sender: FormSender, form: Mapping[str, str]) -> str:
     raise NameTaken("Many competitions have a title like this: choose a name for addresses.")
 
 
-def _begin(session: Session, user: User, form: Mapping[str, str], limits: OrganiserLimits, now: datetime) -> Blueprint:
+def _begin(act: UserAct, form: Mapping[str, str]) -> Blueprint:
     name, title = form.get("name", "").strip(), one_line(form.get("title", ""))
     copied, task_type = form.get("copy", ""), form.get("type", "")
     refuse(
@@ -122,10 +119,10 @@ def _begin(session: Session, user: User, form: Mapping[str, str], limits: Organi
         }
     )
     if not copied:
-        return begin_blueprint(session, user, first_document(name, title, task_type, now), now)
-    found = organised(session, user, copied, Right.EDIT)
-    document = copied_document(present_revision(session, found).document, name, title)
-    return begin_copy(session, user, found, document, limits, now)
+        return begin_blueprint(act, first_document(name, title, task_type, act.now))
+    found = organised(act.session, act.user, copied, Right.EDIT)
+    document = copied_document(present_revision(act.session, found).document, name, title)
+    return begin_copy(act, found, document)
 
 
 def _wrong_type(task_type: str) -> str:
@@ -178,7 +175,5 @@ async def send_bundle(upload: FromStart) -> Response:
 def send_rewrite(sender: FromEdit, competition: str) -> Response:
     """Begin, or continue, a change of everything that the competition declares."""
     with writing(sender.server.engine) as session:
-        blueprint = begin_changes(
-            session, sender.user, organised(session, sender.user, competition, Right.EDIT), sender.server.clock()
-        )
+        blueprint = begin_changes(sender.act(session), organised(session, sender.user, competition, Right.EDIT))
         return RedirectResponse(links.organise(blueprint.id), 303)
