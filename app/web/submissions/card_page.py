@@ -90,9 +90,7 @@ def send_card(sender: SentForm, submission_id: UUID, fields: SentFields) -> Resp
         submission = get_submission(session, submission_id, sender.user)
         sent = {**sent_card(fields, form_of(submission.phase_task)), "method": fields.get("method", "")}
         edit_notes(session, submission, sender.user, fields.get("description", submission.description))
-        edit_card(
-            session, submission, sender.user, sent, sender.server.clock(), version=version, name=fields.get(NAME_FIELD)
-        )
+        edit_card(sender.act(session), submission, sent, version=version, name=fields.get(NAME_FIELD))
     return RedirectResponse(links.submission(submission_id), 303)
 
 
