@@ -21,6 +21,7 @@ from app.base.queue import ARCHIVE_TASK, GOLD_TASK, STATISTICS_TASK, take_backgr
 from workers.apart import Apart, Run
 from workers.archives import make_archive
 from workers.board_statistics import compute_statistics
+from workers.garbage import collect_rarely
 from workers.store_keeper import end_with_parent
 from workers.tables import tables_fit
 from workers.version_check import check_gold_version
@@ -37,6 +38,7 @@ TASKS: dict[str, Callable[[int, Run[Any]], None]] = {
 
 def main() -> None:
     """Process messages until stopped or until the worker is gone."""
+    collect_rarely()
     parent, stopped = int(sys.argv[1]), threading.Event()
     end_with_parent()
     signal.signal(signal.SIGTERM, lambda *_: stopped.set())

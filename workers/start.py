@@ -34,6 +34,7 @@ from evergold.scoring.tasks import unusable_plugins
 from workers.background_process import background_process
 from workers.confined import RunLimits
 from workers.device import EncodingSettings, go_offline, has_torch, refuse_encoding
+from workers.garbage import collect_rarely
 from workers.keys import KeySettings, ensure_key, key_file
 from workers.presence import Presence, beating, retire
 from workers.sandbox.environments import EnvironmentSettings
@@ -60,6 +61,7 @@ SCORING_NICENESS, LAST_NICENESS = 5, 10
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run `evergold worker`."""
+    collect_rarely()
     parser = argparse.ArgumentParser(prog="evergold worker")
     parser.add_argument("--queues", choices=["auto", CPU_QUEUE, GPU_QUEUE], default="auto")
     parser.add_argument("--concurrency", type=int, default=1)

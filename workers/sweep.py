@@ -69,6 +69,7 @@ from app.webhooks.due import are_watched
 from evergold.scoring.tasks import TASKS, needs_gpu
 from workers.climbing import watch_climbing
 from workers.delivering import delivering
+from workers.garbage import collect_rarely
 from workers.rounds import rounds
 from workers.tables import is_refused, tables_fit
 
@@ -355,6 +356,7 @@ def check_standings(engine: Engine, after: int) -> int:
 
 def main() -> int:
     """Sweep at once and then every `sweep_seconds`, until stopped; clean up storage every hour."""
+    collect_rarely()
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())

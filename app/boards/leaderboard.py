@@ -51,7 +51,7 @@ from app.models import (
     TeamKind,
 )
 from app.standings.check import standings_of
-from app.standings.choose import rules_of
+from app.standings.choose import BoardRows, rules_of
 from app.standings.tries import Rescored, RunFilter
 from app.teams.find import teams_of
 from evergold.scoring.halves import Half
@@ -284,9 +284,8 @@ def _live_rows(
     rules = rules_of(asked.phase, asked.phase_task, board)
     if rules is None:
         raise LookupError(f"the task type of board {board.name!r} is not installed here")
-    only = gold if asked.is_carried else None
-    place = (asked.phase_task.id, board.id)
-    standings = standings_of(session, *place, rules, only, bounds)
+    rows = BoardRows(asked.phase_task.id, board.id, rules, gold if asked.is_carried else None)
+    standings = standings_of(session, rows, bounds)
     return rows_of(session, asked.phase_task, standings, columns, rules, gold, half)
 
 

@@ -24,9 +24,9 @@ from app.competitions.entry_rules import entry_settings
 from app.competitions.visibility import View, Viewer, rounded
 from app.gold.versions import gold_identity
 from app.models import Board, BoardShown, PhaseTask, RowMark, Submission, Team, TeamKind
-from app.standings.choose import Rules, rules_of
+from app.standings.choose import BoardRows, Rules, rules_of
 from app.standings.entry import BoardEntry
-from app.standings.kept import KeptRows, count_values, entries_around, kept_entries, kept_values, value_of
+from app.standings.kept import count_values, entries_around, kept_entries, kept_values, value_of
 from evergold.scoring.halves import Half
 
 #: For more places than these all values of a board are read at once.
@@ -90,7 +90,7 @@ class _Read:
     """
 
     source: EntrySource
-    rows: KeptRows
+    rows: BoardRows
     entries: Sequence[BoardEntry]
     near: Sequence[BoardEntry] = ()
     every: Sequence[float] | None = None
@@ -267,7 +267,7 @@ def _read(session: Session, board: Board, source: EntrySource, seen: TeamSight) 
     gold = gold_identity(session, seen.sources[0].phase_task) if source.is_carried else None
     if rules is None or (source.is_carried and gold is None):
         return None
-    rows = KeptRows(source.phase_task.id, board.id, rules, gold)
+    rows = BoardRows(source.phase_task.id, board.id, rules, gold)
     entries = kept_entries(session, rows, seen.apart)
     return None if entries is None else _Read(source, rows, entries)
 

@@ -34,6 +34,7 @@ from app.cards.views import CardChangeOut
 from app.competitions.access import check_not_archived
 from app.competitions.changed import boards_changed
 from app.models import Board, CardVersion, PhaseTask, Snapshot, Submission, System, Team, User
+from app.people.act import UserAct
 from app.people.competition_blocks import check_not_blocked
 from app.standings.renew import renew_team
 from app.teams.find import lock_team_of_submission, teams_of
@@ -235,11 +236,9 @@ def is_of_team(session: Session, submission: Submission, user: User | None) -> b
 
 
 def edit_card(
-    session: Session,
+    act: UserAct,
     submission: Submission,
-    user: User,
     sent: Mapping[str, Any],
-    now: datetime,
     *,
     version: int | None = None,
     name: str | None = None,
@@ -249,6 +248,7 @@ def edit_card(
     version: the edited one, to detect concurrent changes; name: a new name of the system. Raises Forbidden (also for
     somebody blocked here), CardFrozen, CardChanged, InvalidForm.
     """
+    session, user, now = act.session, act.user, act.now
     if not is_of_team(session, submission, user):
         raise Forbidden("Only its team can change a method card.")
     check_not_blocked(session, submission.phase_task.phase.competition, user)

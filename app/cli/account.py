@@ -43,20 +43,13 @@ def create(
     as_json: JsonOption = False,
 ) -> None:
     """Create an account with an address that you vouch for."""
-    from app.people.auth import make_account
+    from app.people.auth import NewAccount, make_account
 
     email = email or ask("The e-mail address", "--email")
     password = read_password(password_stdin, confirm=True)
     with server_database(data_dir) as session:
-        user = make_account(
-            session,
-            username=username,
-            email=email,
-            password=password,
-            display_name=display_name,
-            is_administrator=admin,
-            now=datetime.now(UTC),
-        )
+        account = NewAccount(username, email, password, display_name)
+        user = make_account(session, account, datetime.now(UTC), is_administrator=admin)
     if as_json:
         print_json({"username": user.username, "email": user.email, "is_administrator": user.is_administrator})
     else:

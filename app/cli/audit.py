@@ -29,11 +29,11 @@ def audit(
     use_settings(data_dir)
     from app.base.config import get_settings
     from app.base.db import get_engine, reading
-    from app.people.audit import list_entries
+    from app.people.audit import AuditFilter, list_entries
     from app.people.views import AuditEntryOut
 
     with reading(get_engine(get_settings().database_address)) as session:
-        entries = list_entries(session, limit=limit, actor=actor, action=action, subject=subject)
+        entries = list_entries(session, AuditFilter(actor=actor, action=action, subject=subject), limit=limit)
     if as_json:
         found = [AuditEntryOut.model_validate(entry, from_attributes=True) for entry in entries]
         print_json({"entries": [entry.model_dump(mode="json") for entry in found]})

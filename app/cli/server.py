@@ -172,16 +172,15 @@ def init(
 
 def _init(folder: Path, username: str, email: str, password: str) -> list[Path]:
     from app.base.errors import InvalidForm, NameTaken
+    from app.people.auth import NewAccount
     from app.server.datadir import ServeError
     from app.server.folder import init_server
 
     try:
         return init_server(
             folder,
-            username=username,
-            email=email,
-            password=password,
-            now=datetime.now(UTC),
+            NewAccount(username, email, password),
+            datetime.now(UTC),
             database_url=os.environ.get("EVERGOLD_DATABASE_URL", ""),
             data_dir=Path(os.environ.get("EVERGOLD_DATA_DIR") or "var"),
         )

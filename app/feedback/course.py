@@ -16,10 +16,9 @@ from app.boards.team_board import StoodStill, TeamBoard
 from app.competitions.visibility import rounded
 from app.models import BoardShown, EntryRule, PhaseTask, Submission
 from app.standings.check import TooFarBack, active_since
-from app.standings.choose import Rules, Try, choose
+from app.standings.choose import BoardRows, Rules, Try, choose
 from app.standings.contenders import contenders_of, needs_all_tries
 from app.standings.entry import BoardEntry
-from app.standings.kept import KeptRows
 from app.standings.tries import Choice, RunFilter, choices_until, scored_runs
 
 
@@ -35,7 +34,7 @@ def ranks_over_time(
         return {}
     moments = [one.submitted_at for one in own]
     first, last = min(moments), max(moments)
-    rows = KeptRows(phase_task.id, board_id, board.rules)
+    rows = BoardRows(phase_task.id, board_id, board.rules)
     try:
         since = active_since(session, rows, first, is_kept=board.is_kept)
     except TooFarBack:
@@ -61,7 +60,7 @@ def ranks_over_time(
     return found
 
 
-def _tries_within(session: Session, rows: KeptRows, kept: Sequence[BoardEntry], bounds: RunFilter) -> list[Try]:
+def _tries_within(session: Session, rows: BoardRows, kept: Sequence[BoardEntry], bounds: RunFilter) -> list[Try]:
     """Load the candidates of these teams (None: all) between two moments, and earlier ones that may be entries then.
 
     kept: today's entries of some teams.

@@ -9,8 +9,9 @@ from __future__ import annotations
 import getpass
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -51,29 +52,34 @@ def record(
     return entry
 
 
-def list_entries(
-    session: Session,
-    *,
-    limit: int,
-    before: int | None = None,
-    actor: str | None = None,
-    action: str | None = None,
-    subject: str | None = None,
-) -> list[AuditEntry]:
-    """List entries, newest first.
+Word = Annotated[str | None, Field(max_length=300, description="only such, word for word")]
 
-    before: only entries with a smaller id. Filters match whole words; `action` may also be a thing alone.
-    """
+
+class AuditFilter(BaseModel):
+    """The filters of the audit log, which match whole words; `action` may also be a thing alone. None: all."""
+
+    model_config = ConfigDict(frozen=True)
+
+    actor: Word = None
+    action: Word = None
+    subject: Word = None
+
+
+def list_entries(
+    session: Session, wanted: AuditFilter | None = None, *, limit: int, before: int | None = None
+) -> list[AuditEntry]:
+    """List entries, newest first. before: only entries with a smaller id."""
+    wanted = wanted or AuditFilter()
     query = select(AuditEntry).order_by(AuditEntry.id.desc()).limit(limit)
     if before is not None:
         query = query.where(AuditEntry.id < before)
-    if actor is not None:
-        query = query.where(AuditEntry.actor == actor)
-    if action is not None:
-        matches = AuditEntry.action == action
-        query = query.where(matches | AuditEntry.action.startswith(f"{action}.", autoescape=True))
-    if subject is not None:
-        query = query.where(AuditEntry.subject == subject)
+    if wanted.actor is not None:
+        query = query.where(AuditEntry.actor == wanted.actor)
+    if wanted.action is not None:
+        matches = AuditEntry.action == wanted.action
+        query = query.where(matches | AuditEntry.action.startswith(f"{wanted.action}.", autoescape=True))
+    if wanted.subject is not None:
+        query = query.where(AuditEntry.subject == wanted.subject)
     return list(session.scalars(query))
 
 

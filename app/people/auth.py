@@ -9,6 +9,7 @@ import re
 import secrets
 from base64 import urlsafe_b64encode
 from collections.abc import Collection
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
@@ -65,24 +66,25 @@ class RegistrationClosed(Forbidden):
     code = "registration_closed"
 
 
-def register_user(
-    session: Session,
-    *,
-    username: str,
-    email: str,
-    password: str | None,
-    display_name: str = "",
-    now: datetime,
-    rules: LiveSettings | None = None,
-) -> User:
+@dataclass(frozen=True, slots=True)
+class NewAccount:
+    """An account to create, as typed. password: None for somebody who logs in with a provider."""
+
+    username: str
+    email: str
+    password: str | None = field(repr=False)
+    display_name: str = ""
+
+
+def register_user(session: Session, account: NewAccount, now: datetime, *, rules: LiveSettings | None = None) -> User:
     """Create an account. Raises InvalidForm with a sentence per field, NameTaken, or RegistrationClosed.
 
-    password: None for somebody who logs in with a provider. rules: of the server for people who register themselves.
+    rules: of the server for people who register themselves.
     """
     if rules is not None and rules.registration == "closed":
         raise RegistrationClosed("This server takes no new accounts at the moment.")
-    username, email = username.strip().lower(), email.strip().lower()
-    display_name = " ".join(display_name.split())
+    username, email = account.username.strip().lower(), account.email.strip().lower()
+    password, display_name = account.password, " ".join(account.display_name.split())
     _check_registration(username, email, password, display_name, rules)
     user = User(
         username=username,
@@ -442,21 +444,12 @@ _LIVE_TOKEN = (
 )
 
 
-def make_account(
-    session: Session,
-    *,
-    username: str,
-    email: str,
-    password: str,
-    display_name: str = "",
-    is_administrator: bool = False,
-    now: datetime,
-) -> User:
+def make_account(session: Session, account: NewAccount, now: datetime, *, is_administrator: bool = False) -> User:
     """Create an account on the command line, with an address confirmed by its creator.
 
     Raises InvalidForm or NameTaken.
     """
-    user = register_user(session, username=username, email=email, password=password, display_name=display_name, now=now)
+    user = register_user(session, account, now)
     user.is_administrator, user.email_confirmed_at = is_administrator, now
     session.flush()
     deed = "administrator.create" if is_administrator else "account.create"

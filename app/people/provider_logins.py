@@ -11,6 +11,7 @@ from __future__ import annotations
 import hmac
 import secrets
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from sqlalchemy import delete, select, update
@@ -238,32 +239,22 @@ def _tell(session: Session, user: User, what: str, settings: Settings, now: date
 def open_account(
     session: Session,
     login: ProviderLogin,
-    *,
-    username: str,
-    email: str,
-    display_name: str,
+    account: auth.NewAccount,
     settings: Settings,
     now: datetime,
 ) -> User:
     """Create an account that this log-in opens. Raises InvalidForm, NameTaken,
     RegistrationClosed.
 
-    email: only where the provider does not vouch for an address; it is to be confirmed. An address that it vouches for
-    is taken from an account that never confirmed it: registering first with somebody else's address gains nothing.
+    The account's address counts only where the provider does not vouch for one; it is to be confirmed. An address that
+    it vouches for is taken from an account that never confirmed it: registering first with somebody else's address
+    gains nothing.
     """
     person = Person(**login.proved or {})
     if person.is_email_proved:
-        email = person.email
-        auth.release_address(session, email, now)
-    user = auth.register_user(
-        session,
-        username=username,
-        email=email,
-        password=None,
-        display_name=display_name,
-        now=now,
-        rules=settings,
-    )
+        account = replace(account, email=person.email)
+        auth.release_address(session, account.email, now)
+    user = auth.register_user(session, account, now, rules=settings)
     link(UserAct(session, user, now, settings), person, login.provider)
     if person.is_email_proved:
         believe(session, user, now, actor=f"log-in with {login.provider}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.base.db import make_engine, writing
 from app.models import User
 from app.operations.migrate import DatabaseTooNew, upgrade
-from app.people.auth import make_account
+from app.people.auth import NewAccount, make_account
 from app.server.datadir import ServeError
 from app.server.prepare import printable, reason_of
 
@@ -83,11 +82,9 @@ IGNORED = "# Data, gold and secrets stay out of version control.\nvar/\n.env\n"
 
 def init_server(
     folder: Path,
-    *,
-    username: str,
-    email: str,
-    password: str,
+    administrator: NewAccount,
     now: datetime,
+    *,
     database_url: str = "",
     data_dir: Path = Path("var"),
 ) -> list[Path]:
@@ -103,7 +100,6 @@ def init_server(
     data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     (data_dir / "gold").mkdir(exist_ok=True, mode=0o700)
     (folder / "competitions").mkdir(parents=True, exist_ok=True)
-    administrator = {"username": username, "email": email, "password": password}
     if database_url:
         _make_in_server(database_url, administrator, now)
     else:
@@ -115,7 +111,7 @@ def init_server(
     return list(written)
 
 
-def _make_in_file(database: Path, administrator: Mapping[str, str], now: datetime) -> None:
+def _make_in_file(database: Path, administrator: NewAccount, now: datetime) -> None:
     """Create it under a temporary name until complete: an interrupted or refused `init` leaves no partial server."""
     unfinished = database.with_name(f"{database.name}.unfinished")
     unfinished.unlink(missing_ok=True)
@@ -127,7 +123,7 @@ def _make_in_file(database: Path, administrator: Mapping[str, str], now: datetim
     unfinished.rename(database)
 
 
-def _make_in_server(database_url: str, administrator: Mapping[str, str], now: datetime) -> None:
+def _make_in_server(database_url: str, administrator: NewAccount, now: datetime) -> None:
     """Create tables and administrator in a database without accounts. A refused `init` can be repeated: it leaves
     empty tables."""
     try:
@@ -153,7 +149,7 @@ def _has_accounts(engine: Engine) -> bool:
         return has_table and connection.scalar(select(User.id).limit(1)) is not None
 
 
-def _make_administrator(engine: Engine, administrator: Mapping[str, str], now: datetime) -> None:
+def _make_administrator(engine: Engine, administrator: NewAccount, now: datetime) -> None:
     upgrade(engine)
     with writing(engine) as session:
-        make_account(session, **administrator, is_administrator=True, now=now)
+        make_account(session, administrator, now, is_administrator=True)

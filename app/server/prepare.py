@@ -40,7 +40,7 @@ from app.models import Competition, CompetitionTask, PhaseTask, Role, ScoringRun
 from app.operations.database_revision import OtherRevision, check_revision
 from app.operations.migrate import AppliedRevision, DatabaseTooNew, Report, upgrade
 from app.people import audit
-from app.people.auth import make_account
+from app.people.auth import NewAccount, make_account
 from app.people.rights import grant_role
 from app.runs.sweep import mark_sent
 from app.server.datadir import ServeError
@@ -153,14 +153,7 @@ def submit_demo(session: Session, storage: Storage, now: datetime) -> list[int]:
 
 def _account(session: Session, team: DemoTeam, now: datetime) -> User:
     user = session.scalar(select(User).where(User.username == team.username))
-    return user or make_account(
-        session,
-        username=team.username,
-        email=team.email,
-        password=team.password,
-        display_name=team.display_name,
-        now=now,
-    )
+    return user or make_account(session, NewAccount(team.username, team.email, team.password, team.display_name), now)
 
 
 def _submit(session: Session, user: User, team: DemoTeam, path: Path, storage: Storage, now: datetime) -> list[int]:

@@ -27,9 +27,9 @@ from app.models import (
     Tally,
     Team,
 )
-from app.standings.choose import Rules
+from app.standings.choose import BoardRows
 from app.standings.entry import AnyStanding, BoardEntry
-from app.standings.kept import KeptRows, kept_entries
+from app.standings.kept import kept_entries
 from app.standings.renew import (
     OnProgress,
     batches_of_teams,
@@ -68,39 +68,28 @@ class Past:
     since: frozenset[int] | None
 
 
-def standings_of(
-    session: Session,
-    phase_task_id: int,
-    board_id: int,
-    rules: Rules,
-    gold: str | None = None,
-    bounds: RunFilter = EVERYTHING,
-) -> list[AnyStanding]:
-    """Return the standings of all teams on a board of a phase. gold: consider only runs scored against it."""
+def standings_of(session: Session, rows: BoardRows, bounds: RunFilter = EVERYTHING) -> list[AnyStanding]:
+    """Return the standings of all teams on a board of a phase."""
     if bounds.until is not None and bounds.rescoring is None:
-        past = past_of(session, phase_task_id, board_id, rules, bounds.until, gold)
+        past = past_of(session, rows, bounds.until)
         if past.since is not None and not past.since:
             return list(past.still)
         again = RunFilter(teams=past.since, until=bounds.until)
-        return [*past.still, *standings_from_runs(session, phase_task_id, board_id, rules, gold, again)]
-    rows = KeptRows(phase_task_id, board_id, rules, gold)
+        return [*past.still, *standings_from_runs(session, rows, again)]
     kept = kept_entries(session, rows) if bounds.rescoring is None else None
     if kept is not None:
         return [*kept]
-    return [*standings_from_runs(session, phase_task_id, board_id, rules, gold, bounds)]
+    return [*standings_from_runs(session, rows, bounds)]
 
 
-def past_of(
-    session: Session, phase_task_id: int, board_id: int, rules: Rules, moment: datetime, gold: str | None = None
-) -> Past:
+def past_of(session: Session, rows: BoardRows, moment: datetime) -> Past:
     """Return a board as of this moment. Raises TooFarBack if that would read more than TRIES_AT_MOST candidates."""
-    rows = KeptRows(phase_task_id, board_id, rules, gold)
     kept = kept_entries(session, rows)
     since = active_since(session, rows, moment, is_kept=kept is not None)
     return Past([one for one in kept or () if since is not None and one.team_id not in since], since)
 
 
-def active_since(session: Session, rows: KeptRows, moment: datetime, *, is_kept: bool) -> frozenset[int] | None:
+def active_since(session: Session, rows: BoardRows, moment: datetime, *, is_kept: bool) -> frozenset[int] | None:
     """Return the teams on a board that did something since, whose candidates must be read; None for all teams.
 
     Raises TooFarBack if they have more than TRIES_AT_MOST.
@@ -135,7 +124,7 @@ def start_of_newest(session: Session, phase_task_id: int) -> datetime | None:
     return session.scalar(newest.order_by(Submission.submitted_at.desc()).offset(TRIES_AT_MOST - 1).limit(1))
 
 
-def _teams_since(session: Session, rows: KeptRows, moment: datetime) -> frozenset[int]:
+def _teams_since(session: Session, rows: BoardRows, moment: datetime) -> frozenset[int]:
     """Return the teams on the board that submitted or chose since: their standings may have been different then."""
     sent = session.execute(
         _SENT_SINCE, {"phase_task": rows.phase_task_id, "since": moment, "most": TRIES_AT_MOST}

@@ -9,7 +9,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from app.competitions.columns import visible_columns
@@ -54,6 +54,30 @@ class Rules:
     @property
     def is_ladder(self) -> bool:
         return self.rule is EntryRule.LADDER and self.ladder_step is not None
+
+
+@dataclass(frozen=True, slots=True)
+class BoardRows:
+    """The standings of a board in a phase, chosen by these rules.
+
+    gold: those of runs scored against it alone, for another phase to show; None for what this phase shows.
+    """
+
+    phase_task_id: int
+    board_id: int
+    rules: Rules
+    gold: str | None = None
+
+    @property
+    def here(self) -> dict[str, Any]:
+        """The parameters of every statement about kept standings."""
+        gold = {} if self.gold is None else {"gold": self.gold}
+        return {"phase_task": self.phase_task_id, "board": self.board_id, **gold}
+
+    @property
+    def sign(self) -> float:
+        """1 if higher is better, else -1."""
+        return 1.0 if self.rules.higher_is_better else -1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ Nothing here reads a run. Standings that were kept for earlier rules are not rea
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -16,35 +15,11 @@ from sqlalchemy.orm import Session
 from app.base.db import among
 from app.competitions.visibility import rounded
 from app.models import EntryRule, KeptBoard, Standing, System, Team
-from app.standings.choose import Rules
+from app.standings.choose import BoardRows, Rules
 from app.standings.entry import BoardEntry, stored_entries
 
 
-@dataclass(frozen=True, slots=True)
-class KeptRows:
-    """The kept standings of a board in a phase, chosen by these rules.
-
-    gold: those of runs scored against it alone, for another phase to show; None for what this phase shows.
-    """
-
-    phase_task_id: int
-    board_id: int
-    rules: Rules
-    gold: str | None = None
-
-    @property
-    def here(self) -> dict[str, Any]:
-        """The parameters of every statement."""
-        gold = {} if self.gold is None else {"gold": self.gold}
-        return {"phase_task": self.phase_task_id, "board": self.board_id, **gold}
-
-    @property
-    def sign(self) -> float:
-        """1 if higher is better, else -1."""
-        return 1.0 if self.rules.higher_is_better else -1.0
-
-
-def kept_entries(session: Session, rows: KeptRows, teams: Collection[int] | None = None) -> list[BoardEntry] | None:
+def kept_entries(session: Session, rows: BoardRows, teams: Collection[int] | None = None) -> list[BoardEntry] | None:
     """Return the entries, of these teams or of all; None if none are kept, or they were chosen by other rules.
 
     One query keeps rules and entries consistent.
@@ -60,14 +35,14 @@ def kept_entries(session: Session, rows: KeptRows, teams: Collection[int] | None
     return stored_entries(row[1:] for row in found if row.team_id is not None)
 
 
-def kept_values(session: Session, rows: KeptRows, teams: Collection[int] | None = None) -> dict[int, float]:
+def kept_values(session: Session, rows: BoardRows, teams: Collection[int] | None = None) -> dict[int, float]:
     """Return the values that teams are ranked by, of these teams or of all; without teams whose value is undefined."""
     where = rows.here if teams is None else {**rows.here, "teams": teams}
     statement = _values(of_gold=rows.gold is not None, of_teams=teams is not None)
     return {team: value for team, value in session.connection().execute(statement, where)}
 
 
-def count_values(session: Session, rows: KeptRows, value: float) -> tuple[int, int]:
+def count_values(session: Session, rows: BoardRows, value: float) -> tuple[int, int]:
     """Return how many teams have a better value, and how many have any."""
     where = {**rows.here, "value": value}
     statement = _counts(of_gold=rows.gold is not None, is_higher=rows.rules.higher_is_better)
@@ -76,7 +51,7 @@ def count_values(session: Session, rows: KeptRows, value: float) -> tuple[int, i
 
 
 def entries_around(
-    session: Session, rows: KeptRows, value: float, beside: int, without: Collection[int]
+    session: Session, rows: BoardRows, value: float, beside: int, without: Collection[int]
 ) -> list[BoardEntry]:
     """Return the entries with this value, and some above and below, ties included.
 

@@ -26,7 +26,7 @@ from app.models import (
     Team,
     TeamKind,
 )
-from app.standings.choose import Rules, TeamStanding, Try, choose
+from app.standings.choose import BoardRows, Rules, TeamStanding, Try, choose
 from evergold.scoring.task import NOT_ENTERED
 
 
@@ -81,15 +81,12 @@ def gold_of_run() -> ColumnElement[str]:
     return func.coalesce(GoldVersion.commitment, ScoringRun.gold)
 
 
-def standings_from_runs(
-    session: Session, phase_task_id: int, board_id: int, rules: Rules, gold: str | None, bounds: RunFilter = EVERYTHING
-) -> list[TeamStanding]:
-    """Compute standings by reading every scored run; `app.standings.check` is the fast way.
-
-    gold: consider only runs scored against it.
-    """
-    tries = scored_runs(session, phase_task_id, [rules], bounds)[rules]
-    return choose(tries, rules, choices_of(session, phase_task_id, [(board_id, rules)], bounds)[board_id], gold)
+def standings_from_runs(session: Session, rows: BoardRows, bounds: RunFilter = EVERYTHING) -> list[TeamStanding]:
+    """Compute standings by reading every scored run; `app.standings.check` is the fast way."""
+    rules, board_id = rows.rules, rows.board_id
+    tries = scored_runs(session, rows.phase_task_id, [rules], bounds)[rules]
+    choices = choices_of(session, rows.phase_task_id, [(board_id, rules)], bounds)[board_id]
+    return choose(tries, rules, choices, rows.gold)
 
 
 def scored_runs(

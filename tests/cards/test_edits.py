@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select
 
+from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.errors import Forbidden, InvalidForm, NotFound
 from app.boards.snapshots import official_board
@@ -14,6 +15,7 @@ from app.cards.edits import CardChanged, CardFrozen, card_number, edit_card, fro
 from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import Viewer
 from app.models import CardVersion, Snapshot, Submission, User
+from app.people.act import UserAct
 from app.standings.check import check_task
 from app.submissions.find import get_submission
 from tests.cards.writing import answers, ask, card, history, required, write
@@ -156,10 +158,23 @@ def test_who_was_slower_is_told(engine: Engine, people: list[User]) -> None:
     sent = enter(engine, ada, 0.5)
     write(engine, sent, ada, method="first")
     with writing(engine) as session, pytest.raises(CardChanged) as refused:
-        edit_card(session, get_submission(session, sent, ada), ada, {"method": "second"}, NOW, version=0)
+        edit_card(
+            UserAct(session, ada, NOW, get_settings()),
+            get_submission(session, sent, ada),
+            {"method": "second"},
+            version=0,
+        )
     assert refused.value.details == {"version": 1}
     with writing(engine) as session:
-        assert edit_card(session, get_submission(session, sent, ada), ada, {"method": "second"}, NOW, version=1) == 2
+        assert (
+            edit_card(
+                UserAct(session, ada, NOW, get_settings()),
+                get_submission(session, sent, ada),
+                {"method": "second"},
+                version=1,
+            )
+            == 2
+        )
 
 
 def test_who_begins_to_write_is_told_the_newest_version_of_their_own_systems_card(

@@ -10,6 +10,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import Engine, select
 
+from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.errors import InvalidForm
 from app.cards.edits import card_documents, card_number, edit_card, frozen_by, sent_card
@@ -27,6 +28,7 @@ from app.cards.systems import (
 )
 from app.competitions.find import find_board, find_competition, find_phase_task
 from app.models import CardVersion, Snapshot, Submission, System, User
+from app.people.act import UserAct
 from app.submissions.accept import Sender, SubmissionForm, accept_submission
 from app.submissions.find import get_submission
 from tests import world
@@ -84,7 +86,11 @@ def crows(sqlite_engine: Engine, people: list[User]) -> Systems:
 
 def write(crows: Systems, submission_id: UUID, user: User, **sent: Any) -> int:
     with writing(crows.engine) as session:
-        return edit_card(session, get_submission(session, submission_id, user), user, {"method": "SVM", **sent}, NOW)
+        return edit_card(
+            UserAct(session, user, NOW, get_settings()),
+            get_submission(session, submission_id, user),
+            {"method": "SVM", **sent},
+        )
 
 
 def test_a_name_is_one_system_for_each_task_and_team(crows: Systems) -> None:

@@ -8,12 +8,14 @@ from uuid import UUID
 import pytest
 from sqlalchemy import Engine, select
 
+from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.errors import InvalidForm, NotFound
 from app.cards.edits import CardFrozen, edit_card
 from app.cards.systems import add_system, systems_of_team
 from app.competitions.find import find_board, find_competition, find_phase_task
 from app.models import Submission, System, User
+from app.people.act import UserAct
 from app.submissions.find import get_submission
 from tests.beside import add_other_task
 from tests.cards.writing import ask, card, history, required, write
@@ -157,7 +159,12 @@ def test_a_system_is_renamed_for_all_its_runs_and_its_rows(engine: Engine, peopl
 
 def rename(engine: Engine, submission_id: UUID, user: User, name: str) -> None:
     with writing(engine) as session:
-        edit_card(session, get_submission(session, submission_id, user), user, {"method": "SVM"}, NOW, name=name)
+        edit_card(
+            UserAct(session, user, NOW, get_settings()),
+            get_submission(session, submission_id, user),
+            {"method": "SVM"},
+            name=name,
+        )
 
 
 def test_an_official_board_keeps_the_card_of_a_system_whatever_phase_asks(engine: Engine, people: list[User]) -> None:

@@ -8,10 +8,12 @@ from uuid import UUID
 
 from sqlalchemy import Engine, select
 
+from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.cards.edits import card_history, card_of_submission, edit_card
 from app.cards.form import MethodCard
 from app.models import Competition, User
+from app.people.act import UserAct
 from app.submissions.find import get_submission
 from tests.world import NOW
 
@@ -70,7 +72,9 @@ def ask(engine: Engine, fields: list[dict[str, Any]] | None = None, *parts: str)
 
 def write(engine: Engine, submission_id: UUID, user: User, now: Any = NOW, **card: Any) -> int:
     with writing(engine) as session:
-        return edit_card(session, get_submission(session, submission_id, user), user, card, now)
+        return edit_card(
+            UserAct(session, user, now, get_settings()), get_submission(session, submission_id, user), card
+        )
 
 
 def card(engine: Engine, submission_id: UUID, user: User) -> MethodCard:

@@ -16,7 +16,7 @@ from app.base.db import get_engine, reading, writing
 from app.models import Authenticator, LoginSession, OutgoingMail, User
 from app.people import audit
 from app.people.act import UserAct
-from app.people.auth import authenticate, start_session
+from app.people.auth import NewAccount, authenticate, start_session
 from app.people.organising_requests import ask_to_organise
 from app.people.password_resets import use
 from app.people.rights import find_user
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.usefixtures("cheap_passwords")
 @pytest.fixture
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A fresh server's data folder."""
-    init_server(tmp_path, username="ada", email="ada@example.org", password=PASSWORD, now=NOW)
+    init_server(tmp_path, NewAccount("ada", "ada@example.org", PASSWORD), NOW)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("EVERGOLD_BASE_URL", "https://scores.example.org")
     get_settings.cache_clear()
@@ -102,7 +102,7 @@ def test_somebody_becomes_an_administrator_once(
         assert json.loads(capsys.readouterr().out) == {"username": "bob", "changed": changed}
     with reading(get_engine(get_settings().database_address)) as session:
         assert authenticate(session, "bob", PASSWORD).is_administrator
-        assert len(audit.list_entries(session, limit=9, action="administrator.promote")) == 1
+        assert len(audit.list_entries(session, audit.AuditFilter(action="administrator.promote"), limit=9)) == 1
     assert run(["account", "promote", "nobody", "--data-dir", str(server)]) == Code.ERROR
 
 
@@ -122,7 +122,7 @@ def test_an_administrator_is_demoted_unless_it_is_the_last(
     assert json.loads(said.out.partition("{")[1] + said.out.partition("{")[2]) == {"username": "ada", "changed": True}
     with reading(get_engine(get_settings().database_address)) as session:
         assert not authenticate(session, "ada", PASSWORD).is_administrator
-        [entry] = audit.list_entries(session, limit=9, action="administrator.demote")
+        [entry] = audit.list_entries(session, audit.AuditFilter(action="administrator.demote"), limit=9)
         assert entry.subject == "user ada"
 
 
@@ -163,7 +163,7 @@ def test_applying_phases_leaves_what_was_changed_and_nothing_when_nothing_was(se
     (server.parent / "items.csv").write_text(ITEMS)
     assert [run(["apply", "--data-dir", str(server)]) for _ in range(2)] == [Code.OK, Code.OK]
     with reading(get_engine(get_settings().database_address)) as session:
-        [entry] = audit.list_entries(session, limit=10, action="phases.apply")
+        [entry] = audit.list_entries(session, audit.AuditFilter(action="phases.apply"), limit=10)
     assert (entry.subject, entry.actor_id) == ("phases.yaml", None)
     assert entry.details["count"] == len(entry.details["changes"]) >= 3
     assert "swans" in str(entry.details["changes"])
@@ -208,7 +208,7 @@ def test_who_lost_the_second_factor_gets_in_and_it_is_on_record(
     with reading(engine) as session:
         assert not has_second_factor(session, ada)
         assert session.scalars(select(LoginSession)).all() == []
-        [entry, *_] = audit.list_entries(session, limit=9, action="second_factor")
+        [entry, *_] = audit.list_entries(session, audit.AuditFilter(action="second_factor"), limit=9)
         assert (entry.subject, entry.actor.startswith("command line")) == ("user ada", True)
         assert "second factor" in session.scalars(select(OutgoingMail.body)).one()
     assert run(command) == Code.OK

@@ -13,7 +13,7 @@ from sqlalchemy import select
 from app.base.config import get_settings
 from app.base.db import get_engine, reading, writing
 from app.models import OutgoingMail
-from app.people.auth import make_account
+from app.people.auth import NewAccount, make_account
 from app.server.folder import init_server
 from evergold.cli import run
 from evergold.cli.output import Code
@@ -25,21 +25,13 @@ pytestmark = pytest.mark.usefixtures("cheap_passwords")
 @pytest.fixture
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A fresh server's data folder, with a competition and grace."""
-    init_server(tmp_path, username="ada", email="ada@example.org", password="correct horse battery", now=NOW)  # noqa: S106
+    init_server(tmp_path, NewAccount("ada", "ada@example.org", "correct horse battery"), NOW)
     monkeypatch.chdir(tmp_path)
     get_settings.cache_clear()
     engine = get_engine(get_settings().database_address)
     add_competition(engine)
     with writing(engine) as session:
-        make_account(
-            session,
-            username="grace",
-            email="grace@example.org",
-            password="correct horse battery",
-            display_name="Grace",  # noqa: S106
-            is_administrator=False,
-            now=NOW,
-        )
+        make_account(session, NewAccount("grace", "grace@example.org", "correct horse battery", "Grace"), NOW)
     yield tmp_path
     engine.dispose()
 

@@ -9,6 +9,7 @@ from typing import cast
 import pytest
 from sqlalchemy import Engine, func, select
 
+from app.base.config import MEBIBYTE, Settings
 from app.base.db import reading, writing
 from app.base.errors import Forbidden
 from app.base.live_settings import Rule
@@ -24,10 +25,12 @@ from app.declarations.apply.changes import Changes, Work
 from app.declarations.apply.files import note_missing_competitions
 from app.declarations.blueprints.kept import add_file, begin_blueprint
 from app.models import BlueprintFile, Competition, User
+from app.people.act import UserAct
 from tests.threads import in_threads
 from tests.world import NOW, add_user
 
 LIMITS = OrganiserLimits("anybody", competitions=2, bytes=100)
+ONE_MEBIBYTE = Settings(mebibytes_per_organiser=1)
 
 
 def own(engine: Engine, user: User, name: str) -> bool:
@@ -68,20 +71,20 @@ def test_limits_of_their_own_are_those_of_the_moment(engine: Engine) -> None:
 def test_nor_more_bytes_by_sending_several_files_at_once(engine: Engine) -> None:
     ada = add_user(engine, "ada")
     with writing(engine) as session:
-        blueprint = begin_blueprint(session, ada, {"name": "next"}, NOW).id
+        blueprint = begin_blueprint(UserAct(session, ada, NOW, ONE_MEBIBYTE), {"name": "next"}).id
 
     def send(number: int) -> bool:
         try:
             with writing(engine) as session:
-                file = StoredFile(f"{number:064}", 40)
-                add_file(session, ada, blueprint, f"{number}.csv", file, LIMITS, NOW)
+                file = StoredFile(f"{number:064}", MEBIBYTE * 2 // 5)
+                add_file(UserAct(session, ada, NOW, ONE_MEBIBYTE), blueprint, f"{number}.csv", file)
         except QuotaReached:
             return False
         return True
 
     assert sum(in_threads(6, send)) == 2
     with reading(engine) as session:
-        assert used_bytes(session, ada) == 80
+        assert used_bytes(session, ada) == 2 * (MEBIBYTE * 2 // 5)
         sent = select(func.count()).select_from(BlueprintFile).where(BlueprintFile.blueprint_id == blueprint)
         assert session.scalar(sent) == 2
 

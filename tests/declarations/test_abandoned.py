@@ -10,10 +10,10 @@ from sqlalchemy import Engine, select
 from app.base.config import Settings
 from app.base.db import reading, writing
 from app.base.storage import StoredFile
-from app.competitions.organisers import limits_of
 from app.declarations.blueprints.abandoned import Abandoned, clear_abandoned
 from app.declarations.blueprints.kept import add_file, begin_blueprint, save_document
 from app.models import AuditEntry, Blueprint, BlueprintFile, OutgoingMail, User
+from app.people.act import UserAct
 from tests.rich_world import fresh
 from tests.world import NOW, add_user
 
@@ -32,8 +32,8 @@ def written(engine: Engine, settings: Settings) -> int:
     with writing(engine) as session:
         user = session.get_one(User, ada.id)
         user.email_confirmed_at = NOW
-        blueprint = begin_blueprint(session, user, {"title": "Irony"}, NOW)
-        add_file(session, user, blueprint.id, "items.csv", StoredFile("a" * 64, 3), limits_of(settings), NOW)
+        blueprint = begin_blueprint(UserAct(session, user, NOW, settings), {"title": "Irony"})
+        add_file(UserAct(session, user, NOW, settings), blueprint.id, "items.csv", StoredFile("a" * 64, 3))
         return blueprint.id
 
 
@@ -78,7 +78,7 @@ def test_a_step_that_is_saved_keeps_it_and_begins_the_days_anew(
     sweep(engine, settings, NOW + 86 * DAY)
     with writing(engine) as session:
         user = session.scalars(fresh(User)).one()
-        save_document(session, user, written, 1, {"title": "Irony again"}, NOW + 90 * DAY)
+        save_document(UserAct(session, user, NOW + 90 * DAY, settings), written, 1, {"title": "Irony again"})
     assert sweep(engine, settings, NOW + 100 * DAY) == (0, 0)
     assert sweep(engine, settings, NOW + 176 * DAY) == (1, 0), "told anew"
     assert sweep(engine, settings, NOW + 190 * DAY) == (0, 1)

@@ -15,8 +15,9 @@ from app.base.errors import InvalidForm
 from app.base.storage import FolderStorage, store_upload
 from app.competitions.find import find_competition, find_phase_task
 from app.declarations.apply.baselines import MOST_BASELINES, TooManyBaselines
+from app.declarations.edits.checking import ProposedDeclaration
 from app.declarations.edits.edit import Edit, Outcome, edit_values, edit_whole, go_back
-from app.models import PhaseTask, Right, Role, RunStatus, ScoringRun, Submission, User
+from app.models import PhaseTask, RevisionSource, Right, Role, RunStatus, ScoringRun, Submission, User
 from app.people.rights import RightMissing, grant_role
 from tests.beside import add_old_run
 from tests.declarations.competition_folder import MAJORITY, NOW
@@ -53,8 +54,8 @@ def with_baselines(place: Place, files: Mapping[str, str]) -> tuple[dict[str, An
 
 
 def edit(place: Place, by: User | None, document: dict[str, Any], files: Mapping[str, str], **more: Any) -> Outcome:
-    storage = FolderStorage(place.storage)
-    return edit_whole(place.engine, storage, Edit(DEMO, None, by, **more), document, files, NOW)
+    storage, wanted = FolderStorage(place.storage), ProposedDeclaration(document, files, RevisionSource.EDIT)
+    return edit_whole(place.engine, storage, Edit(DEMO, None, by, **more), wanted, NOW)
 
 
 def runs(engine: Engine) -> int:

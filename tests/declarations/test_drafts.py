@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import pytest
 from sqlalchemy import Engine, select
+from sqlalchemy.orm import Session
 
+from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.errors import InvalidForm, NotFound
 from app.base.storage import StoredFile
 from app.competitions.find import find_competition, named_competition
-from app.competitions.organisers import OrganiserLimits, QuotaReached
+from app.competitions.organisers import QuotaReached
 from app.declarations.blueprints.kept import (
     MOST_BLUEPRINTS,
     ChangedMeanwhile,
@@ -26,12 +29,11 @@ from app.declarations.blueprints.kept import (
     throw_away,
 )
 from app.models import Blueprint, BlueprintFile, Right, Role, User
+from app.people.act import UserAct
 from app.people.rights import grant_role, revoke_role
 from tests.declarations.place import DEMO, Place
 from tests.rich_world import NEIGHBOURS, fresh
 from tests.world import DAY, HOUR, NOW, add_user
-
-LIMITS = OrganiserLimits("anybody", competitions=5, bytes=10**9)
 
 
 @pytest.fixture
@@ -46,14 +48,18 @@ def users(place: Place) -> dict[str, User]:
     return found
 
 
+def act(session: Session, user: User, now: datetime = NOW) -> UserAct:
+    return UserAct(session, user, now, get_settings())
+
+
 def begin(engine: Engine, user: User, name: str, now: Any = NOW) -> int:
     with writing(engine) as session:
-        return begin_changes(session, user, named_competition(session, name), now).id
+        return begin_changes(act(session, user, now), named_competition(session, name)).id
 
 
 def put(engine: Engine, user: User, number: int, path: str, size: int = 1) -> None:
     with writing(engine) as session:
-        add_file(session, user, number, path, StoredFile(f"{size:064}", size), LIMITS, NOW + HOUR)
+        add_file(act(session, user, NOW + HOUR), number, path, StoredFile(f"{size:064}", size))
 
 
 def files(engine: Engine, number: int) -> dict[str, int]:
@@ -87,8 +93,8 @@ def test_each_person_changes_each_competition_in_a_draft_of_their_own(place: Pla
 def test_drafts_are_listed_the_last_changed_first(place: Place, users: dict[str, User]) -> None:
     ada, bob = users.values()
     with writing(place.engine) as session:
-        made = [begin_blueprint(session, ada, {"name": f"n{hour}"}, NOW + hour * HOUR).id for hour in (2, 3, 1)]
-        begin_blueprint(session, bob, {"name": "bobs"}, NOW + DAY)
+        made = [begin_blueprint(act(session, ada, NOW + hour * HOUR), {"name": f"n{hour}"}).id for hour in (2, 3, 1)]
+        begin_blueprint(act(session, bob, NOW + DAY), {"name": "bobs"})
     with reading(place.engine) as session:
         assert [one.id for one in list_blueprints(session, ada)] == [made[1], made[0], made[2]]
         assert [one.document["name"] for one in list_blueprints(session, bob)] == ["bobs"]
@@ -97,7 +103,7 @@ def test_drafts_are_listed_the_last_changed_first(place: Place, users: dict[str,
 def test_files_are_those_of_one_draft(place: Place, users: dict[str, User]) -> None:
     ada, bob = users.values()
     with writing(place.engine) as session:
-        mine, other, bobs = (begin_blueprint(session, user, {"name": "n"}, NOW).id for user in (ada, ada, bob))
+        mine, other, bobs = (begin_blueprint(act(session, user), {"name": "n"}).id for user in (ada, ada, bob))
     for number, user in ((mine, ada), (other, ada), (bobs, bob)):
         for path in ("a.csv", "b.csv"):
             put(place.engine, user, number, path)
@@ -124,7 +130,7 @@ def test_a_draft_is_saved_from_the_version_that_was_read_under_its_own_name(
 
     def save(version: int, document: dict[str, Any], which: int = number) -> int:
         with writing(place.engine) as session:
-            return save_document(session, ada, which, version, document, NOW + HOUR).version
+            return save_document(act(session, ada, NOW + HOUR), which, version, document).version
 
     assert save(1, {"name": DEMO, "title": "T"}) == 2
     with pytest.raises(ChangedMeanwhile):
@@ -133,7 +139,7 @@ def test_a_draft_is_saved_from_the_version_that_was_read_under_its_own_name(
         save(2, {"name": "other", "title": "U"})
     assert list(refused.value.fields) == ["name"]
     with writing(place.engine) as session:
-        new = begin_blueprint(session, ada, {"name": "first"}, NOW).id
+        new = begin_blueprint(act(session, ada), {"name": "first"}).id
     assert save(1, {"name": "second"}, new) == 2, "a new one may be renamed"
     with reading(place.engine) as session:
         assert find_blueprint(session, ada, number).document == {"name": DEMO, "title": "T"}
@@ -144,7 +150,7 @@ def test_who_may_not_edit_the_competition_any_more_has_lost_the_draft(place: Pla
     ada = users["ada"]
     here, door = (begin(place.engine, ada, name) for name in (DEMO, NEIGHBOURS))
     with writing(place.engine) as session:
-        new = begin_blueprint(session, ada, {"name": "n"}, NOW).id
+        new = begin_blueprint(act(session, ada), {"name": "n"}).id
         found = find_competition(session, DEMO)
         revoke_role(session, found, ada, Role.ORGANISER, NOW)
         grant_role(session, found, ada, Role.ORGANISER, NOW, rights=(Right.SUBMISSIONS, Right.GOLD, Right.MESSAGES))
@@ -158,15 +164,15 @@ def test_there_is_an_end_to_the_drafts_of_one_person(place: Place, users: dict[s
     ada, bob = users.values()
     with writing(place.engine) as session:
         for number in range(MOST_BLUEPRINTS):
-            begin_blueprint(session, ada, {"name": f"n{number}"}, NOW)
+            begin_blueprint(act(session, ada), {"name": f"n{number}"})
         with pytest.raises(QuotaReached):
-            begin_blueprint(session, ada, {"name": "one more"}, NOW)
-        begin_blueprint(session, bob, {"name": "bobs"}, NOW)
+            begin_blueprint(act(session, ada), {"name": "one more"})
+        begin_blueprint(act(session, bob), {"name": "bobs"})
 
 
 def test_a_copy_has_the_files_of_its_original(place: Place, users: dict[str, User]) -> None:
     with writing(place.engine) as session:
         found = find_competition(session, NEIGHBOURS)
-        copied = begin_copy(session, users["ada"], found, {"name": "copy"}, LIMITS, NOW)
+        copied = begin_copy(act(session, users["ada"]), found, {"name": "copy"})
         assert (copied.competition_id, copied.base, copied.document) == (None, None, {"name": "copy"})
     assert files(place.engine, copied.id) == {"items.csv": 20}

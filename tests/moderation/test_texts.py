@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select
 
-from app.base.config import Settings
+from app.base.config import Settings, get_settings
 from app.base.db import reading, writing
 from app.base.errors import NotFound
 from app.cards.edits import edit_card
@@ -311,7 +311,11 @@ def test_a_system_is_hidden_with_all_versions_of_its_card_wherever_it_was_entere
     again = enter(engine, here.ada, 0.6, phase="post", minute=1, system="Crow", method="SVM 2")
     other = enter(engine, here.ada, 0.4, minute=2, system="Jay", method="SVM")
     with writing(engine) as session:
-        edit_card(session, get_submission(session, again, here.ada), here.ada, {"method": "BERT"}, NOW)
+        edit_card(
+            UserAct(session, here.ada, NOW, get_settings()),
+            get_submission(session, again, here.ada),
+            {"method": "BERT"},
+        )
     number = hide(here, SYSTEM, str(here.of_ada))
     with reading(engine) as session:
         systems = {one.id: one.name for one in session.scalars(select(System).join(Team).where(Team.name == "Ada"))}

@@ -8,7 +8,7 @@ from sqlalchemy import Engine, select
 from app.base.db import reading, writing
 from app.models import AuditEntry, User
 from app.people import email_confirmations
-from app.people.auth import authenticate, make_account, promote
+from app.people.auth import NewAccount, authenticate, make_account, promote
 from app.people.mail import MailKind, choice_of, choices_of, choose, wants
 from tests.rich_world import fresh
 from tests.world import DAY, NOW, add_user
@@ -25,12 +25,9 @@ def test_the_operator_makes_an_account_that_logs_in_at_once(
     with writing(sqlite_engine) as session:
         made = make_account(
             session,
-            username="ada",
-            email="Ada@Uni.edu",
-            password=PASSWORD,
-            display_name="Ada Lovelace",
+            NewAccount("ada", "Ada@Uni.edu", PASSWORD, "Ada Lovelace"),
+            NOW,
             is_administrator=is_administrator,
-            now=NOW,
         )
     with reading(sqlite_engine) as session:
         assert authenticate(session, "ada@uni.edu", PASSWORD).id == made.id

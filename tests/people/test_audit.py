@@ -20,7 +20,7 @@ def ada(engine: Engine) -> User:
 
 def entries(engine: Engine, **filters: str) -> list[AuditEntry]:
     with reading(engine) as session:
-        return audit.list_entries(session, limit=100, **filters)  # type: ignore[arg-type]
+        return audit.list_entries(session, audit.AuditFilter(**filters), limit=100)
 
 
 def record(engine: Engine, actor: User | str | None, action: str, subject: str = "competition idioms") -> None:

@@ -13,6 +13,7 @@ from app.base.errors import InvalidForm, NameTaken, NotAuthenticated, NotFound
 from app.models import ApiToken, LoginSession, User
 from app.people import auth
 from app.people.auth import (
+    NewAccount,
     authenticate,
     create_token,
     end_session,
@@ -37,7 +38,7 @@ real_hasher = auth._hasher
 def register(engine: Engine, username: str = "ada", **changes: Any) -> User:
     form = {"username": username, "email": f"{username}@example.org", "password": PASSWORD} | changes
     with writing(engine) as session:
-        return register_user(session, **form, now=NOW)
+        return register_user(session, NewAccount(**form), NOW)
 
 
 # ---------------------------------------------------------------------------------------------------- registration

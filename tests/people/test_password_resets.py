@@ -13,7 +13,15 @@ from app.base.db import reading, writing
 from app.base.errors import InvalidForm, NameTaken, NotAuthenticated, NotFound
 from app.models import AuditEntry, MailLink, OutgoingMail, PasswordReset, User
 from app.people import auth, password_resets
-from app.people.auth import authenticate, find_session, register_user, set_email, set_password, start_session
+from app.people.auth import (
+    NewAccount,
+    authenticate,
+    find_session,
+    register_user,
+    set_email,
+    set_password,
+    start_session,
+)
 from tests import letters
 from tests.rich_world import fresh
 from tests.threads import in_threads
@@ -28,7 +36,7 @@ pytestmark = pytest.mark.usefixtures("cheap_passwords")
 @pytest.fixture
 def ada(engine: Engine) -> User:
     with writing(engine) as session:
-        user = register_user(session, username="ada", email="ada@example.org", password=OLD, now=NOW)
+        user = register_user(session, NewAccount("ada", "ada@example.org", OLD), NOW)
         user.email_confirmed_at = NOW
         return user
 

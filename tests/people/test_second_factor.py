@@ -26,7 +26,7 @@ SOMEBODY = Person(issuer="https://login.example.edu", subject="4711", label="ada
 @pytest.fixture
 def ada(engine: Engine) -> User:
     with writing(engine) as session:
-        return auth.register_user(session, username="ada", email="ada@example.org", password=None, now=NOW)
+        return auth.register_user(session, auth.NewAccount("ada", "ada@example.org", None), NOW)
 
 
 def with_app(session: Session, user: User) -> None:

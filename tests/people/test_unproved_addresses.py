@@ -11,7 +11,7 @@ from app.base.errors import NotFound
 from app.competitions.find import find_competition
 from app.models import AuditEntry, LoginSession, MailLink, OutgoingMail, Right, Role, User
 from app.people import auth, email_confirmations, password_resets
-from app.people.auth import find_session, find_token, register_user, set_email, start_session
+from app.people.auth import NewAccount, find_session, find_token, register_user, set_email, start_session
 from app.people.mail import send_mail
 from app.people.mail_delivery import send_waiting
 from app.people.rights import find_user, grant_role, organisers_of
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.usefixtures("cheap_passwords")
 def mallory(engine: Engine) -> User:
     """Somebody who registered with an address that is not theirs; the user name is all that they chose."""
     with writing(engine) as session:
-        return register_user(session, username="win-money.example", email="ada@uni.edu", password=PASSWORD, now=NOW)
+        return register_user(session, NewAccount("win-money.example", "ada@uni.edu", PASSWORD), NOW)
 
 
 def confirm(engine: Engine, user: User, *, keep: LoginSession | None = None) -> None:

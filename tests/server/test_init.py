@@ -16,7 +16,7 @@ from app.base.db import make_engine, reading
 from app.base.errors import InvalidForm
 from app.declarations.check import check_phases
 from app.models import Competition, Submission, User
-from app.people.auth import authenticate
+from app.people.auth import NewAccount, authenticate
 from app.server.datadir import ServeError
 from app.server.folder import PHASES, init_server
 from evergold.cli import run
@@ -31,7 +31,7 @@ PASSWORD = "correct horse battery"
 
 
 def init(folder: Path, username: str = "ada", password: str = PASSWORD) -> list[Path]:
-    return init_server(folder, username=username, email="ada@example.org", password=password, now=NOW)
+    return init_server(folder, NewAccount(username, "ada@example.org", password), NOW)
 
 
 def test_fresh_folder_has_one_administrator_and_no_demo(tmp_path: Path) -> None:

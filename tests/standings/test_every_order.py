@@ -22,6 +22,7 @@ from hypothesis.stateful import (
 )
 from sqlalchemy import event, select
 
+from app.base.config import get_settings
 from app.base.db import make_engine, reading, writing
 from app.base.errors import EvergoldError
 from app.boards import leaderboard
@@ -34,6 +35,7 @@ from app.competitions.changed import boards_changed
 from app.competitions.find import boards_of, find_competition, find_phase_task
 from app.competitions.visibility import View
 from app.models import Board, EntryRule, Phase, PhaseTask, RowMark, RowStatus, Submission, Team, TeamKind, User
+from app.people.act import UserAct
 from app.standings.check import START, check_slice, check_task
 from app.standings.renew import renew_all
 from app.submissions.accept import Sender, accept_submission
@@ -195,7 +197,12 @@ class Server(RuleBasedStateMachine):
         submission_id, user = sent[pick % len(sent)]
         try:
             with writing(self.engine) as session:
-                edit_card(session, get_submission(session, submission_id, user), user, said, self.now, name=name)
+                edit_card(
+                    UserAct(session, user, self.now, get_settings()),
+                    get_submission(session, submission_id, user),
+                    said,
+                    name=name,
+                )
         except EvergoldError:
             pass  # not of one's team any more, or under a name that the team has given already
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
@@ -24,9 +24,7 @@ from app.administration.people import block
 from app.administration.settings import change_setting
 from app.base.config import get_settings
 from app.base.db import reading, writing
-from app.base.storage import storage_of
 from app.competitions.find import find_competition, find_phase_task
-from app.competitions.organisers import limits_of
 from app.declarations.blueprints.build import build_draft
 from app.declarations.blueprints.kept import begin_blueprint
 from app.declarations.blueprints.stories import first_document
@@ -435,12 +433,14 @@ def write_a_competition(site: Site) -> dict[str, str]:
     """Olga writes one that has something wrong in it, and has a link for guests of the one that is there."""
     with writing(site.engine) as session:
         olga = session.scalars(select(User).where(User.username == "olga")).one()
-        blueprint = begin_blueprint(session, olga, first_document("next", "הבא", "table", NOW), NOW)
+        blueprint = begin_blueprint(
+            UserAct(session, olga, NOW, site.settings), first_document("next", "הבא", "table", NOW)
+        )
         secret = make_link(UserAct(session, olga, site.now, get_settings()), find_competition(session, COMPETITION))
         document = begun_document("irony", "هل يمزحون؟", KINDS[0], site.now)
-        limits = replace(limits_of(site.settings), rule="anybody")
+        settings = site.settings.model_copy(update={"organise": "anybody"})
         place = f"/organise/{blueprint.id}"
-    draft = build_draft(site.engine, storage_of(site.settings), olga, document, limits, site.now)
+    draft = build_draft(site.engine, settings, olga, document, site.now)
     return {"blueprint": place, "draft": f"/competitions/{draft}/setup", "guests": secret}
 
 

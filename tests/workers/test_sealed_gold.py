@@ -20,7 +20,7 @@ from app.base.errors import NotFound
 from app.base.storage import stored_path
 from app.gold.versions import NewerGoldPublished, list_gold, publish_gold
 from app.models import GoldVersion, PhaseTask, RunStatus, ScoringRun, SealedFile, User
-from app.people.audit import list_entries
+from app.people.audit import AuditFilter, list_entries
 from app.runs.claims import claim_run
 from evergold.scoring.errors import InvalidGold, Problem
 from evergold.scoring.task import read_options
@@ -210,7 +210,7 @@ def test_putting_gold_opens_a_phase_that_had_none(engine: Engine, ada: User, key
 def test_who_put_what_when_is_in_the_audit_log(engine: Engine, ada: User, key: str) -> None:
     version = seal_gold(engine, GOLD.encode())
     with reading(engine) as session:
-        entries = list_entries(session, limit=10, action="gold", subject=f"gold {PLACE}")
+        entries = list_entries(session, AuditFilter(action="gold", subject=f"gold {PLACE}"), limit=10)
         versions = list_gold(session, the_phase_task(session))
     assert [entry.action for entry in entries] == ["gold.publish", "gold.put"]
     assert all(entry.subject == f"gold {PLACE}" for entry in entries)

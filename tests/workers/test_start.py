@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Iterator
 
@@ -100,6 +101,17 @@ def test_asked_for_what_it_cannot_have_it_ends_in_words(
     monkeypatch.setattr(start, "has_torch", lambda: False)
     assert start.main(["--queues", "gpu"]) == 1
     assert "pip install 'evergold-server[bertscore]'" in capsys.readouterr().err
+
+
+def test_garbage_is_collected_rarely_in_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(start, "has_torch", lambda: False)
+    before = gc.get_threshold()
+    gc.set_threshold(700, 10, 10)
+    try:
+        start.main(["--queues", "gpu"])
+        assert gc.get_threshold() == (20_000, 20, 50)
+    finally:
+        gc.set_threshold(*before)
 
 
 def test_all_wrong_settings_of_workers_are_named_at_the_start(

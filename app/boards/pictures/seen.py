@@ -22,7 +22,7 @@ from app.competitions.metrics import metrics_of
 from app.competitions.visibility import Viewer, declared_of
 from app.models import Board, BoardShown, EntryRule, Phase
 from app.standings.check import start_of_newest
-from app.standings.choose import entered_as_latest, rules_of
+from app.standings.choose import BoardRows, entered_as_latest, rules_of
 from app.standings.tries import RunFilter, scored_runs, standings_from_runs
 from evergold.scoring.halves import Half
 
@@ -148,9 +148,8 @@ def _tries(
     rules = rules_of(asked.phase, asked.phase_task, board)
     if rules is None:
         return []
-    all_of_them = replace(rules, rule=EntryRule.ALL)
-    place = asked.phase_task.id, board.id
-    every = standings_from_runs(session, *place, all_of_them, None, RunFilter(since=since))
+    every_run = BoardRows(asked.phase_task.id, board.id, replace(rules, rule=EntryRule.ALL))
+    every = standings_from_runs(session, every_run, RunFilter(since=since))
     rows = rows_of(session, asked.phase_task, every, [column], rules, None, half)
     return [row for row in rows if row.kind == "team"]
 

@@ -13,10 +13,11 @@ from typing import Any
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
+from app.base.config import Settings
 from app.base.db import reading, writing
 from app.base.errors import InvalidForm, NameTaken, NotFound
-from app.base.storage import Storage
-from app.competitions.organisers import OrganiserLimits, check_competitions_left, check_may_create
+from app.base.storage import Storage, storage_of
+from app.competitions.organisers import check_competitions_left, check_may_create, limits_of
 from app.declarations.apply.apply import apply_new_declaration, lock_declarations
 from app.declarations.apply.changes import Changes, Work
 from app.declarations.blueprints.kept import find_blueprint, throw_away
@@ -47,13 +48,12 @@ def problems_of(engine: Engine, storage: Storage, user: User, blueprint_id: int,
         return invalid.fields
 
 
-def build_competition(
-    engine: Engine, storage: Storage, user: User, blueprint_id: int, limits: OrganiserLimits, now: datetime
-) -> str:
+def build_competition(engine: Engine, settings: Settings, user: User, blueprint_id: int, now: datetime) -> str:
     """Create a draft competition owned by this user, delete the blueprint, and return the competition's name.
 
     Raises InvalidForm with all faults by path, NameTaken, QuotaReached, Forbidden, and the errors of `apply_phases`.
     """
+    storage, limits = storage_of(settings), limits_of(settings)
     check_may_create(user, limits.rule)
     with reading(engine) as session:
         blueprint = find_blueprint(session, user, blueprint_id)
@@ -70,13 +70,12 @@ def build_competition(
     return loaded.declaration.name
 
 
-def build_draft(
-    engine: Engine, storage: Storage, user: User, document: Document, limits: OrganiserLimits, now: datetime
-) -> str:
+def build_draft(engine: Engine, settings: Settings, user: User, document: Document, now: datetime) -> str:
     """Create a draft competition owned by this user from a first declaration without files; return its name.
 
     Raises the errors of `build_competition`.
     """
+    storage, limits = storage_of(settings), limits_of(settings)
     check_may_create(user, limits.rule)
     with (
         checked(ProposedDeclaration(document, {}, RevisionSource.EDIT), storage, now, ()) as (loaded, _),
@@ -100,7 +99,7 @@ def build_changes(
         wanted = _wanted(session, find_blueprint(session, user, blueprint_id), user)
     if wanted.faults:
         raise InvalidForm("Please correct what is marked. Nothing was changed.", fields=dict(wanted.faults))
-    outcome = edit_whole(engine, storage, edit, wanted.document, wanted.files, now)
+    outcome = edit_whole(engine, storage, edit, wanted, now)
     if outcome.revision is not None:
         with writing(engine) as session:
             throw_away(session, find_blueprint(session, user, blueprint_id))

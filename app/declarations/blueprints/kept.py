@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, select
@@ -11,9 +10,10 @@ from sqlalchemy.orm import Session, joinedload, selectinload
 
 from app.base.errors import EvergoldError, Forbidden, InvalidForm, NotFound
 from app.base.storage import StoredFile
-from app.competitions.organisers import OrganiserLimits, QuotaReached, check_bytes_left
+from app.competitions.organisers import QuotaReached, check_bytes_left, limits_of
 from app.declarations.revisions.kept import present_revision
 from app.models import Blueprint, BlueprintFile, Competition, Right, User
+from app.people.act import UserAct
 from app.people.rights import may_organise
 from evergold.yaml_lines import FILE_LIMIT_BYTES
 
@@ -33,20 +33,21 @@ class ChangedMeanwhile(EvergoldError):
     code = "changed_meanwhile"
 
 
-def begin_blueprint(session: Session, user: User, document: Document, now: datetime) -> Blueprint:
+def begin_blueprint(act: UserAct, document: Document) -> Blueprint:
     """Create a blueprint of a new competition. Raises QuotaReached. The caller has checked the right to do so."""
-    return _begin(session, user, Blueprint(document=document), now)
+    return _begin(act, Blueprint(document=document))
 
 
-def begin_changes(session: Session, user: User, competition: Competition, now: datetime) -> Blueprint:
+def begin_changes(act: UserAct, competition: Competition) -> Blueprint:
     """Return the user's blueprint of a competition, created from the current declaration if necessary."""
-    query = select(Blueprint).where(Blueprint.owner_id == user.id, Blueprint.competition_id == competition.id)
+    session = act.session
+    query = select(Blueprint).where(Blueprint.owner_id == act.user.id, Blueprint.competition_id == competition.id)
     there = session.scalar(query)
     if there is not None:
         return there
     present = present_revision(session, competition)
     begun = Blueprint(document=present.document, competition_id=competition.id, base=present.number)
-    blueprint = _begin(session, user, begun, now)
+    blueprint = _begin(act, begun)
     session.add_all(
         BlueprintFile(blueprint_id=blueprint.id, path=file.path, sha256=file.sha256, size_bytes=file.size_bytes)
         for file in present.files
@@ -55,27 +56,20 @@ def begin_changes(session: Session, user: User, competition: Competition, now: d
     return blueprint
 
 
-def begin_copy(
-    session: Session,
-    user: User,
-    competition: Competition,
-    document: Document,
-    limits: OrganiserLimits,
-    now: datetime,
-) -> Blueprint:
+def begin_copy(act: UserAct, competition: Competition, document: Document) -> Blueprint:
     """Create a blueprint from a competition's files and this document. The caller has checked the user's right."""
-    blueprint = begin_blueprint(session, user, document, now)
-    for file in present_revision(session, competition).files:
-        add_file(session, user, blueprint.id, file.path, StoredFile(file.sha256, file.size_bytes), limits, now)
+    blueprint = begin_blueprint(act, document)
+    for file in present_revision(act.session, competition).files:
+        add_file(act, blueprint.id, file.path, StoredFile(file.sha256, file.size_bytes))
     return blueprint
 
 
-def _begin(session: Session, user: User, blueprint: Blueprint, now: datetime) -> Blueprint:
-    if len(list_blueprints(session, user)) >= MOST_BLUEPRINTS:
+def _begin(act: UserAct, blueprint: Blueprint) -> Blueprint:
+    if len(list_blueprints(act.session, act.user)) >= MOST_BLUEPRINTS:
         raise QuotaReached(f"You are writing {MOST_BLUEPRINTS} competitions: finish or delete one.")
-    blueprint.owner_id, blueprint.made_at, blueprint.changed_at = user.id, now, now
-    session.add(blueprint)
-    session.flush()
+    blueprint.owner_id, blueprint.made_at, blueprint.changed_at = act.user.id, act.now, act.now
+    act.session.add(blueprint)
+    act.session.flush()
     return blueprint
 
 
@@ -100,19 +94,17 @@ def find_blueprint(session: Session, user: User, blueprint_id: int, *, lock: boo
     return found
 
 
-def save_document(
-    session: Session, user: User, blueprint_id: int, version: int, document: Document, now: datetime
-) -> Blueprint:
+def save_document(act: UserAct, blueprint_id: int, version: int, document: Document) -> Blueprint:
     """Save the document. version: the one that was edited. Raises ChangedMeanwhile."""
-    blueprint = find_blueprint(session, user, blueprint_id, lock=True)
+    blueprint = find_blueprint(act.session, act.user, blueprint_id, lock=True)
     if blueprint.version != version:
         raise ChangedMeanwhile("This was changed in another window meanwhile. The page shows the current values.")
     if blueprint.competition is not None and document.get("name") != blueprint.competition.name:
         raise InvalidForm("Please correct what is marked.", fields={"name": "A competition keeps its name."})
     _check_size(document)
-    blueprint.document, blueprint.changed_at = document, now
+    blueprint.document, blueprint.changed_at = document, act.now
     blueprint.version += 1
-    session.flush()
+    act.session.flush()
     return blueprint
 
 
@@ -123,23 +115,16 @@ def _check_size(document: Document) -> None:
         raise InvalidForm("This is too long.", fields={"declaration": sentence})
 
 
-def add_file(
-    session: Session,
-    user: User,
-    blueprint_id: int,
-    path: str,
-    file: StoredFile,
-    limits: OrganiserLimits,
-    now: datetime,
-) -> None:
+def add_file(act: UserAct, blueprint_id: int, path: str, file: StoredFile) -> None:
     """Add a file, replacing one of the same path. Raises QuotaReached, Forbidden."""
-    check_bytes_left(session, user, file.size_bytes, limits)
-    blueprint = find_blueprint(session, user, blueprint_id, lock=True)
+    session = act.session
+    check_bytes_left(session, act.user, file.size_bytes, limits_of(act.settings))
+    blueprint = find_blueprint(session, act.user, blueprint_id, lock=True)
     if len(blueprint.files) >= MOST_FILES:
         raise Forbidden(f"At most {MOST_FILES} files.")
     remove_file(session, blueprint, path)
     session.add(BlueprintFile(blueprint_id=blueprint.id, path=path, sha256=file.sha256, size_bytes=file.size_bytes))
-    blueprint.changed_at = now
+    blueprint.changed_at = act.now
     session.flush()
 
 

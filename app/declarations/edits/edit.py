@@ -29,7 +29,6 @@ from app.declarations.edits.fields import Value, sorted_values
 from app.declarations.model import CompetitionDeclaration
 from app.declarations.revisions.documents import (
     Difference,
-    Document,
     declared_files,
     differences,
     fingerprint,
@@ -194,16 +193,14 @@ def go_back(engine: Engine, storage: Storage, edit: Edit, number: int, now: date
     return _bring(engine, storage, edit, present.number, wanted, now)
 
 
-def edit_whole(
-    engine: Engine, storage: Storage, edit: Edit, document: Document, files: Mapping[str, str], now: datetime
-) -> Outcome:
-    """Replace the whole declaration; files (sha256 by path) must be in storage.
+def edit_whole(engine: Engine, storage: Storage, edit: Edit, wanted: ProposedDeclaration, now: datetime) -> Outcome:
+    """Replace the whole declaration; its files must be in storage.
 
     Raises the same errors as `edit_values`.
     """
     with reading(engine) as session:
         present = _base(session, edit)
-    return _bring(engine, storage, edit, present.number, ProposedDeclaration(document, files, RevisionSource.EDIT), now)
+    return _bring(engine, storage, edit, present.number, wanted, now)
 
 
 def _base(session: Session, edit: Edit) -> Revision:
@@ -258,22 +255,12 @@ def _apply(
     if edit.by is not None:
         baselines = declared_baselines(loaded.declaration, wanted.files)
         check_new_baselines(work.session, edit.by, competition, baselines, newest)
-    _record(work.session, edit, competition, revision, wanted.source, work.now)
-    after = standings(work.session, [competition.name], work.now)
-    return revision.number if revision else None, effects(before, after)
-
-
-def _record(
-    session: Session,
-    edit: Edit,
-    competition: Competition,
-    revision: Revision | None,
-    source: RevisionSource,
-    now: datetime,
-) -> None:
     if revision is not None:
         details = {"revision": revision.number, "changes": revision.changes, "note": edit.note}
-        audit.record(session, edit.by, f"competition.{source}", f"competition {competition.name}", details, now=now)
+        subject = f"competition {competition.name}"
+        audit.record(work.session, edit.by, f"competition.{wanted.source}", subject, details, now=work.now)
+    after = standings(work.session, [competition.name], work.now)
+    return revision.number if revision else None, effects(before, after)
 
 
 def _conflict(session: Session, competition: Competition, base: int, present: Revision) -> EvergoldError:

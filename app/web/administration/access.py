@@ -10,15 +10,14 @@ from fastapi import Depends
 from app.administration.access import check_administrator
 from app.base.errors import NotFound
 from app.models import User
-from app.web.html.guards import PageUserVisit, SentUpload, form_guard, upload_guard
+from app.web.html.guards import FormSender, PageUserVisit, SentUpload, form_guard, upload_guard
 from app.web.http.identity import ApiOrganiser
 from app.web.http.visit import ApiOrganiserVisit, UserVisit
 
 
-def _check_page(user: User) -> User:
+def _check_page(user: User) -> None:
     if not user.is_administrator:
         raise NotFound("Page not found.")
-    return user
 
 
 async def admin_page_visit(visit: PageUserVisit) -> UserVisit:
@@ -27,14 +26,15 @@ async def admin_page_visit(visit: PageUserVisit) -> UserVisit:
     return visit
 
 
-def admin_form_of(page: str = "") -> Callable[..., Awaitable[User]]:
+def admin_form_of(page: str = "") -> Callable[..., Awaitable[FormSender]]:
     """Return the guard of a form, which returns the administrator who sent it; raise NotFound for everybody else.
 
     page: as for `form_guard`.
     """
 
-    async def admin_form(user: User = Depends(form_guard(page))) -> User:  # noqa: B008, FAST002 - the guard is local
-        return _check_page(user)
+    async def admin_form(sender: FormSender = Depends(form_guard(page))) -> FormSender:  # noqa: B008, FAST002 - a local
+        _check_page(sender.user)
+        return sender
 
     return admin_form
 

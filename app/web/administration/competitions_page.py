@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Depends, Form, Request, Response
+from fastapi import Depends, Form, Response
 from fastapi.responses import RedirectResponse
 
 from app.administration.competitions import list_sizes, transfer
@@ -12,19 +12,17 @@ from app.base.db import writing
 from app.base.errors import EvergoldError
 from app.competitions.find import find_competition
 from app.competitions.organisers import limits_of
-from app.models import User
 from app.people.rights import find_typed_user
 from app.web.administration.access import AdminVisit, admin_form_of
 from app.web.html.administration import ADMIN, render_section
-from app.web.html.guards import PageForm, form_again
-from app.web.http.context import ServerHere
+from app.web.html.guards import FormSender, PageForm, form_again
 from app.web.http.routers import page_router
 from app.web.http.visit import UserVisit
 
 router = page_router()
 
 COMPETITIONS = f"{ADMIN}/competitions"
-FromCompetitions = Annotated[User, Depends(admin_form_of(COMPETITIONS))]
+FromCompetitions = Annotated[FormSender, Depends(admin_form_of(COMPETITIONS))]
 
 
 class OwnerForm(PageForm):
@@ -44,15 +42,9 @@ def _page(visit: UserVisit, error: EvergoldError | None = None) -> Response:
 
 @router.post(f"{COMPETITIONS}/{{competition}}/owner")
 @form_again(_page)
-def send_owner(
-    request: Request,
-    server: ServerHere,
-    user: FromCompetitions,
-    competition: str,
-    form: Annotated[OwnerForm, Form()],
-) -> Response:
-    with writing(server.engine) as session:
-        found, limits = find_competition(session, competition), limits_of(server.settings)
+def send_owner(sender: FromCompetitions, competition: str, form: Annotated[OwnerForm, Form()]) -> Response:
+    with writing(sender.server.engine) as session:
+        found, limits = find_competition(session, competition), limits_of(sender.server.settings)
         to = find_typed_user(session, form.owner, "owner")
-        transfer(server.act(session, user), found, to.username, limits)
+        transfer(sender.act(session), found, to.username, limits)
     return RedirectResponse(COMPETITIONS, 303)

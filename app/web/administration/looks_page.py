@@ -5,26 +5,24 @@ from __future__ import annotations
 from typing import Annotated
 
 from anyio.to_thread import run_sync
-from fastapi import Depends, Form, Query, Request, Response
+from fastapi import Depends, Form, Query, Response
 from fastapi.responses import RedirectResponse
 
 from app.administration.looks import SETTINGS, change_looks, put_logo, read_looks, remove_logo
 from app.base.db import writing
 from app.base.errors import EvergoldError
 from app.base.live_settings import FRONT_CHARACTERS, SERVER_NAME_CHARACTERS
-from app.models import User
 from app.web.administration.access import AdminVisit, admin_form_of, admin_upload_of
 from app.web.administration.logos import SchemeHere, received_logo
 from app.web.html.administration import ADMIN, render_section
-from app.web.html.guards import PageForm, SentUpload, form_again
-from app.web.http.context import ServerHere
+from app.web.html.guards import FormSender, PageForm, SentUpload, form_again
 from app.web.http.routers import page_router
 from app.web.http.visit import UserVisit
 
 router = page_router()
 
 LOOKS = f"{ADMIN}/looks"
-FromLooks = Annotated[User, Depends(admin_form_of(LOOKS))]
+FromLooks = Annotated[FormSender, Depends(admin_form_of(LOOKS))]
 UploadFromLooks = Annotated[SentUpload, Depends(admin_upload_of(LOOKS))]
 
 
@@ -64,30 +62,32 @@ def _page(
 
 @router.post(LOOKS)
 @form_again(_page)
-def send_looks(request: Request, server: ServerHere, user: FromLooks, form: Annotated[LooksForm, Form()]) -> Response:
-    with writing(server.engine) as session:
-        change_looks(session, form.model_dump(), by=user, environment=server.environment, now=server.clock())
-    server.live.look(server.engine)
+def send_looks(sender: FromLooks, form: Annotated[LooksForm, Form()]) -> Response:
+    with writing(sender.server.engine) as session:
+        change_looks(
+            session, form.model_dump(), by=sender.user, environment=sender.server.environment, now=sender.server.clock()
+        )
+    sender.server.live.look(sender.server.engine)
     return RedirectResponse(LOOKS, 303)
 
 
 @router.post(f"{LOOKS}/logos/{{scheme}}")
 @form_again(_page)
-async def send_logo(request: Request, server: ServerHere, upload: UploadFromLooks, scheme: SchemeHere) -> Response:
-    made = await received_logo(request, upload.check)
+async def send_logo(upload: UploadFromLooks, scheme: SchemeHere) -> Response:
+    made = await received_logo(upload.request, upload.check)
 
     def keep() -> None:
-        with writing(server.engine) as session:
-            put_logo(session, scheme, made, by=upload.user, now=server.clock())
-        server.live.look(server.engine)
+        with writing(upload.server.engine) as session:
+            put_logo(session, scheme, made, by=upload.user, now=upload.server.clock())
+        upload.server.live.look(upload.server.engine)
 
     await run_sync(keep)
     return RedirectResponse(f"{LOOKS}?removed={len(made.removed)}" if made.removed else LOOKS, 303)
 
 
 @router.post(f"{LOOKS}/logos/{{scheme}}/remove")
-def send_removal(server: ServerHere, user: FromLooks, scheme: SchemeHere) -> Response:
-    with writing(server.engine) as session:
-        remove_logo(session, scheme, by=user, now=server.clock())
-    server.live.look(server.engine)
+def send_removal(sender: FromLooks, scheme: SchemeHere) -> Response:
+    with writing(sender.server.engine) as session:
+        remove_logo(session, scheme, by=sender.user, now=sender.server.clock())
+    sender.server.live.look(sender.server.engine)
     return RedirectResponse(LOOKS, 303)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Depends, Form, Request, Response
+from fastapi import Depends, Form, Response
 from fastapi.responses import RedirectResponse
 
 from app.administration import mails, queue
@@ -13,15 +13,13 @@ from app.administration.refusals import list_refused
 from app.administration.storage import count_unowned, storage_now
 from app.base.db import writing
 from app.base.errors import EvergoldError
-from app.models import User
 from app.moderation.reports import REASON_WORDS, list_reports
 from app.moderation.views import TextReportOut
 from app.runs.failures import failed_runs
 from app.runs.holds import REASON_CHARACTERS
 from app.web.administration.access import AdminVisit, admin_form_of
 from app.web.html.administration import ADMIN, render_section
-from app.web.html.guards import PageForm, Ticked, form_again
-from app.web.http.context import ServerHere
+from app.web.html.guards import FormSender, PageForm, Ticked, form_again
 from app.web.http.routers import page_router
 from app.web.http.visit import UserVisit
 
@@ -30,8 +28,8 @@ router = page_router()
 QUEUE, STORAGE, MAILS, LIMITS, HEALTH, MODERATION = (
     f"{ADMIN}/{name}" for name in ("queue", "storage", "mails", "limits", "health", "moderation")
 )
-FromQueue = Annotated[User, Depends(admin_form_of(QUEUE))]
-FromMails = Annotated[User, Depends(admin_form_of(MAILS))]
+FromQueue = Annotated[FormSender, Depends(admin_form_of(QUEUE))]
+FromMails = Annotated[FormSender, Depends(admin_form_of(MAILS))]
 #: Failed runs and refused requests on a page.
 SHOWN = 200
 
@@ -75,26 +73,26 @@ def _queue(visit: UserVisit, form: HoldForm | None = None, error: EvergoldError 
 
 @router.post(f"{QUEUE}/hold")
 @form_again(_queue, EvergoldError)
-def send_hold(request: Request, server: ServerHere, user: FromQueue, form: Annotated[HoldForm, Form()]) -> Response:
-    with writing(server.engine) as session:
+def send_hold(sender: FromQueue, form: Annotated[HoldForm, Form()]) -> Response:
+    with writing(sender.server.engine) as session:
         target = queue.target_at(session, form.place, form.host)
-        queue.hold_scoring(session, target, form.reason, by=user, now=server.clock())
+        queue.hold_scoring(session, target, form.reason, by=sender.user, now=sender.server.clock())
     return RedirectResponse(QUEUE, 303)
 
 
 @router.post(f"{QUEUE}/resume")
 @form_again(_queue, EvergoldError)
-def send_resume(request: Request, server: ServerHere, user: FromQueue, form: Annotated[HoldForm, Form()]) -> Response:
-    with writing(server.engine) as session:
+def send_resume(sender: FromQueue, form: Annotated[HoldForm, Form()]) -> Response:
+    with writing(sender.server.engine) as session:
         target = queue.target_at(session, form.place, form.host)
-        queue.resume_scoring(session, target, by=user, now=server.clock())
+        queue.resume_scoring(session, target, by=sender.user, now=sender.server.clock())
     return RedirectResponse(QUEUE, 303)
 
 
 @router.post(f"{QUEUE}/again")
-def send_again(server: ServerHere, user: FromQueue, form: Annotated[RunsForm, Form()]) -> Response:
-    with writing(server.engine) as session:
-        queue.run_again(session, [form.run] if form.run else [], by=user, now=server.clock())
+def send_again(sender: FromQueue, form: Annotated[RunsForm, Form()]) -> Response:
+    with writing(sender.server.engine) as session:
+        queue.run_again(session, [form.run] if form.run else [], by=sender.user, now=sender.server.clock())
     return RedirectResponse(QUEUE, 303)
 
 
@@ -113,9 +111,9 @@ def read_mails(visit: AdminVisit) -> Response:
 
 
 @router.post(f"{MAILS}/send-again")
-def send_mails_again(server: ServerHere, user: FromMails, form: Annotated[MailsForm, Form()]) -> Response:
-    with writing(server.engine) as session:
-        mails.try_again(session, [form.mail] if form.mail else [], by=user, now=server.clock())
+def send_mails_again(sender: FromMails, form: Annotated[MailsForm, Form()]) -> Response:
+    with writing(sender.server.engine) as session:
+        mails.try_again(session, [form.mail] if form.mail else [], by=sender.user, now=sender.server.clock())
     return RedirectResponse(MAILS, 303)
 
 

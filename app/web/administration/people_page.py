@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Annotated
 from urllib.parse import quote, urlencode
 
-from fastapi import Depends, Form, Query, Request, Response
+from fastapi import Depends, Form, Query, Response
 from fastapi.responses import RedirectResponse
 from sqlalchemy.orm import Session
 
@@ -22,9 +22,9 @@ from app.people.organising_requests import TEXT_CHARACTERS, answer_request, list
 from app.privacy.deletions import describe_deletion, plan_account_deletion, undo_account_deletion
 from app.web.administration.access import AdminVisit, admin_form_of
 from app.web.html.administration import ADMIN, render_section
-from app.web.html.guards import PageForm, form_again
+from app.web.html.guards import FormSender, PageForm, form_again
 from app.web.html.typed import typed_number
-from app.web.http.context import Server, ServerHere
+from app.web.http.context import Server
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
 from app.web.http.visit import UserVisit
@@ -33,9 +33,9 @@ router = page_router()
 
 PEOPLE, REQUESTS = f"{ADMIN}/people", f"{ADMIN}/requests"
 PERSON = f"{PEOPLE}/{{username}}"
-FromPeople = Annotated[User, Depends(admin_form_of(PEOPLE))]
-FromPerson = Annotated[User, Depends(admin_form_of(PERSON))]
-FromRequests = Annotated[User, Depends(admin_form_of(REQUESTS))]
+FromPeople = Annotated[FormSender, Depends(admin_form_of(PEOPLE))]
+FromPerson = Annotated[FormSender, Depends(admin_form_of(PERSON))]
+FromRequests = Annotated[FormSender, Depends(admin_form_of(REQUESTS))]
 Text = Annotated[str, Query(max_length=200)]
 
 
@@ -102,10 +102,12 @@ def _people(
 
 @router.post(f"{PEOPLE}/ban")
 @form_again(_people)
-def send_ban(request: Request, server: ServerHere, user: FromPeople, form: Annotated[DomainForm, Form()]) -> Response:
-    with writing(server.engine) as session:
-        people.ban_domain(session, form.domain, by=user, environment=server.environment, now=server.clock())
-    server.live.look(server.engine)
+def send_ban(sender: FromPeople, form: Annotated[DomainForm, Form()]) -> Response:
+    with writing(sender.server.engine) as session:
+        people.ban_domain(
+            session, form.domain, by=sender.user, environment=sender.server.environment, now=sender.server.clock()
+        )
+    sender.server.live.look(sender.server.engine)
     return RedirectResponse(PEOPLE, 303)
 
 
@@ -149,64 +151,72 @@ def _changed(server: Server, username: str, change: Callable[[Session, User], ob
 
 @router.post(f"{PERSON}/block")
 @form_again(_person)
-def send_block(
-    request: Request, server: ServerHere, user: FromPerson, username: str, form: Annotated[BlockForm, Form()]
-) -> Response:
-    now = server.clock()
-    return _changed(server, username, lambda session, one: people.block(session, one, form.reason, by=user, now=now))
+def send_block(sender: FromPerson, username: str, form: Annotated[BlockForm, Form()]) -> Response:
+    now = sender.server.clock()
+    return _changed(
+        sender.server, username, lambda session, one: people.block(session, one, form.reason, by=sender.user, now=now)
+    )
 
 
 @router.post(f"{PERSON}/unblock")
-def send_unblock(server: ServerHere, user: FromPerson, username: str) -> Response:
-    now = server.clock()
-    return _changed(server, username, lambda session, one: people.unblock(session, one, by=user, now=now))
+def send_unblock(sender: FromPerson, username: str) -> Response:
+    now = sender.server.clock()
+    return _changed(sender.server, username, lambda session, one: people.unblock(session, one, by=sender.user, now=now))
 
 
 @router.post(f"{PERSON}/confirm")
-def send_confirmation(server: ServerHere, user: FromPerson, username: str) -> Response:
-    now = server.clock()
-    return _changed(server, username, lambda session, one: people.confirm_address(session, one, by=user, now=now))
+def send_confirmation(sender: FromPerson, username: str) -> Response:
+    now = sender.server.clock()
+    return _changed(
+        sender.server, username, lambda session, one: people.confirm_address(session, one, by=sender.user, now=now)
+    )
 
 
 @router.post(f"{PERSON}/second-factor")
-def send_reset(server: ServerHere, user: FromPerson, username: str) -> Response:
-    settings, now = server.settings, server.clock()
+def send_reset(sender: FromPerson, username: str) -> Response:
+    settings, now = sender.server.settings, sender.server.clock()
     return _changed(
-        server, username, lambda session, one: people.reset_second_factor(session, one, settings, by=user, now=now)
+        sender.server,
+        username,
+        lambda session, one: people.reset_second_factor(session, one, settings, by=sender.user, now=now),
     )
 
 
 @router.post(f"{PERSON}/demote")
 @form_again(_person, LastAdministrator)
-def send_demotion(request: Request, server: ServerHere, user: FromPerson, username: str) -> Response:
-    now = server.clock()
-    return _changed(server, username, lambda session, one: people.demote(session, one, by=user, now=now))
+def send_demotion(sender: FromPerson, username: str) -> Response:
+    now = sender.server.clock()
+    return _changed(sender.server, username, lambda session, one: people.demote(session, one, by=sender.user, now=now))
 
 
 @router.post(f"{PERSON}/delete")
-def send_deletion(server: ServerHere, user: FromPerson, username: str) -> Response:
-    settings, now = server.settings, server.clock()
+def send_deletion(sender: FromPerson, username: str) -> Response:
+    settings, now = sender.server.settings, sender.server.clock()
     return _changed(
-        server, username, lambda session, one: plan_account_deletion(session, one, settings, now, actor=user)
+        sender.server,
+        username,
+        lambda session, one: plan_account_deletion(session, one, settings, now, actor=sender.user),
     )
 
 
 @router.post(f"{PERSON}/keep")
-def send_keep(server: ServerHere, user: FromPerson, username: str) -> Response:
-    settings, now = server.settings, server.clock()
+def send_keep(sender: FromPerson, username: str) -> Response:
+    settings, now = sender.server.settings, sender.server.clock()
     return _changed(
-        server, username, lambda session, one: undo_account_deletion(session, one, settings, now, actor=user)
+        sender.server,
+        username,
+        lambda session, one: undo_account_deletion(session, one, settings, now, actor=sender.user),
     )
 
 
 @router.post(f"{PERSON}/organising")
 @form_again(_person)
-def send_rules(
-    request: Request, server: ServerHere, user: FromPerson, username: str, form: Annotated[RulesForm, Form()]
-) -> Response:
-    rules, now = form.wanted(), server.clock()
+def send_rules(sender: FromPerson, username: str, form: Annotated[RulesForm, Form()]) -> Response:
+    rules, now = form.wanted(), sender.server.clock()
     return _changed(
-        server, username, lambda session, one: people.set_organiser_rules(session, one, rules, by=user, now=now)
+        sender.server,
+        username,
+        lambda session, one: people.set_organiser_rules(session, one, rules, by=sender.user, now=now),
     )
 
 
@@ -233,9 +243,7 @@ def _requests(visit: UserVisit, error: EvergoldError | None = None) -> Response:
 
 @router.post(f"{REQUESTS}/{{request_id}}")
 @form_again(_requests)
-def send_answer(
-    request: Request, server: ServerHere, user: FromRequests, request_id: RowId, form: Annotated[AnswerForm, Form()]
-) -> Response:
-    with writing(server.engine) as session:
-        answer_request(server.act(session, user), request_id, is_approved=form.decision == "approve", text=form.text)
+def send_answer(sender: FromRequests, request_id: RowId, form: Annotated[AnswerForm, Form()]) -> Response:
+    with writing(sender.server.engine) as session:
+        answer_request(sender.act(session), request_id, is_approved=form.decision == "approve", text=form.text)
     return RedirectResponse(REQUESTS, 303)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Annotated
 
-from fastapi import Depends, Form, Request, Response
+from fastapi import Depends, Form, Response
 from fastapi.responses import RedirectResponse
 
 from app.administration import settings
@@ -15,12 +15,11 @@ from app.base.db import writing
 from app.base.errors import EvergoldError
 from app.base.live_settings import LOOKS
 from app.base.text import refuse
-from app.models import Severity, User
+from app.models import Severity
 from app.web.administration.access import AdminVisit, admin_form_of
 from app.web.html.administration import ADMIN, render_section
-from app.web.html.guards import PageForm, form_again
+from app.web.html.guards import FormSender, PageForm, form_again
 from app.web.html.typed import typed_moment
-from app.web.http.context import ServerHere
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
 from app.web.http.visit import UserVisit
@@ -28,8 +27,8 @@ from app.web.http.visit import UserVisit
 router = page_router()
 
 SETTINGS, ANNOUNCEMENTS = f"{ADMIN}/settings", f"{ADMIN}/announcements"
-FromSettings = Annotated[User, Depends(admin_form_of(SETTINGS))]
-FromAnnouncements = Annotated[User, Depends(admin_form_of(ANNOUNCEMENTS))]
+FromSettings = Annotated[FormSender, Depends(admin_form_of(SETTINGS))]
+FromAnnouncements = Annotated[FormSender, Depends(admin_form_of(ANNOUNCEMENTS))]
 
 
 class SettingForm(PageForm):
@@ -54,21 +53,23 @@ def _settings(
 
 @router.post(f"{SETTINGS}/{{setting}}")
 @form_again(_settings)
-def send_setting(
-    request: Request, server: ServerHere, user: FromSettings, setting: str, form: Annotated[SettingForm, Form()]
-) -> Response:
-    with writing(server.engine) as session:
-        now = server.clock()
-        settings.change_setting(session, setting, form.value, by=user, environment=server.environment, now=now)
-    server.live.look(server.engine)
+def send_setting(sender: FromSettings, setting: str, form: Annotated[SettingForm, Form()]) -> Response:
+    with writing(sender.server.engine) as session:
+        now = sender.server.clock()
+        settings.change_setting(
+            session, setting, form.value, by=sender.user, environment=sender.server.environment, now=now
+        )
+    sender.server.live.look(sender.server.engine)
     return RedirectResponse(f"{SETTINGS}#{setting}", 303)
 
 
 @router.post(f"{SETTINGS}/{{setting}}/reset")
-def send_reset(server: ServerHere, user: FromSettings, setting: str) -> Response:
-    with writing(server.engine) as session:
-        settings.reset_setting(session, setting, by=user, environment=server.environment, now=server.clock())
-    server.live.look(server.engine)
+def send_reset(sender: FromSettings, setting: str) -> Response:
+    with writing(sender.server.engine) as session:
+        settings.reset_setting(
+            session, setting, by=sender.user, environment=sender.server.environment, now=sender.server.clock()
+        )
+    sender.server.live.look(sender.server.engine)
     return RedirectResponse(f"{SETTINGS}#{setting}", 303)
 
 
@@ -114,18 +115,16 @@ def _announcements(
 
 @router.post(ANNOUNCEMENTS)
 @form_again(_announcements)
-def send_announcement(
-    request: Request, server: ServerHere, user: FromAnnouncements, form: Annotated[AnnouncementForm, Form()]
-) -> Response:
-    with writing(server.engine) as session:
-        announce(session, form.wanted(), by=user, now=server.clock())
-    server.live.look(server.engine)
+def send_announcement(sender: FromAnnouncements, form: Annotated[AnnouncementForm, Form()]) -> Response:
+    with writing(sender.server.engine) as session:
+        announce(session, form.wanted(), by=sender.user, now=sender.server.clock())
+    sender.server.live.look(sender.server.engine)
     return RedirectResponse(ANNOUNCEMENTS, 303)
 
 
 @router.post(f"{ANNOUNCEMENTS}/{{announcement_id}}/end")
-def send_end(server: ServerHere, user: FromAnnouncements, announcement_id: RowId) -> Response:
-    with writing(server.engine) as session:
-        end_announcement(session, announcement_id, by=user, now=server.clock())
-    server.live.look(server.engine)
+def send_end(sender: FromAnnouncements, announcement_id: RowId) -> Response:
+    with writing(sender.server.engine) as session:
+        end_announcement(session, announcement_id, by=sender.user, now=sender.server.clock())
+    sender.server.live.look(sender.server.engine)
     return RedirectResponse(ANNOUNCEMENTS, 303)

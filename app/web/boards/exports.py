@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import Query, Response
+from pydantic import BaseModel, ConfigDict, Field
 
 from app.base import links
 from app.base.errors import InvalidForm
@@ -36,6 +37,20 @@ _BIBTEX: dict[str, Any] = {
         "application/x-bibtex": {"schema": {"type": "string"}, "example": "@misc{demo,\n  year = {2026},\n}\n"}
     },
 }
+
+
+class TableQuery(BaseModel):
+    """A board's table as somebody wants it for a paper."""
+
+    model_config = ConfigDict(frozen=True)
+
+    format: TableFormat = Field("markdown", description="format of the table")
+    column: list[str] | None = Field(None, description="`metric split`; default: all columns")
+    decimals: int | None = Field(None, ge=0, le=6, description="default: as the board shows")
+    official: bool = Field(False, description="the board as it was when its phase closed")
+    intervals: bool = Field(
+        False, description="with ± where there are intervals, ranges of ranks, and rules between clusters"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,24 +86,20 @@ class _BoardToExport:
 def export_board(
     visit: ApiVisit,
     names: BoardNamesHere,
-    format: Annotated[TableFormat, Query(description="format of the table")] = "markdown",  # noqa: A002
-    column: Annotated[list[str] | None, Query(description="`metric split`; default: all columns")] = None,
-    decimals: Annotated[int | None, Query(ge=0, le=6, description="default: as the board shows")] = None,
-    official: Annotated[bool, Query(description="the board as it was when its phase closed")] = False,
-    intervals: Annotated[
-        bool, Query(description="with ± where there are intervals, ranges of ranks, and rules between clusters")
-    ] = False,
+    query: Annotated[TableQuery, Query()],
 ) -> Response:
-    found = _board_to_export(visit, names, official)
-    table = _chosen(found.leaderboard, column or [], decimals)
+    found = _board_to_export(visit, names, query.official)
+    table = _chosen(found.leaderboard, query.column or [], query.decimals)
     caption = _caption(found, visit.now)
     writers: dict[TableFormat, Callable[[], str]] = {
-        "markdown": lambda: markdown_table(table, caption, intervals=intervals),
-        "latex": lambda: latex_table(table, caption, f"tab:{names.competition}-{names.board}", intervals=intervals),
+        "markdown": lambda: markdown_table(table, caption, intervals=query.intervals),
+        "latex": lambda: latex_table(
+            table, caption, f"tab:{names.competition}-{names.board}", intervals=query.intervals
+        ),
     }
-    media, ending = _MEDIA[format]
-    name = "-".join([names.competition, names.phase, names.board, *(["official"] if official else [])])
-    return _text(writers[format](), media, f"{name}.{ending}", visit.viewer.user)
+    media, ending = _MEDIA[query.format]
+    name = "-".join([names.competition, names.phase, names.board, *(["official"] if query.official else [])])
+    return _text(writers[query.format](), media, f"{name}.{ending}", visit.viewer.user)
 
 
 @router.get(

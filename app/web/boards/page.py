@@ -33,7 +33,7 @@ from app.web.boards.table_rows import Addresses
 from app.web.html.drawings import Drawable, drawings_of, svg_response
 from app.web.html.rendering import render_page
 from app.web.html.sharing import share_board
-from app.web.html.workspace import Place, workspace_of
+from app.web.html.workspace import Option, Place, PlaceOptions, workspace_of
 from app.web.http.paths import BoardNames, BoardNamesHere
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
@@ -157,7 +157,7 @@ def read_board(
         phase=phase,
         state=phase_state(phase, now),
         board=board,
-        **_options(found, phase, board, seen_as),
+        options=_options(found, phase, board, seen_as),
         part_options=_parts(links.as_seen_by(links.board(*names), seen_as), leaderboard),
         leaderboard=leaderboard,
         table=table,
@@ -233,7 +233,7 @@ def _official_page(
         phase=phase,
         board=board,
         state=phase_state(phase, now),
-        **_options(found, phase, board, seen_as),
+        options=_options(found, phase, board, seen_as),
         closings=[
             (
                 _version_title(one),
@@ -316,29 +316,23 @@ def _waiting(session: Session, phase: Phase, board: Board, leaderboard: Leaderbo
     return waiting_notice(session, task_in_phase(session, phase, board), board.task.task_type, now)
 
 
-#: A choice: title, address, whether it is the current one.
-Option = tuple[str, str, bool]
-
-
-def _options(competition: Competition, phase: Phase, board: Board, seen_as: SeenAs | None) -> dict[str, Any]:
+def _options(competition: Competition, phase: Phase, board: Board, seen_as: SeenAs | None) -> PlaceOptions:
     """Return the other phases with this board, the other tasks of its phase, the other boards of its task."""
 
     def option(title: str, to_phase: Phase, to_board: Board, is_current: bool) -> Option:
         address = links.board(competition.name, to_phase.name, to_board.name)
         return title, links.as_seen_by(address, seen_as), is_current
 
-    return {
-        "phase_options": [
-            option(other.title, other, board, other.id == phase.id) for other in _phases_with(competition, board)
-        ],
-        "task_options": [
+    return PlaceOptions(
+        phases=[option(other.title, other, board, other.id == phase.id) for other in _phases_with(competition, board)],
+        tasks=[
             option(other.task.title, phase, other, other.task_id == board.task_id)
             for other in _tasks(competition, phase)
         ],
-        "board_options": [
+        boards=[
             option(title, phase, other, other.id == board.id) for title, other in _same_task(competition, phase, board)
         ],
-    }
+    )
 
 
 def _parts(address: str, leaderboard: Leaderboard) -> list[Option]:

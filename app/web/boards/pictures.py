@@ -17,7 +17,7 @@ from app.web.boards.api import cache_control, viewer_tag
 from app.web.boards.query import SplitAsked, TeamsAsked
 from app.web.http.caching import is_known, not_modified, strong_etag
 from app.web.http.errors import error_responses
-from app.web.http.paths import BoardName, BoardNames, BoardNamesHere, CompetitionName, PhaseName
+from app.web.http.paths import BoardNames, BoardNamesHere
 from app.web.http.routers import api_router
 from app.web.http.visit import ApiVisit, Visit
 
@@ -54,14 +54,12 @@ def list_pictures(visit: ApiVisit, names: BoardNamesHere) -> Response:
 )
 def get_picture(
     visit: ApiVisit,
-    competition: CompetitionName,
-    phase: PhaseName,
-    board: BoardName,
+    names: BoardNamesHere,
     picture: PictureName,
     split: SplitAsked = None,
     teams: TeamsAsked = [],  # noqa: B006 - FastAPI copies it
 ) -> Response:
-    return _answer(visit, BoardNames(competition, phase, board), picture, split, teams)
+    return _answer(visit, names, picture, split, teams)
 
 
 def _answer(

@@ -7,7 +7,7 @@ from typing import Annotated
 from urllib.parse import urlencode
 from uuid import UUID
 
-from fastapi import Depends, Form, Request, Response
+from fastapi import Depends, Form, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
@@ -21,14 +21,13 @@ from app.boards.rows import Leaderboard, LeaderboardRow
 from app.boards.snapshots import find_official, official_board
 from app.competitions.find import boards_of, find_board, find_competition, organised_task
 from app.competitions.metrics import metrics_of
-from app.models import Right, RowStatus, User
+from app.models import Right, RowStatus
 from app.people.rights import may_organise
 from app.teams.find import is_team, orcids_of
 from app.web.boards.query import HalfAsked
-from app.web.html.guards import PageForm, PageUserVisit, SentForm, form_again, form_guard
+from app.web.html.guards import FormSender, PageForm, PageUserVisit, SentForm, form_again, form_guard
 from app.web.html.rendering import render_page
 from app.web.html.workspace import Place, desk_of, workspace_of
-from app.web.http.context import ServerHere
 from app.web.http.paths import BoardNames, BoardNamesHere, TaskNames, TaskNamesHere
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
@@ -186,18 +185,12 @@ def _page(
 
 @router.post(PLACE)
 @form_again(_page, InvalidForm)
-def send_mark(
-    request: Request,
-    server: ServerHere,
-    user: SentForm,
-    names: TaskNamesHere,
-    form: Annotated[MarkForm, Form()],
-) -> Response:
-    with writing(server.engine) as session:
-        phase_task = organised_task(session, user, *names, Right.SUBMISSIONS)
+def send_mark(sender: SentForm, names: TaskNamesHere, form: Annotated[MarkForm, Form()]) -> Response:
+    with writing(sender.server.engine) as session:
+        phase_task = organised_task(session, sender.user, *names, Right.SUBMISSIONS)
         status, submission_id = form.choice()
         mark_row(
-            server.act(session, user),
+            sender.act(session),
             phase_task,
             team=form.team,
             submission_id=submission_id,
@@ -209,12 +202,9 @@ def send_mark(
 
 @router.post(f"{PLACE}/{{mark_id}}/clear")
 def send_clear(
-    server: ServerHere,
-    user: Annotated[User, Depends(form_guard(PLACE))],
-    names: TaskNamesHere,
-    mark_id: RowId,
+    sender: Annotated[FormSender, Depends(form_guard(PLACE))], names: TaskNamesHere, mark_id: RowId
 ) -> Response:
-    with writing(server.engine) as session:
-        phase_task = organised_task(session, user, *names, Right.SUBMISSIONS)
-        clear_mark(server.act(session, user), phase_task, mark_id)
+    with writing(sender.server.engine) as session:
+        phase_task = organised_task(session, sender.user, *names, Right.SUBMISSIONS)
+        clear_mark(sender.act(session), phase_task, mark_id)
     return RedirectResponse(links.rows(*names), 303)

@@ -15,7 +15,7 @@ from app.web.boards.schemas import RowMarkIn
 from app.web.http.context import ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
-from app.web.http.paths import CompetitionName, PhaseName, TaskName, TaskNamesHere
+from app.web.http.paths import TaskNamesHere
 from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
 from app.web.http.visit import ApiOrganiserVisit
@@ -73,12 +73,10 @@ def put_row_mark(
 def delete_row_mark(
     server: ServerHere,
     user: ApiOrganiser,
-    competition: CompetitionName,
-    phase: PhaseName,
-    task: TaskName,
+    names: TaskNamesHere,
     mark_id: Annotated[RowId, Path(examples=[3])],
 ) -> Response:
     with writing(server.engine) as session:
-        phase_task = organised_task(session, user, competition, phase, task, Right.SUBMISSIONS)
+        phase_task = organised_task(session, user, *names, Right.SUBMISSIONS)
         clear_mark(server.act(session, user), phase_task, mark_id)
     return Response(status_code=204)

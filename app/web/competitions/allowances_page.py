@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Depends, Form, Request, Response
+from fastapi import Depends, Form, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
@@ -20,12 +20,11 @@ from app.competitions.allowances import (
     teams_to_allow,
 )
 from app.competitions.find import organised
-from app.models import Right, User
-from app.web.html.guards import PageForm, PageUserVisit, SentForm, form_again, form_guard
+from app.models import Right
+from app.web.html.guards import FormSender, PageForm, PageUserVisit, SentForm, form_again, form_guard
 from app.web.html.rendering import render_page
 from app.web.html.typed import typed_moment, typed_number
 from app.web.html.workspace import desk_of
-from app.web.http.context import ServerHere
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
 from app.web.http.visit import UserVisit
@@ -88,26 +87,17 @@ def _page(
 
 @router.post(PLACE)
 @form_again(_page, InvalidForm)
-def send_allowance(
-    request: Request,
-    server: ServerHere,
-    user: SentForm,
-    competition: str,
-    form: Annotated[AllowanceForm, Form()],
-) -> Response:
-    with writing(server.engine) as session:
-        found = organised(session, user, competition, Right.SUBMISSIONS)
-        grant(server.act(session, user), found, form.wanted())
+def send_allowance(sender: SentForm, competition: str, form: Annotated[AllowanceForm, Form()]) -> Response:
+    with writing(sender.server.engine) as session:
+        found = organised(session, sender.user, competition, Right.SUBMISSIONS)
+        grant(sender.act(session), found, form.wanted())
     return RedirectResponse(links.allowances(competition), 303)
 
 
 @router.post(f"{PLACE}/{{allowance_id}}/take-back")
 def send_take_back(
-    server: ServerHere,
-    user: Annotated[User, Depends(form_guard(PLACE))],
-    competition: str,
-    allowance_id: RowId,
+    sender: Annotated[FormSender, Depends(form_guard(PLACE))], competition: str, allowance_id: RowId
 ) -> Response:
-    with writing(server.engine) as session:
-        take_back(server.act(session, user), organised(session, user, competition, Right.SUBMISSIONS), allowance_id)
+    with writing(sender.server.engine) as session:
+        take_back(sender.act(session), organised(session, sender.user, competition, Right.SUBMISSIONS), allowance_id)
     return RedirectResponse(links.allowances(competition), 303)

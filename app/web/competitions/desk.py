@@ -38,10 +38,9 @@ from app.runs.failures import FailedRun, failed_runs
 from app.runs.workers import live_workers, unserved_task_types
 from app.submissions.climbing import Climber, climbing_teams
 from app.teams.registration import list_registrations
-from app.web.html.guards import PageUserVisit, form_guard
+from app.web.html.guards import FormSender, PageUserVisit, form_guard
 from app.web.html.rendering import render_page
 from app.web.html.workspace import workspace_of
-from app.web.http.context import ServerHere
 from app.web.http.routers import page_router
 
 router = page_router()
@@ -138,12 +137,12 @@ def _hours(hours: Sequence[Hour]) -> HoursShown:
 
 
 @router.post(f"{DESK}/mail")
-def send_mail_again(server: ServerHere, user: Annotated[User, Depends(form_guard(DESK))], competition: str) -> Response:
+def send_mail_again(sender: Annotated[FormSender, Depends(form_guard(DESK))], competition: str) -> Response:
     """Send undelivered mails again."""
-    now = server.clock()
-    with writing(server.engine) as session:
-        found = organised(session, user, competition, MAILS)
-        mails = _undelivered(session, found, user)
+    now = sender.server.clock()
+    with writing(sender.server.engine) as session:
+        found = organised(session, sender.user, competition, MAILS)
+        mails = _undelivered(session, found, sender.user)
         count = mail.send_again(session, mails, now)
-        audit.record(session, user, "mail.send_again", f"competition {found.name}", {"mails": count}, now=now)
+        audit.record(session, sender.user, "mail.send_again", f"competition {found.name}", {"mails": count}, now=now)
     return RedirectResponse(f"{DESK.format(competition=found.name)}#mail", 303)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from fastapi import Depends, Form, Request, Response
+from fastapi import Depends, Form, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
@@ -23,18 +23,17 @@ from app.competitions.life import (
     submitting_teams,
 )
 from app.competitions.readiness import readiness
-from app.models import Halt, Right, Stage, User
-from app.web.html.guards import PageForm, PageUserVisit, SentForm, form_again, form_guard
+from app.models import Halt, Right, Stage
+from app.web.html.guards import FormSender, PageForm, PageUserVisit, SentForm, form_again, form_guard
 from app.web.html.rendering import render_page
 from app.web.html.workspace import desk_of
-from app.web.http.context import ServerHere
 from app.web.http.routers import page_router
 from app.web.http.visit import UserVisit
 
 router = page_router()
 
 PLACE = "/competitions/{competition}/life"
-FromPage = Annotated[User, Depends(form_guard(PLACE))]
+FromPage = Annotated[FormSender, Depends(form_guard(PLACE))]
 
 
 class LifeForm(PageForm):
@@ -90,23 +89,23 @@ def _page(
 
 @router.post(PLACE)
 @form_again(_page)
-def send_life(
-    request: Request, server: ServerHere, user: SentForm, competition: str, form: Annotated[LifeForm, Form()]
-) -> Response:
-    with writing(server.engine) as session:
+def send_life(sender: SentForm, competition: str, form: Annotated[LifeForm, Form()]) -> Response:
+    with writing(sender.server.engine) as session:
         change_life(
-            session, organised(session, user, competition, Right.EDIT), form.wanted, actor=user, now=server.clock()
+            session,
+            organised(session, sender.user, competition, Right.EDIT),
+            form.wanted,
+            actor=sender.user,
+            now=sender.server.clock(),
         )
     return RedirectResponse(links.life(competition), 303)
 
 
 @router.post(f"{PLACE}/confirmation")
 @form_again(_page)
-def send_confirmation(
-    request: Request, server: ServerHere, user: FromPage, competition: str, form: Annotated[ConfirmationForm, Form()]
-) -> Response:
-    with writing(server.engine) as session:
-        act, found = server.act(session, user), organised(session, user, competition, Right.EDIT)
+def send_confirmation(sender: FromPage, competition: str, form: Annotated[ConfirmationForm, Form()]) -> Response:
+    with writing(sender.server.engine) as session:
+        act, found = sender.act(session), organised(session, sender.user, competition, Right.EDIT)
         if form.verdict == "confirmed":
             confirm_scores(act, found)
         else:
@@ -116,14 +115,24 @@ def send_confirmation(
 
 @router.post(f"{PLACE}/deletion")
 @form_again(_page)
-def send_deletion(request: Request, server: ServerHere, user: FromPage, competition: str) -> Response:
-    with writing(server.engine) as session:
-        plan_deletion(session, organised(session, user, competition, Right.EDIT), actor=user, now=server.clock())
+def send_deletion(sender: FromPage, competition: str) -> Response:
+    with writing(sender.server.engine) as session:
+        plan_deletion(
+            session,
+            organised(session, sender.user, competition, Right.EDIT),
+            actor=sender.user,
+            now=sender.server.clock(),
+        )
     return RedirectResponse(links.life(competition), 303)
 
 
 @router.post(f"{PLACE}/deletion/stop")
-def stop_deletion(server: ServerHere, user: FromPage, competition: str) -> Response:
-    with writing(server.engine) as session:
-        keep_competition(session, organised(session, user, competition, Right.EDIT), actor=user, now=server.clock())
+def stop_deletion(sender: FromPage, competition: str) -> Response:
+    with writing(sender.server.engine) as session:
+        keep_competition(
+            session,
+            organised(session, sender.user, competition, Right.EDIT),
+            actor=sender.user,
+            now=sender.server.clock(),
+        )
     return RedirectResponse(links.life(competition), 303)

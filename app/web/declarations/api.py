@@ -15,7 +15,6 @@ from app.base.db import writing
 from app.base.errors import EvergoldError
 from app.base.storage import Storage, storage_of
 from app.competitions.find import organised
-from app.competitions.organisers import limits_of
 from app.declarations.blueprints.build import build_competition
 from app.declarations.blueprints.kept import find_blueprint, throw_away
 from app.declarations.edits.edit import Edit, edit_values, go_back
@@ -69,11 +68,8 @@ async def create_competition(
 
 
 def _build(server: Server, user: User, blueprint_id: int) -> str:
-    settings = server.settings
     try:
-        return build_competition(
-            server.engine, storage_of(settings), user, blueprint_id, limits_of(settings), server.clock()
-        )
+        return build_competition(server.engine, server.settings, user, blueprint_id, server.clock())
     except EvergoldError:
         with writing(server.engine) as session:
             throw_away(session, find_blueprint(session, user, blueprint_id, lock=True))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 from urllib.parse import quote
 
-from fastapi import Depends, Query, Request, Response
+from fastapi import Depends, Query, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
@@ -16,7 +16,6 @@ from app.base.db import reading, writing
 from app.base.errors import EvergoldError
 from app.base.storage import Storage, local_file, storage_of
 from app.base.text import whole_number
-from app.competitions.organisers import limits_of
 from app.declarations.blueprints import forms, schemas
 from app.declarations.blueprints.build import build_changes, build_competition, problems_of
 from app.declarations.blueprints.kept import find_blueprint, remove_file, save_document, throw_away
@@ -32,9 +31,9 @@ from app.texts.html import Images, ShownImage
 from app.web.declarations.blueprint_aids import calendar_aid, visibility_aid, with_story_sent
 from app.web.declarations.blueprint_receiving import receive_file
 from app.web.declarations.editing_turns import EDITING
-from app.web.html.guards import PageUserVisit, SentFields, SentUpload, form_again, form_guard, upload_guard
+from app.web.html.guards import FormSender, PageUserVisit, SentFields, SentUpload, form_again, form_guard, upload_guard
 from app.web.html.rendering import render_page
-from app.web.http.context import Server, ServerHere
+from app.web.http.context import Server
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
 from app.web.http.visit import UserVisit, user_visit_of
@@ -45,7 +44,7 @@ from evergold.scoring.tasks import TASKS
 router = page_router()
 
 PLACE = "/organise/{blueprint_id}"
-FromPlace = Annotated[User, Depends(form_guard(PLACE))]
+FromPlace = Annotated[FormSender, Depends(form_guard(PLACE))]
 UploadFromPlace = Annotated[SentUpload, Depends(upload_guard(PLACE))]
 At = Annotated[str, Query(max_length=1000)]
 #: The steps in their usual order: key of the declaration, title, explanation.
@@ -240,14 +239,7 @@ def _task_names(document: Document, steps: schemas.Steps) -> list[str]:
 
 @router.post(f"{PLACE}/part", dependencies=EDITING)
 @form_again(part_page)
-def send_part(
-    request: Request,
-    server: ServerHere,
-    user: FromPlace,
-    blueprint_id: RowId,
-    form: SentFields,
-    at: At = "",
-) -> Response:
+def send_part(sender: FromPlace, blueprint_id: RowId, form: SentFields, at: At = "") -> Response:
     steps = forms.steps_of(at)
     if form.get("make") == "seed":
         form = {**form, "seed": secrets.token_hex(SEED_CHARACTERS)}
@@ -255,7 +247,7 @@ def send_part(
     def changed(document: Document) -> Document:
         return with_story_sent(forms.with_form(document, steps, form), steps, document, form)
 
-    _change(server, user, blueprint_id, form, changed)
+    _change(sender, blueprint_id, form, changed)
     if form.get("action") == "more":
         return RedirectResponse(links.organise(blueprint_id, "part", at), 303)
     return RedirectResponse(f"{links.organise(blueprint_id, 'part', at)}#saved", 303)
@@ -263,17 +255,13 @@ def send_part(
 
 @router.post(f"{PLACE}/add", dependencies=EDITING)
 @form_again(_page)
-def send_new(
-    request: Request,
-    server: ServerHere,
-    user: FromPlace,
-    blueprint_id: RowId,
-    form: SentFields,
-    at: At,
-) -> Response:
+def send_new(sender: FromPlace, blueprint_id: RowId, form: SentFields, at: At) -> Response:
     steps = forms.steps_of(at)
     document = _change(
-        server, user, blueprint_id, form, lambda document: forms.with_new(document, steps, form.get("name", "").strip())
+        sender,
+        blueprint_id,
+        form,
+        lambda document: forms.with_new(document, steps, form.get("name", "").strip()),
     )
     inside = schemas.part_at(document, steps)
     last = str(len(inside) - 1) if isinstance(inside, list) else form.get("name", "").strip()
@@ -282,29 +270,21 @@ def send_new(
 
 @router.post(f"{PLACE}/remove", dependencies=EDITING)
 @form_again(_page)
-def send_removal(
-    request: Request,
-    server: ServerHere,
-    user: FromPlace,
-    blueprint_id: RowId,
-    form: SentFields,
-    at: At,
-) -> Response:
-    _change(server, user, blueprint_id, form, lambda document: forms.without(document, forms.steps_of(at)))
+def send_removal(sender: FromPlace, blueprint_id: RowId, form: SentFields, at: At) -> Response:
+    _change(sender, blueprint_id, form, lambda document: forms.without(document, forms.steps_of(at)))
     return RedirectResponse(links.organise(blueprint_id), 303)
 
 
 @router.post(f"{PLACE}/yaml", dependencies=EDITING)
 @form_again(_page)
-def send_yaml(request: Request, server: ServerHere, user: FromPlace, blueprint_id: RowId, form: SentFields) -> Response:
+def send_yaml(sender: FromPlace, blueprint_id: RowId, form: SentFields) -> Response:
     document = read_declaration(form.get("yaml", ""))
-    _change(server, user, blueprint_id, form, lambda _: document)
+    _change(sender, blueprint_id, form, lambda _: document)
     return RedirectResponse(links.organise(blueprint_id), 303)
 
 
 def _change(
-    server: Server,
-    user: User,
+    sender: FormSender,
     blueprint_id: int,
     form: Mapping[str, str],
     change: Callable[[Document], Document],
@@ -314,11 +294,11 @@ def _change(
     The form is parsed before anything is locked: saving checks that no other version has been saved since.
     """
     seen = whole_number(form.get("version", "")) or 0
-    with reading(server.engine) as session:
-        document = find_blueprint(session, user, blueprint_id).document
+    with reading(sender.server.engine) as session:
+        document = find_blueprint(session, sender.user, blueprint_id).document
     changed = change(document)
-    with writing(server.engine) as session:
-        return save_document(session, user, blueprint_id, seen, changed, server.clock()).document
+    with writing(sender.server.engine) as session:
+        return save_document(sender.act(session), blueprint_id, seen, changed).document
 
 
 # --------------------------------------------------------------------------------------------------------------- files
@@ -326,15 +306,15 @@ def _change(
 
 @router.post(f"{PLACE}/files")
 @form_again(_page)
-async def send_file(request: Request, server: ServerHere, upload: UploadFromPlace, blueprint_id: RowId) -> Response:
-    await receive_file(request, server, upload, blueprint_id)
+async def send_file(upload: UploadFromPlace, blueprint_id: RowId) -> Response:
+    await receive_file(upload, blueprint_id)
     return RedirectResponse(f"{links.organise(blueprint_id)}#files", 303)
 
 
 @router.post(f"{PLACE}/files/remove")
-def send_file_removal(server: ServerHere, user: FromPlace, blueprint_id: RowId, form: SentFields) -> Response:
-    with writing(server.engine) as session:
-        remove_file(session, find_blueprint(session, user, blueprint_id, lock=True), form.get("path", ""))
+def send_file_removal(sender: FromPlace, blueprint_id: RowId, form: SentFields) -> Response:
+    with writing(sender.server.engine) as session:
+        remove_file(session, find_blueprint(session, sender.user, blueprint_id, lock=True), form.get("path", ""))
     return RedirectResponse(f"{links.organise(blueprint_id)}#files", 303)
 
 
@@ -343,28 +323,26 @@ def send_file_removal(server: ServerHere, user: FromPlace, blueprint_id: RowId, 
 
 @router.post(f"{PLACE}/build", dependencies=EDITING)
 @form_again(_page)
-def send_build(
-    request: Request, server: ServerHere, user: FromPlace, blueprint_id: RowId, form: SentFields
-) -> Response:
+def send_build(sender: FromPlace, blueprint_id: RowId, form: SentFields) -> Response:
     """Build the blueprint: a new competition becomes a draft; changes are previewed first, and applied once seen."""
-    engine, settings, now = server.engine, server.settings, server.clock()
+    engine, settings, now = sender.server.engine, sender.server.settings, sender.server.clock()
     with reading(engine) as session:
-        blueprint = find_blueprint(session, user, blueprint_id)
+        blueprint = find_blueprint(session, sender.user, blueprint_id)
     if blueprint.competition is None:
-        name = build_competition(engine, storage_of(settings), user, blueprint_id, limits_of(settings), now)
+        name = build_competition(engine, settings, sender.user, blueprint_id, now)
         return RedirectResponse(links.life(name), 303)
     is_preview = form.get("action") != "apply"
     note = form.get("note", "").strip()
-    edit = Edit(blueprint.competition.name, blueprint.base, user, note, is_preview, form.get("previewed"))
-    outcome = build_changes(engine, storage_of(settings), user, blueprint_id, edit, now)
+    edit = Edit(blueprint.competition.name, blueprint.base, sender.user, note, is_preview, form.get("previewed"))
+    outcome = build_changes(engine, storage_of(settings), sender.user, blueprint_id, edit, now)
     if outcome.revision is not None:
         return RedirectResponse(links.history(blueprint.competition.name, outcome.revision), 303)
-    with user_visit_of(request, user) as visit:
+    with user_visit_of(sender.request, sender.user) as visit:
         return _page(visit, blueprint_id, form, outcome)
 
 
 @router.post(f"{PLACE}/discard")
-def send_discard(server: ServerHere, user: FromPlace, blueprint_id: RowId) -> Response:
-    with writing(server.engine) as session:
-        throw_away(session, find_blueprint(session, user, blueprint_id, lock=True))
+def send_discard(sender: FromPlace, blueprint_id: RowId) -> Response:
+    with writing(sender.server.engine) as session:
+        throw_away(session, find_blueprint(session, sender.user, blueprint_id, lock=True))
     return RedirectResponse(links.organise(), 303)

@@ -26,10 +26,10 @@ FIELDS = frozenset({csrf.FORM_FIELD})
 NAME_CHARACTERS = 200
 
 
-async def receive_file(request: Request, server: Server, upload: SentUpload, blueprint_id: int) -> None:
+async def receive_file(upload: SentUpload, blueprint_id: int) -> None:
     """Store the file, replacing one of the same name; raise NotFound, which leaves the upload unreferenced."""
-    received = await _received(request, server, upload.user, upload.check)
-    await run_sync(_keep_file, server, upload.user, blueprint_id, _name(received), received.file)
+    received = await _received(upload.request, upload.server, upload.user, upload.check)
+    await run_sync(_keep_file, upload.server, upload.user, blueprint_id, _name(received), received.file)
 
 
 async def receive_zip(request: Request, server: Server, user: User, on_fields: FieldsCheck = accept_any_fields) -> int:
@@ -47,21 +47,22 @@ async def _received(request: Request, server: Server, user: User, on_fields: Fie
 
 
 def _begin(server: Server, user: User, file: StoredFile) -> int:
-    settings, limits, now = server.settings, limits_of(server.settings), server.clock()
+    settings, limits = server.settings, limits_of(server.settings)
     with reading(server.engine) as session:
         room = limits.bytes - used_bytes(session, user) if not user.is_administrator else limits.bytes
     storage = storage_of(settings)
     brought: Brought = read_zip(local_file(storage, file.sha256), storage, room)
     with writing(server.engine) as session:
-        blueprint = begin_blueprint(session, user, brought.document, now)
+        act = server.act(session, user)
+        blueprint = begin_blueprint(act, brought.document)
         for path, stored in brought.files.items():
-            add_file(session, user, blueprint.id, path, stored, limits, now)
+            add_file(act, blueprint.id, path, stored)
         return blueprint.id
 
 
 def _keep_file(server: Server, user: User, blueprint_id: int, path: str, file: StoredFile) -> None:
     with writing(server.engine) as session:
-        add_file(session, user, blueprint_id, path, file, limits_of(server.settings), server.clock())
+        add_file(server.act(session, user), blueprint_id, path, file)
 
 
 def _name(upload: Upload) -> str:

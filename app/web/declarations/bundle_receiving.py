@@ -59,15 +59,16 @@ class Made:
     unsealed: str = ""
 
 
-async def receive_bundle(request: Request, server: Server, upload: SentUpload) -> Made:
+async def receive_bundle(upload: SentUpload) -> Made:
     """Make a draft of the bundle. Raises Forbidden, InvalidForm with what is wrong or unclear, QuotaReached, Busy."""
+    server = upload.server
     await run_sync(check_may_create, upload.user, server.settings.organise)
     with private_folder(server.settings) as folder:
         with within(await room_left(server, upload.user), server.settings.upload_limit_bytes) as limit_bytes:
             writer = bundle_writer(folder, limit_bytes)
-            await _received(request, Policy(writer, limit_bytes, FIELDS, upload.check))
+            await _received(upload.request, Policy(writer, limit_bytes, FIELDS, upload.check))
         wish = _wish(upload.fields)
-        async with editing(request):
+        async with editing(upload.request):
             return await run_sync(make_draft, server, upload.user, folder, wish)
 
 
@@ -112,9 +113,8 @@ def make_draft(server: Server, user: User, folder: Path, wish: Wish) -> Made:
         raise InvalidForm("This bundle cannot be imported.", fields={"bundle": str(refused)}) from None
     blueprint_id = _kept(server, user, brought)
     title = str(brought.document.get("title") or brought.document["name"])
-    settings, limits, now = server.settings, limits_of(server.settings), server.clock()
     try:
-        name = build_competition(server.engine, storage_of(settings), user, blueprint_id, limits, now)
+        name = build_competition(server.engine, server.settings, user, blueprint_id, server.clock())
     except EvergoldError as fault:
         return Made(title, brought.notes, blueprint_id, unsealed=f"It cannot be built as it is: {fault.message}")
     sealed, unsealed = _seal(server, user, name, brought)
@@ -122,17 +122,17 @@ def make_draft(server: Server, user: User, folder: Path, wish: Wish) -> Made:
 
 
 def _kept(server: Server, user: User, brought: Brought) -> int:
-    limits, now = limits_of(server.settings), server.clock()
-    storage = storage_of(server.settings)
+    limits, storage = limits_of(server.settings), storage_of(server.settings)
     with reading(server.engine) as session:
         room = limits.bytes if user.is_administrator else limits.bytes - used_bytes(session, user)
     if sum(path.stat().st_size for path in brought.files.values()) > room:
         raise InvalidForm("This bundle cannot be imported.", fields={"bundle": "Its files exceed your quota here."})
     stored = {name: store_file(path, storage) for name, path in brought.files.items()}
     with writing(server.engine) as session:
-        blueprint = begin_blueprint(session, user, brought.document, now)
+        act = server.act(session, user)
+        blueprint = begin_blueprint(act, brought.document)
         for name, file in stored.items():
-            add_file(session, user, blueprint.id, name, file, limits, now)
+            add_file(act, blueprint.id, name, file)
         return blueprint.id
 
 

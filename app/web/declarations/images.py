@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from anyio.to_thread import run_sync
-from fastapi import Depends, Query, Request, Response
+from fastapi import Depends, Query, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
@@ -19,6 +19,7 @@ from app.competitions.find import organised
 from app.competitions.organisers import Room, check_owner_bytes_left, limits_of
 from app.declarations.blueprints import forms, schemas
 from app.declarations.blueprints.kept import add_file, find_blueprint, save_document
+from app.declarations.edits.checking import ProposedDeclaration
 from app.declarations.edits.edit import Edit, edit_whole
 from app.declarations.edits.export import stored_files
 from app.declarations.edits.fields import Kind, text_parts
@@ -26,13 +27,13 @@ from app.declarations.images.making import READ_BYTES, InvalidImage, MadeImage, 
 from app.declarations.images.texts import SUFFIXES, file_name, image_texts, markdown_of, media_type_of, with_image
 from app.declarations.revisions.documents import value_at, with_values
 from app.declarations.revisions.kept import present_revision
-from app.models import Right, User
+from app.models import RevisionSource, Right
 from app.web.declarations.blueprint_pages import PLACE, At, UploadFromPlace, part_page
 from app.web.declarations.editing_turns import editing
 from app.web.declarations.pages import texts_page
-from app.web.html.guards import PageUserVisit, SentUpload, form_again, upload_guard
+from app.web.html.guards import FormSender, PageUserVisit, SentUpload, form_again, upload_guard
 from app.web.http import csrf
-from app.web.http.context import Server, ServerHere
+from app.web.http.context import Server
 from app.web.http.images import image_response
 from app.web.http.multipart import Policy, receive
 from app.web.http.room import room_left, room_left_in, within
@@ -62,12 +63,12 @@ class SentImage:
         return next(one for one in names if taken.get(one, sha256) == sha256)
 
 
-async def _received(request: Request, server: Server, upload: SentUpload, room: Room) -> SentImage:
+async def _received(upload: SentUpload, room: Room) -> SentImage:
     """Return the image of an upload; raise InvalidForm."""
-    settings = server.settings
+    settings = upload.server.settings
     with within(room, min(READ_BYTES, settings.upload_limit_bytes)) as limit_bytes:
         writer = UploadWriter(storage_of(settings), limit_bytes)
-        received = await receive(request, Policy(writer, limit_bytes, FIELDS, upload.check))
+        received = await receive(upload.request, Policy(writer, limit_bytes, FIELDS, upload.check))
     name, alt = file_name(received.filename), one_line(received.fields.get("alt", ""))
     refuse(
         {
@@ -75,8 +76,8 @@ async def _received(request: Request, server: Server, upload: SentUpload, room: 
             "alt": wrong_text(alt, ALT_CHARACTERS),
         }
     )
-    async with editing(request):
-        made = await run_sync(_made, server, received.file)
+    async with editing(upload.request):
+        made = await run_sync(_made, upload.server, received.file)
     return SentImage(name, received.fields.get("text", ""), alt, made)
 
 
@@ -96,26 +97,25 @@ def _stored(server: Server, image: MadeImage) -> StoredFile:
 
 @router.post(f"{PLACE}/images")
 @form_again(part_page)
-async def send_image(
-    request: Request, server: ServerHere, upload: UploadFromPlace, blueprint_id: RowId, at: At = ""
-) -> Response:
-    sent = await _received(request, server, upload, await room_left(server, upload.user))
-    async with editing(request):
-        await run_sync(_keep, server, upload.user, blueprint_id, forms.steps_of(at), sent)
+async def send_image(upload: UploadFromPlace, blueprint_id: RowId, at: At = "") -> Response:
+    sent = await _received(upload, await room_left(upload.server, upload.user))
+    async with editing(upload.request):
+        await run_sync(_keep, upload, blueprint_id, forms.steps_of(at), sent)
     return RedirectResponse(f"{links.organise(blueprint_id, 'part', at)}#saved", 303)
 
 
-def _keep(server: Server, user: User, blueprint_id: int, steps: schemas.Steps, sent: SentImage) -> None:
+def _keep(sender: FormSender, blueprint_id: int, steps: schemas.Steps, sent: SentImage) -> None:
     """Store the file and append the image to the text; neither if one of them is refused."""
-    file, now = _stored(server, sent.made), server.clock()
-    with writing(server.engine) as session:
-        blueprint = find_blueprint(session, user, blueprint_id, lock=True)
+    file = _stored(sender.server, sent.made)
+    with writing(sender.server.engine) as session:
+        act = sender.act(session)
+        blueprint = find_blueprint(session, sender.user, blueprint_id, lock=True)
         if sent.field not in dict(image_texts(forms.fields_of(blueprint.document, steps), steps)):
             raise InvalidForm("This image cannot be added.", fields={"text": "Choose the text that shows it."})
         free = sent.free_name({one.path: one.sha256 for one in blueprint.files}, file.sha256)
         document = with_image(blueprint.document, (*steps, sent.field), markdown_of(free, sent.alt))
-        add_file(session, user, blueprint_id, free, file, limits_of(server.settings), now)
-        save_document(session, user, blueprint_id, blueprint.version, document, now)
+        add_file(act, blueprint_id, free, file)
+        save_document(act, blueprint_id, blueprint.version, document)
 
 
 @router.get(f"{PLACE}/images")
@@ -138,30 +138,29 @@ def read_written_image(
 
 @router.post("/competitions/{competition}/edit/images")
 @form_again(texts_page)
-async def send_image_of_text(
-    request: Request, server: ServerHere, upload: UploadFromTexts, competition: str
-) -> Response:
-    sent = await _received(request, server, upload, await room_left_in(server, upload.user, competition))
-    async with editing(request):
-        await run_sync(_edit, server, upload.user, competition, sent)
+async def send_image_of_text(upload: UploadFromTexts, competition: str) -> Response:
+    sent = await _received(upload, await room_left_in(upload.server, upload.user, competition))
+    async with editing(upload.request):
+        await run_sync(_edit, upload, competition, sent)
     return RedirectResponse(links.edit(competition, "texts"), 303)
 
 
-def _edit(server: Server, user: User, competition: str, sent: SentImage) -> None:
+def _edit(sender: FormSender, competition: str, sent: SentImage) -> None:
     """Apply a new revision with the file, and with the image at the end of the text."""
-    file, now = _stored(server, sent.made), server.clock()
-    with writing(server.engine) as session:
-        found = organised(session, user, competition, Right.EDIT)
-        check_owner_bytes_left(session, found, file.size_bytes, limits_of(server.settings))
+    file, now = _stored(sender.server, sent.made), sender.server.clock()
+    with writing(sender.server.engine) as session:
+        found = organised(session, sender.user, competition, Right.EDIT)
+        check_owner_bytes_left(session, found, file.size_bytes, limits_of(sender.server.settings))
         present = present_revision(session, found)
     texts = [one for part in text_parts(present.document) for one in part.fields if one.kind is Kind.TEXT]
     text = next((one for one in texts if one.name == sent.field), None)
     if text is None:
         raise InvalidForm("This image cannot be added.", fields={"text": "Choose the text that shows it."})
-    files = stored_files(present, storage_of(server.settings))
+    files = stored_files(present, storage_of(sender.server.settings))
     free = sent.free_name(files, file.sha256)
     before = str(value_at(present.document, text.path) or "").rstrip()
     after = f"{before}\n\n{markdown_of(free, sent.alt)}\n".lstrip()
-    edit = Edit(competition, present.number, user, f"The image {free}")
+    edit = Edit(competition, present.number, sender.user, f"The image {free}")
     document = with_values(present.document, {text.path: after})
-    edit_whole(server.engine, storage_of(server.settings), edit, document, {**files, free: file.sha256}, now)
+    wanted = ProposedDeclaration(document, {**files, free: file.sha256}, RevisionSource.EDIT)
+    edit_whole(sender.server.engine, storage_of(sender.server.settings), edit, wanted, now)

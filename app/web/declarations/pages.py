@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import Query, Request, Response
+from fastapi import Query, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
@@ -24,10 +24,9 @@ from app.declarations.revisions.kept import find_revision, list_revisions, prese
 from app.helper.process import TooMuchWork
 from app.models import Competition, Revision, Right, User
 from app.web.declarations.editing_turns import EDITING
-from app.web.html.guards import PageUserVisit, SentFields, SentForm, form_again
+from app.web.html.guards import FormSender, PageUserVisit, SentFields, SentForm, form_again
 from app.web.html.rendering import render_page
 from app.web.html.workspace import Workspace, desk_of
-from app.web.http.context import ServerHere
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
 from app.web.http.visit import UserVisit, Visit, user_visit_of
@@ -71,21 +70,21 @@ def _edit_again(
 
 @router.post("/competitions/{competition}/edit", dependencies=EDITING)
 @form_again(partial(_edit_again, RULES))
-def send_rules(request: Request, user: SentForm, competition: str, form: SentFields) -> Response:
-    return _edit(request, user, competition, RULES, form)
+def send_rules(sender: SentForm, competition: str, form: SentFields) -> Response:
+    return _edit(sender, competition, RULES, form)
 
 
 @router.post("/competitions/{competition}/edit/texts", dependencies=EDITING)
 @form_again(partial(_edit_again, TEXTS))
-def send_texts(request: Request, user: SentForm, competition: str, form: SentFields) -> Response:
-    return _edit(request, user, competition, TEXTS, form)
+def send_texts(sender: SentForm, competition: str, form: SentFields) -> Response:
+    return _edit(sender, competition, TEXTS, form)
 
 
-def _edit(request: Request, user: User, competition: str, page: str, form: Mapping[str, str]) -> Response:
-    with user_visit_of(request, user) as visit:
+def _edit(sender: FormSender, competition: str, page: str, form: Mapping[str, str]) -> Response:
+    with user_visit_of(sender.request, sender.user) as visit:
         seen = _seen(visit, competition, revision_number(form.get("base")))
         visit.session.close()  # before anything is written
-        values, edit = _values(seen, page, form), edit_of(competition, user, form, seen.base.number)
+        values, edit = _values(seen, page, form), edit_of(competition, sender.user, form, seen.base.number)
         outcome = edit_values(visit.server.engine, storage_of(visit.server.settings), edit, values, visit.now)
         if outcome.revision is not None:
             return RedirectResponse(links.history(competition, outcome.revision), 303)
@@ -257,19 +256,12 @@ def _history_page(
 
 @router.post("/competitions/{competition}/history/{number}", dependencies=EDITING)
 @form_again(_history_page)
-def send_back(
-    request: Request,
-    server: ServerHere,
-    user: SentForm,
-    competition: str,
-    number: RowId,
-    form: SentFields,
-) -> Response:
-    edit = edit_of(competition, user, form, revision_number(form.get("base")))
-    outcome = go_back(server.engine, storage_of(server.settings), edit, number, server.clock())
+def send_back(sender: SentForm, competition: str, number: RowId, form: SentFields) -> Response:
+    edit = edit_of(competition, sender.user, form, revision_number(form.get("base")))
+    outcome = go_back(sender.server.engine, storage_of(sender.server.settings), edit, number, sender.server.clock())
     if outcome.revision is not None:
         return RedirectResponse(links.history(competition, outcome.revision), 303)
-    with user_visit_of(request, user) as visit:
+    with user_visit_of(sender.request, sender.user) as visit:
         return _history_page(visit, competition, number, form, outcome)
 
 

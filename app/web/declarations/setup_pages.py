@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from urllib.parse import parse_qsl
 
 from anyio.to_thread import run_sync
-from fastapi import Depends, Request, Response
+from fastapi import Depends, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
@@ -24,6 +24,7 @@ from app.competitions.organisers import check_owner_bytes_left, limits_of
 from app.competitions.readiness import readiness
 from app.declarations.blueprints import stories
 from app.declarations.blueprints.forms import in_words
+from app.declarations.edits.checking import ProposedDeclaration
 from app.declarations.edits.edit import Edit, edit_whole
 from app.declarations.edits.export import stored_files
 from app.declarations.revisions.documents import Document
@@ -31,15 +32,15 @@ from app.declarations.revisions.kept import present_revision
 from app.declarations.setup import boards, columns, dates, rules
 from app.declarations.setup.baselines import BaselineFacts, baselines_for, with_baselines
 from app.declarations.setup.kinds import kind_of, metrics_offered
-from app.models import Right, Stage, User
+from app.models import RevisionSource, Right, Stage
 from app.web.declarations.editing_turns import EDITING, editing
 from app.web.declarations.setup_contents import CONTENTS, Draft
 from app.web.declarations.setup_gold import recheck_described_gold, use_gold_of_new_phase
-from app.web.html.guards import PageUserVisit, SentFields, SentForm, SentUpload, form_again, upload_guard
+from app.web.html.guards import FormSender, PageUserVisit, SentFields, SentForm, SentUpload, form_again, upload_guard
 from app.web.html.rendering import render_page
 from app.web.html.workspace import desk_of
 from app.web.http import csrf
-from app.web.http.context import Server, ServerHere
+from app.web.http.context import Server
 from app.web.http.multipart import Policy, receive
 from app.web.http.room import room_left_in, within
 from app.web.http.routers import page_router
@@ -109,20 +110,23 @@ def _page(
 
 @router.post(f"{PLACE}/{{step}}", dependencies=EDITING)
 @form_again(_page)
-def send_step(
-    request: Request, server: ServerHere, user: SentForm, competition: str, step: str, form: SentFields
-) -> Response:
+def send_step(sender: SentForm, competition: str, step: str, form: SentFields) -> Response:
     if step == "publish":
-        return _send_publish(server, user, competition)
+        return _send_publish(sender, competition)
     if step not in _CHANGES:
-        with reading(server.engine) as session:
-            organised(session, user, competition, Right.EDIT)
+        with reading(sender.server.engine) as session:
+            organised(session, sender.user, competition, Right.EDIT)
         raise NotFound("There is no such step.")
-    _save(server, user, competition, lambda document, files: _CHANGES[step](document, form, files, server), form)
+    _save(
+        sender,
+        competition,
+        lambda document, files: _CHANGES[step](document, form, files, sender.server),
+        form,
+    )
     if step == "files":
-        recheck_described_gold(server, user, competition)
+        recheck_described_gold(sender.server, sender.user, competition)
     if step == "phases" and "add" in form:
-        use_gold_of_new_phase(server, user, competition, form["add"])
+        use_gold_of_new_phase(sender.server, sender.user, competition, form["add"])
     if form.get("stay") or "add" in form or "remove" in form:
         return RedirectResponse(links.setup(competition, step), 303)
     return RedirectResponse(links.setup(competition, _next(step)), 303)
@@ -133,11 +137,11 @@ def _next(step: str) -> str:
     return names[min(names.index(step) + 1, len(names) - 1)]
 
 
-def _send_publish(server: Server, user: User, competition: str) -> Response:
-    now = server.clock()
-    with writing(server.engine) as session:
-        found = organised(session, user, competition, Right.EDIT)
-        change_life(session, found, Life(Stage.PUBLISHED), actor=user, now=now)
+def _send_publish(sender: FormSender, competition: str) -> Response:
+    now = sender.server.clock()
+    with writing(sender.server.engine) as session:
+        found = organised(session, sender.user, competition, Right.EDIT)
+        change_life(session, found, Life(Stage.PUBLISHED), actor=sender.user, now=now)
     return RedirectResponse(links.competition(competition), 303)
 
 
@@ -147,26 +151,26 @@ Change = Callable[[Document, Files], tuple[Document, Files]]
 
 
 def _save(
-    server: Server,
-    user: User,
+    sender: FormSender,
     competition: str,
     change: Change,
     form: Mapping[str, str],
     more: StoredFile | None = None,
 ) -> None:
     """Apply a change of a draft's declaration as an edit. more: a file that is added. Raises the errors of an edit."""
-    storage, now = storage_of(server.settings), server.clock()
-    with writing(server.engine) as session:
-        found = organised(session, user, competition, Right.EDIT)
+    storage, now = storage_of(sender.server.settings), sender.server.clock()
+    with writing(sender.server.engine) as session:
+        found = organised(session, sender.user, competition, Right.EDIT)
         if found.stage != Stage.DRAFT:
             raise ImpossibleStage("It is published already: change it on its page Edit.")
         if more is not None:
-            check_owner_bytes_left(session, found, more.size_bytes, limits_of(server.settings))
+            check_owner_bytes_left(session, found, more.size_bytes, limits_of(sender.server.settings))
         present = present_revision(session, found)
     files = stored_files(present, storage)
     document, new = change(present.document, files)
     seen = whole_number(form.get("base", ""))
-    edit_whole(server.engine, storage, Edit(competition, seen, user, "Set up"), document, {**files, **new}, now)
+    wanted = ProposedDeclaration(document, {**files, **new}, RevisionSource.EDIT)
+    edit_whole(sender.server.engine, storage, Edit(competition, seen, sender.user, "Set up"), wanted, now)
 
 
 def _with_files(document: Document, form: Mapping[str, str], files: Files, server: Server) -> tuple[Document, Files]:
@@ -252,26 +256,24 @@ def _show_files(visit: UserVisit, competition: str, error: EvergoldError) -> Res
 
 @router.post(f"{PLACE}-items")
 @form_again(_show_files)
-async def send_items(request: Request, server: ServerHere, upload: UploadFromFiles, competition: str) -> Response:
+async def send_items(upload: UploadFromFiles, competition: str) -> Response:
     """Store the items that teams get, with the roles of their columns where a script sent them along."""
-    room = await room_left_in(server, upload.user, competition)
-    with within(room, server.settings.upload_limit_bytes) as limit_bytes:
-        writer = UploadWriter(storage_of(server.settings), limit_bytes)
+    room = await room_left_in(upload.server, upload.user, competition)
+    with within(room, upload.server.settings.upload_limit_bytes) as limit_bytes:
+        writer = UploadWriter(storage_of(upload.server.settings), limit_bytes)
         fields = frozenset({csrf.FORM_FIELD, _ANSWERS})
-        received = await receive(request, Policy(writer, limit_bytes, fields, upload.check))
+        received = await receive(upload.request, Policy(writer, limit_bytes, fields, upload.check))
     answers = dict(parse_qsl(received.fields.get(_ANSWERS, ""), keep_blank_values=True))
     suffix = next((one for one in _SUFFIXES if received.filename.lower().endswith(one)), ".csv")
-    async with editing(request):
-        await run_sync(_save_items, server, upload.user, competition, received.file, f"items{suffix}", answers)
+    async with editing(upload.request):
+        await run_sync(_save_items, upload, competition, received.file, f"items{suffix}", answers)
     return RedirectResponse(links.setup(competition, "files"), 303)
 
 
-def _save_items(
-    server: Server, user: User, competition: str, file: StoredFile, path: str, answers: Mapping[str, str]
-) -> None:
-    storage = storage_of(server.settings)
+def _save_items(sender: FormSender, competition: str, file: StoredFile, path: str, answers: Mapping[str, str]) -> None:
+    storage = storage_of(sender.server.settings)
     if path.endswith(_TABLES) and (plain := columns.plain_table(local_file(storage, file.sha256))):
-        file, path = store_upload([plain], storage, server.settings.upload_limit_bytes), "items.csv"
+        file, path = store_upload([plain], storage, sender.server.settings.upload_limit_bytes), "items.csv"
 
     def change(document: Document, files: Files) -> tuple[Document, Files]:
         new = {path: file.sha256}
@@ -283,12 +285,12 @@ def _save_items(
         if kind is None or kind.answer is None:
             return document, new
         if answers:
-            changed, made = _with_files(document, answers, {**files, **new}, server)
+            changed, made = _with_files(document, answers, {**files, **new}, sender.server)
             return changed, {**new, **made}
         read = columns.read_columns(local_file(storage, file.sha256))
         return _with_guessed(document, read), new
 
-    _save(server, user, competition, change, answers, file)
+    _save(sender, competition, change, answers, file)
 
 
 def _with_items(phase: Mapping[str, Any], task: str, path: str) -> dict[str, Any]:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Annotated
 
-from fastapi import Depends, Request, Response
+from fastapi import Depends, Response
 from fastapi.responses import RedirectResponse
-from sqlalchemy.orm import Session
 
 from app.base import links
 from app.base.db import writing
 from app.base.errors import EvergoldError, InvalidForm, NameTaken
-from app.base.storage import storage_of
 from app.base.text import one_line, refuse, wrong_text
 from app.competitions.find import organised, organised_by
-from app.competitions.organisers import OrganiserLimits, check_may_create, limits_of, may_create
+from app.competitions.organisers import check_may_create, may_create
 from app.declarations.blueprints.abandoned import clears_at
 from app.declarations.blueprints.build import build_draft
 from app.declarations.blueprints.kept import begin_blueprint, begin_changes, begin_copy, list_blueprints
@@ -25,12 +22,21 @@ from app.declarations.blueprints.stories import copied_document, first_document
 from app.declarations.revisions.kept import present_revision
 from app.declarations.setup.kinds import KINDS, begun_document, kind_named, name_from
 from app.declarations.values import NAME_PATTERN
-from app.models import Blueprint, Right, User
+from app.models import Blueprint, Right
+from app.people.act import UserAct
 from app.web.declarations.blueprint_receiving import receive_zip
 from app.web.declarations.bundle_receiving import receive_bundle
-from app.web.html.guards import PageUserVisit, SentFields, SentForm, SentUpload, form_again, form_guard, upload_guard
+from app.web.html.guards import (
+    FormSender,
+    PageUserVisit,
+    SentFields,
+    SentForm,
+    SentUpload,
+    form_again,
+    form_guard,
+    upload_guard,
+)
 from app.web.html.rendering import render, render_page
-from app.web.http.context import Server, ServerHere
 from app.web.http.routers import page_router
 from app.web.http.visit import UserVisit
 from evergold.scoring.tasks import TASKS
@@ -39,7 +45,7 @@ router = page_router()
 
 START = "/organise"
 FromStart = Annotated[SentUpload, Depends(upload_guard(START))]
-FromEdit = Annotated[User, Depends(form_guard("/competitions/{competition}/edit"))]
+FromEdit = Annotated[FormSender, Depends(form_guard("/competitions/{competition}/edit"))]
 
 
 @router.get(START)
@@ -72,28 +78,29 @@ def _start_page(
 
 @router.post(START)
 @form_again(_start_page)
-def send_start(request: Request, server: ServerHere, user: SentForm, form: SentFields) -> Response:
-    check_may_create(user, server.settings.organise)
+def send_start(sender: SentForm, form: SentFields) -> Response:
+    check_may_create(sender.user, sender.server.settings.organise)
     if "kind" in form:
-        return RedirectResponse(links.setup(_begin_draft(server, user, form), "files"), 303)
-    with writing(server.engine) as session:
-        blueprint = _begin(session, user, form, limits_of(server.settings), server.clock())
+        return RedirectResponse(links.setup(_begin_draft(sender, form), "files"), 303)
+    with writing(sender.server.engine) as session:
+        blueprint = _begin(sender.act(session), form)
         return RedirectResponse(links.organise(blueprint.id), 303)
 
 
-def _begin_draft(server: Server, user: User, form: Mapping[str, str]) -> str:
+def _begin_draft(sender: FormSender, form: Mapping[str, str]) -> str:
     """Create a draft from a title and a kind of answers; return its name, which follows from the title."""
     title, kind = one_line(form.get("title", "")), kind_named(form.get("kind", ""))
     refuse({"title": wrong_text(title, 200), "kind": "" if kind else "Choose what systems send."})
     if kind is None:
         raise InvalidForm("Choose what systems send.")
-    typed, limits, now = form.get("name", "").strip(), limits_of(server.settings), server.clock()
+    typed, now = form.get("name", "").strip(), sender.server.clock()
     if typed and not _is_name(typed):
         refuse({"name": _NAME_WORDS})
-    storage, name = storage_of(server.settings), typed or name_from(title)
+    server, name = sender.server, typed or name_from(title)
     for number in range(2, _NAMES_TRIED):
         try:
-            return build_draft(server.engine, storage, user, begun_document(name, title, kind, now), limits, now)
+            document = begun_document(name, title, kind, now)
+            return build_draft(server.engine, server.settings, sender.user, document, now)
         except NameTaken:
             if typed:
                 raise
@@ -101,7 +108,7 @@ def _begin_draft(server: Server, user: User, form: Mapping[str, str]) -> str:
     raise NameTaken("Many competitions have a title like this: choose a name for addresses.")
 
 
-def _begin(session: Session, user: User, form: Mapping[str, str], limits: OrganiserLimits, now: datetime) -> Blueprint:
+def _begin(act: UserAct, form: Mapping[str, str]) -> Blueprint:
     name, title = form.get("name", "").strip(), one_line(form.get("title", ""))
     copied, task_type = form.get("copy", ""), form.get("type", "")
     refuse(
@@ -112,10 +119,10 @@ def _begin(session: Session, user: User, form: Mapping[str, str], limits: Organi
         }
     )
     if not copied:
-        return begin_blueprint(session, user, first_document(name, title, task_type, now), now)
-    found = organised(session, user, copied, Right.EDIT)
-    document = copied_document(present_revision(session, found).document, name, title)
-    return begin_copy(session, user, found, document, limits, now)
+        return begin_blueprint(act, first_document(name, title, task_type, act.now))
+    found = organised(act.session, act.user, copied, Right.EDIT)
+    document = copied_document(present_revision(act.session, found).document, name, title)
+    return begin_copy(act, found, document)
 
 
 def _wrong_type(task_type: str) -> str:
@@ -142,8 +149,10 @@ def _show_upload_form(visit: UserVisit, upload: SentUpload, error: EvergoldError
 
 @router.post(f"{START}/zip")
 @form_again(_show_upload_form)
-async def send_zip(request: Request, server: ServerHere, upload: FromStart) -> Response:
-    return RedirectResponse(links.organise(await receive_zip(request, server, upload.user, upload.check)), 303)
+async def send_zip(upload: FromStart) -> Response:
+    return RedirectResponse(
+        links.organise(await receive_zip(upload.request, upload.server, upload.user, upload.check)), 303
+    )
 
 
 #: Sections of the page behind an import: fate of keys, title, and the sentence where there is none.
@@ -157,14 +166,14 @@ _FATES = (
 
 @router.post(f"{START}/bundle")
 @form_again(_show_upload_form)
-async def send_bundle(request: Request, server: ServerHere, upload: FromStart) -> Response:
-    made = await receive_bundle(request, server, upload)
-    return render(request, "declarations/imported.html", may_store=False, made=made, fates=_FATES)
+async def send_bundle(upload: FromStart) -> Response:
+    made = await receive_bundle(upload)
+    return render(upload.request, "declarations/imported.html", may_store=False, made=made, fates=_FATES)
 
 
 @router.post("/competitions/{competition}/rewrite")
-def send_rewrite(server: ServerHere, user: FromEdit, competition: str) -> Response:
+def send_rewrite(sender: FromEdit, competition: str) -> Response:
     """Begin, or continue, a change of everything that the competition declares."""
-    with writing(server.engine) as session:
-        blueprint = begin_changes(session, user, organised(session, user, competition, Right.EDIT), server.clock())
+    with writing(sender.server.engine) as session:
+        blueprint = begin_changes(sender.act(session), organised(session, sender.user, competition, Right.EDIT))
         return RedirectResponse(links.organise(blueprint.id), 303)

@@ -20,7 +20,7 @@ from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiOrganiser
 from app.web.http.openapi import upload_body
-from app.web.http.paths import CompetitionName, PhaseName, TaskNames, TaskNamesHere
+from app.web.http.paths import CompetitionName, TaskNames, TaskNamesHere
 from app.web.http.routers import api_router
 from app.web.http.schemas import RowId
 from app.web.http.visit import ApiOrganiserVisit
@@ -98,17 +98,9 @@ async def create_gold_version(
     description="Existing scores do not change until they are rescored. Boards then show its commitment.",
     responses=error_responses(401, 403, 404, 409, 422),
 )
-def publish_gold_version(
-    server: ServerHere,
-    user: ApiOrganiser,
-    competition: CompetitionName,
-    phase: PhaseName,
-    task: TaskName,
-    version: RowId,
-) -> GoldList:
-    target = TaskNames(competition, phase, task)
-    use_version(server, user, target, version)
-    return _versions_now(server, user, target)
+def publish_gold_version(server: ServerHere, user: ApiOrganiser, names: TaskNamesHere, version: RowId) -> GoldList:
+    use_version(server, user, names, version)
+    return _versions_now(server, user, names)
 
 
 @router.post(
@@ -120,25 +112,17 @@ def publish_gold_version(
     status_code=202,
     responses=error_responses(401, 403, 404, 422),
 )
-def check_gold_version(
-    server: ServerHere,
-    user: ApiOrganiser,
-    competition: CompetitionName,
-    phase: PhaseName,
-    task: TaskName,
-    version: RowId,
-) -> GoldList:
-    target = TaskNames(competition, phase, task)
-    check_version_again(server, user, target, version)
-    return _versions_now(server, user, target)
+def check_gold_version(server: ServerHere, user: ApiOrganiser, names: TaskNamesHere, version: RowId) -> GoldList:
+    check_version_again(server, user, names, version)
+    return _versions_now(server, user, names)
 
 
-def _versions_now(server: Server, user: User, target: TaskNames) -> GoldList:
+def _versions_now(server: Server, user: User, names: TaskNames) -> GoldList:
     """Return the versions after a change."""
     with reading(server.engine) as session:
-        return _versions(session, user, target)
+        return _versions(session, user, names)
 
 
-def _versions(session: Session, user: User, target: TaskNames) -> GoldList:
-    phase_task = organised_task(session, user, target.competition, target.phase, target.task, Right.GOLD)
+def _versions(session: Session, user: User, names: TaskNames) -> GoldList:
+    phase_task = organised_task(session, user, *names, Right.GOLD)
     return describe_gold(session, phase_task, list_gold(session, phase_task))

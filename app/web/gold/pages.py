@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated
 
-from fastapi import Depends, Request, Response
+from fastapi import Depends, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
@@ -13,13 +13,12 @@ from app.base.errors import EvergoldError
 from app.competitions.find import find_competition, organised_task
 from app.gold.recorded import recipients
 from app.gold.versions import UPLOAD_LIMIT_BYTES, is_for_another_program, list_gold, phases_with_same_task
-from app.models import PhaseTask, Right, User
+from app.models import PhaseTask, Right
 from app.web.gold.receiving import AHEAD, DESCRIBE, check_version_again, receive_gold, use_version
-from app.web.html.guards import PageUserVisit, SentUpload, UploadHere, form_again, form_guard
+from app.web.html.guards import FormSender, PageUserVisit, SentUpload, UploadHere, form_again, form_guard
 from app.web.html.rendering import render_page
 from app.web.html.workspace import desk_of
 from app.web.http import csrf
-from app.web.http.context import ServerHere
 from app.web.http.paths import TaskNames, TaskNamesHere
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
@@ -87,9 +86,9 @@ def _show_form(visit: UserVisit, upload: SentUpload, names: TaskNames, error: Ev
 
 @router.post(PLACE)
 @form_again(_show_form)
-async def send_gold(request: Request, server: ServerHere, upload: UploadHere, names: TaskNamesHere) -> Response:
+async def send_gold(upload: UploadHere, names: TaskNamesHere) -> Response:
     sent = UploadRequest(
-        request,
+        upload.request,
         names,
         authenticate=lambda: upload.user,
         extra_fields=frozenset({csrf.FORM_FIELD, DESCRIBE, AHEAD}),
@@ -104,24 +103,16 @@ async def send_gold(request: Request, server: ServerHere, upload: UploadHere, na
 @router.post(f"{PLACE}/{{version}}/publish")
 @form_again(_page)
 def send_publish(
-    request: Request,
-    server: ServerHere,
-    user: Annotated[User, Depends(form_guard(PLACE))],
-    names: TaskNamesHere,
-    version: RowId,
+    sender: Annotated[FormSender, Depends(form_guard(PLACE))], names: TaskNamesHere, version: RowId
 ) -> Response:
-    use_version(server, user, names, version)
+    use_version(sender.server, sender.user, names, version)
     return RedirectResponse(links.gold(*names), 303)
 
 
 @router.post(f"{PLACE}/{{version}}/check")
 @form_again(_page)
 def send_check(
-    request: Request,
-    server: ServerHere,
-    user: Annotated[User, Depends(form_guard(PLACE))],
-    names: TaskNamesHere,
-    version: RowId,
+    sender: Annotated[FormSender, Depends(form_guard(PLACE))], names: TaskNamesHere, version: RowId
 ) -> Response:
-    check_version_again(server, user, names, version)
+    check_version_again(sender.server, sender.user, names, version)
     return RedirectResponse(links.gold(*names), 303)

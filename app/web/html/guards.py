@@ -19,12 +19,15 @@ from fastapi import Depends, Request, Response
 from fastapi.dependencies.models import Dependant
 from fastapi.responses import RedirectResponse
 from pydantic import BaseModel, BeforeValidator, ConfigDict
+from sqlalchemy.orm import Session
 
 from app.base.api_links import PROGRAMS
 from app.base.errors import EvergoldError, Forbidden, LimitReached, NotFound
-from app.models import User
+from app.models import LoginSession, User
+from app.people.act import UserAct
 from app.web.html.rendering import check_form
 from app.web.http import csrf
+from app.web.http.context import Server, server_of
 from app.web.http.errors import expected_error, headers_of
 from app.web.http.identity import LOGINS, SESSION_COOKIE, Visitor, VisitorHere
 from app.web.http.visit import UserVisit, user_visit_of
@@ -124,33 +127,46 @@ async def own_form(request: Request, visitor: VisitorHere) -> None:
 
 OwnForm = Depends(own_form)
 
+
+@dataclass(frozen=True, slots=True)
+class FormSender:
+    """A logged-in user who sent a form of our pages, with their log-in: what a page that writes works with."""
+
+    request: Request
+    server: Server
+    user: User
+    login: LoginSession
+
+    def act(self, session: Session) -> UserAct:
+        """Begin what the form changes, in the transaction of this session."""
+        return self.server.act(session, self.user)
+
+
 _GUARDS: set[Callable[..., Any]] = set()
 
 
-def form_guard(page: str = "") -> Callable[..., Awaitable[User]]:
-    """Return the guard of a POST, which returns the user who sent the form, or raises LogInFirst or ForgedRequest.
+def form_guard(page: str = "") -> Callable[..., Awaitable[FormSender]]:
+    """Return the guard of a POST, which returns the sender of the form, or raises LogInFirst or ForgedRequest.
 
     page: path template of the page with the form; empty: the address that the form is sent to.
     """
 
-    async def sent_form(request: Request, visitor: VisitorHere) -> User:
-        user = _sender(request, visitor, page)
+    async def sent_form(request: Request, visitor: VisitorHere) -> FormSender:
+        user, login = _logged_in(request, visitor, page)
         await own_form(request, visitor)
-        return user
+        return FormSender(request, server_of(request), user, login)
 
     _GUARDS.add(sent_form)
     return sent_form
 
 
-SentForm = Annotated[User, Depends(form_guard())]
+SentForm = Annotated[FormSender, Depends(form_guard())]
 
 
 @dataclass(frozen=True, slots=True)
-class SentUpload:
+class SentUpload(FormSender):
     """A form with a file, not read yet. fields: those that came before the file, once `check` has seen them."""
 
-    user: User
-    request: Request
     fields: dict[str, str] = field(default_factory=dict)
 
     def check(self, fields: Mapping[str, str]) -> None:
@@ -163,7 +179,8 @@ def upload_guard(page: str = "") -> Callable[..., Awaitable[SentUpload]]:
     """Like form_guard, for a body that is stored while it arrives: its first field is the CSRF token."""
 
     async def sent_upload(request: Request, visitor: VisitorHere) -> SentUpload:
-        return SentUpload(_sender(request, visitor, page), request)
+        user, login = _logged_in(request, visitor, page)
+        return SentUpload(request, server_of(request), user, login)
 
     _GUARDS.add(sent_upload)
     return sent_upload
@@ -182,10 +199,10 @@ def is_own_form(dependant: Dependant) -> bool:
     return dependant.call is own_form or any(is_own_form(part) for part in dependant.dependencies)
 
 
-def _sender(request: Request, visitor: Visitor, page: str) -> User:
+def _logged_in(request: Request, visitor: Visitor, page: str) -> tuple[User, LoginSession]:
     if visitor.user is None or visitor.login is None:
         raise LogInFirst(page.format_map(request.path_params) or request.url.path, was_sent=True)
-    return visitor.user
+    return visitor.user, visitor.login
 
 
 # --------------------------------------------------------------------------------------------------------- once more
@@ -197,7 +214,7 @@ def form_again(
     """Show `page` again with the submitted values and the error's status when the route raises one of these errors.
 
     errors: default: all but NotFound and Forbidden. The page receives `error` and those of the route's parameters that
-    it names; a page with a visit shows the user who sent the form, as nobody sends one while viewing as another.
+    it names; a page with a visit shows the sender of the form, as nobody sends one while viewing as another.
     """
     parameters = inspect.signature(page).parameters
     shown = errors or (EvergoldError,)
@@ -205,14 +222,15 @@ def form_again(
 
     def again(error: EvergoldError, sent: Mapping[str, Any]) -> Response:
         known = dict(sent)
+        sender = next((value for value in sent.values() if isinstance(value, FormSender)), None)
+        request: Request = sender.request if sender else sent["request"]
         with ExitStack() as until_shown:
-            if "visit" in parameters:
-                user = sent["upload"].user if "upload" in sent else sent["user"]
-                known["visit"] = until_shown.enter_context(user_visit_of(sent["request"], user))
+            if sender and "visit" in parameters:
+                known["visit"] = until_shown.enter_context(user_visit_of(request, sender.user))
             response = page(**{name: value for name, value in known.items() if name in parameters}, error=error)
         response.status_code = error.status
         if isinstance(error, LimitReached):  # when to try again
-            response.headers.update(headers_of(error, sent["request"].app.state.server.clock()))
+            response.headers.update(headers_of(error, server_of(request).clock()))
         return response
 
     def decorate(route: Callable[P, Answer]) -> Callable[P, Answer]:

@@ -5,7 +5,7 @@ Each tab leads straight to the page for the current phase and board.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
@@ -38,6 +38,19 @@ class Tab:
     address: str
     is_current: bool
     count: str = ""
+
+
+#: A choice: title, address, whether it is the current one.
+Option = tuple[str, str, bool]
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceOptions:
+    """What a page switches between: phases, tasks of the phase, boards of the task."""
+
+    phases: Sequence[Option] = ()
+    tasks: Sequence[Option] = ()
+    boards: Sequence[Option] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from app.web.http.caching import is_known, not_modified
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiVisitor
-from app.web.http.paths import CompetitionName, PhaseName, TaskName, TaskNames
+from app.web.http.paths import TaskNames, TaskNamesHere
 from app.web.http.routers import api_router
 
 NOT_MODIFIED = 304
@@ -56,12 +56,10 @@ def download_file(
     request: Request,
     server: ServerHere,
     visitor: ApiVisitor,
-    competition: CompetitionName,
-    phase: PhaseName,
-    task: TaskName,
+    names: TaskNamesHere,
     name: Annotated[str, Path(examples=["items.csv"])],
 ) -> Response:
-    opened = open_task_file(server, visitor.user, TaskNames(competition, phase, task), name)
+    opened = open_task_file(server, visitor.user, names, name)
     file = opened.access.file
     response = stored_file_response(request, server, file.sha256, file.name, is_public=opened.is_public)
     if response.status_code != NOT_MODIFIED:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
-from fastapi import Depends, Form, Request, Response
+from fastapi import Depends, Form, Response
 from fastapi.responses import RedirectResponse
 from sqlalchemy.orm import Session
 
@@ -17,10 +17,9 @@ from app.judging.annotators import find_assignment, list_assignments
 from app.judging.marks import Worksheet, clear_marks, save_marks, worksheet
 from app.judging.rounds import find_round
 from app.models import Competition, JudgedText, JudgingAnnotator, JudgingRound, User
-from app.web.html.guards import PageForm, PageUserVisit, SentForm, form_guard
+from app.web.html.guards import FormSender, PageForm, PageUserVisit, SentForm, form_guard
 from app.web.html.rendering import render, render_page
 from app.web.html.workspace import Place, Workspace, workspace_of
-from app.web.http.context import ServerHere
 from app.web.http.routers import page_router
 from app.web.http.visit import UserVisit, Visit, user_visit_of
 from evergold.scoring.judgement import HIGHEST, LOWEST, Marks, is_whole
@@ -105,36 +104,27 @@ def read_item(visit: PageUserVisit, names: SheetNamesHere, place: int) -> Respon
 
 
 @router.post(ITEM)
-def send_marks(
-    request: Request,
-    server: ServerHere,
-    user: SentForm,
-    names: SheetNamesHere,
-    place: int,
-    form: Annotated[MarksForm, Form()],
-) -> Response:
+def send_marks(sender: SentForm, names: SheetNamesHere, place: int, form: Annotated[MarksForm, Form()]) -> Response:
     """Save marks; return the progress to a script, else redirect to the next open item."""
-    with writing(server.engine) as session:
-        sheet = _sheet(session, user, names)
+    with writing(sender.server.engine) as session:
+        sheet = _sheet(session, sender.user, names)
         text_id = _text_id(sheet, place)
-        marks = save_marks(session, sheet.judging, sheet.annotator, text_id, form.model_dump(), server.clock())
-        sheet = _sheet(session, user, names)
-    if "hx-request" in request.headers:
-        return render(request, "judging/progress.html", sheet=sheet, place=place, marks=marks, is_saved=True)
+        marks = save_marks(session, sheet.judging, sheet.annotator, text_id, form.model_dump(), sender.server.clock())
+        sheet = _sheet(session, sender.user, names)
+    if "hx-request" in sender.request.headers:
+        return render(sender.request, "judging/progress.html", sheet=sheet, place=place, marks=marks, is_saved=True)
     if not is_whole(marks):
-        with user_visit_of(request, user) as visit:
+        with user_visit_of(sender.request, sender.user) as visit:
             return _item_page(visit, names, place, is_incomplete=True)
     following = sheet.worksheet.next_open(place)
     return RedirectResponse(sheet.address(following), 303)
 
 
 @router.post(f"{ITEM}/clear")
-def send_clear(
-    server: ServerHere, user: Annotated[User, Depends(form_guard(ITEM))], names: SheetNamesHere, place: int
-) -> Response:
+def send_clear(sender: Annotated[FormSender, Depends(form_guard(ITEM))], names: SheetNamesHere, place: int) -> Response:
     """Clear the marks of one paraphrase."""
-    with writing(server.engine) as session:
-        sheet = _sheet(session, user, names)
+    with writing(sender.server.engine) as session:
+        sheet = _sheet(session, sender.user, names)
         clear_marks(session, sheet.judging, sheet.annotator, _text_id(sheet, place))
     return RedirectResponse(sheet.address(place), 303)
 

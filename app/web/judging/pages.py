@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import Depends, Form, Request, Response
+from fastapi import Depends, Form, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
@@ -32,10 +32,11 @@ from app.judging.rounds import (
 from app.judging.selection import AUTOMATIC_METRICS, check_judgeable, newest_scored
 from app.judging.summary import results_for
 from app.judging.views import CorrelationOut, RoundResults, SystemOut
-from app.models import Competition, JudgingRound, PhaseTask, Right, User
+from app.models import Competition, JudgingRound, PhaseTask, Right
 from app.people.rights import ANY_RIGHT, check_may_organise, may_organise
 from app.web.html.drawings import drawings_of, svg_response
 from app.web.html.guards import (
+    FormSender,
     PageForm,
     PageUserVisit,
     SentForm,
@@ -49,7 +50,6 @@ from app.web.html.rendering import render_page
 from app.web.html.typed import typed_number
 from app.web.html.workspace import Place, TabName, desk_of, workspace_of
 from app.web.http import csrf
-from app.web.http.context import ServerHere
 from app.web.http.paths import TaskNames, TaskNamesHere
 from app.web.http.routers import page_router
 from app.web.http.visit import PlainPageVisit, UserVisit, Visit
@@ -205,14 +205,10 @@ def _obstacle(phase_task: PhaseTask) -> str:
 
 @router.post(PLACE)
 @form_again(_start_page)
-def send_start(
-    request: Request,
-    server: ServerHere,
-    user: SentForm,
-    names: TaskNamesHere,
-    form: Annotated[StartForm, Form()],
-) -> Response:
-    started = start_judging(server.engine, server.settings, names, form.wanted(), user=user, now=server.clock())
+def send_start(sender: SentForm, names: TaskNamesHere, form: Annotated[StartForm, Form()]) -> Response:
+    started = start_judging(
+        sender.server.engine, sender.server.settings, names, form.wanted(), user=sender.user, now=sender.server.clock()
+    )
     return RedirectResponse(links.judging(names.competition, started), 303)
 
 
@@ -223,14 +219,9 @@ def _show_import_form(visit: UserVisit, upload: SentUpload, names: TaskNames, er
 
 @router.post(f"{PLACE}/marks")
 @form_again(_show_import_form)
-async def send_marks(
-    request: Request,
-    server: ServerHere,
-    upload: Annotated[SentUpload, Depends(upload_guard(PLACE))],
-    names: TaskNamesHere,
-) -> Response:
+async def send_marks(upload: Annotated[SentUpload, Depends(upload_guard(PLACE))], names: TaskNamesHere) -> Response:
     sent = UploadRequest(
-        request,
+        upload.request,
         names,
         authenticate=lambda: upload.user,
         extra_fields=frozenset({ROUND_FIELD, csrf.FORM_FIELD}),
@@ -243,7 +234,7 @@ async def send_marks(
 ROUNDS = "/competitions/{competition}/judging"
 ROUND = f"{ROUNDS}/{{round_name}}"
 #: The user who sends a form of a round's own page.
-RoundSender = Annotated[User, Depends(form_guard(ROUND))]
+RoundSender = Annotated[FormSender, Depends(form_guard(ROUND))]
 
 
 class PublishForm(PageForm):
@@ -351,54 +342,40 @@ def read_figure(visit: PlainPageVisit, competition: str, round_name: str, name: 
 @router.post(f"{ROUND}/publish")
 @form_again(_page, EvergoldError)
 def send_publish(
-    request: Request,
-    server: ServerHere,
-    user: RoundSender,
-    competition: str,
-    round_name: str,
-    publication: Annotated[PublishForm, Form()],
+    sender: RoundSender, competition: str, round_name: str, publication: Annotated[PublishForm, Form()]
 ) -> Response:
-    with writing(server.engine) as session:
-        found, judging = organised_round(session, user, competition, round_name)
-        publish_round(server.act(session, user), found, judging, unfinished=publication.unfinished)
+    with writing(sender.server.engine) as session:
+        found, judging = organised_round(session, sender.user, competition, round_name)
+        publish_round(sender.act(session), found, judging, unfinished=publication.unfinished)
     return RedirectResponse(links.judging(competition, round_name), 303)
 
 
 @router.post(f"{ROUND}/withdraw")
 @form_again(_page, EvergoldError)
-def send_withdraw(
-    request: Request, server: ServerHere, user: RoundSender, competition: str, round_name: str
-) -> Response:
-    with writing(server.engine) as session:
-        found, judging = organised_round(session, user, competition, round_name)
-        withdraw_round(server.act(session, user), found, judging)
+def send_withdraw(sender: RoundSender, competition: str, round_name: str) -> Response:
+    with writing(sender.server.engine) as session:
+        found, judging = organised_round(session, sender.user, competition, round_name)
+        withdraw_round(sender.act(session), found, judging)
     return RedirectResponse(links.judging(competition, round_name), 303)
 
 
 @router.post(f"{ROUND}/discard")
 @form_again(_page, EvergoldError)
-def send_discard(
-    request: Request, server: ServerHere, user: RoundSender, competition: str, round_name: str
-) -> Response:
-    with writing(server.engine) as session:
-        found, judging = organised_round(session, user, competition, round_name)
-        discard_round(server.act(session, user), found, judging)
+def send_discard(sender: RoundSender, competition: str, round_name: str) -> Response:
+    with writing(sender.server.engine) as session:
+        found, judging = organised_round(session, sender.user, competition, round_name)
+        discard_round(sender.act(session), found, judging)
     return RedirectResponse(links.judging(competition), 303)
 
 
 @router.post(f"{ROUND}/annotators")
 @form_again(_page, EvergoldError)
 def send_annotator(
-    request: Request,
-    server: ServerHere,
-    user: RoundSender,
-    competition: str,
-    round_name: str,
-    form: Annotated[AnnotatorForm, Form()],
+    sender: RoundSender, competition: str, round_name: str, form: Annotated[AnnotatorForm, Form()]
 ) -> Response:
     """Appoint an annotator or, with `leave`, dismiss one."""
     change = dismiss if form.leave else appoint
-    with writing(server.engine) as session:
-        found, judging = organised_round(session, user, competition, round_name)
-        change(server.act(session, user), found, judging, language=form.language, username=form.username)
+    with writing(sender.server.engine) as session:
+        found, judging = organised_round(session, sender.user, competition, round_name)
+        change(sender.act(session), found, judging, language=form.language, username=form.username)
     return RedirectResponse(links.judging(competition, round_name), 303)

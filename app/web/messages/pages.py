@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Collection
 from typing import Annotated
 
-from fastapi import Depends, Form, Request, Response
+from fastapi import Depends, Form, Response
 from fastapi.responses import RedirectResponse
 from pydantic import Field
 
@@ -38,14 +38,13 @@ from app.messages.questions import (
     set_closed,
 )
 from app.messages.views import ReceiversOut
-from app.models import Competition, CompetitionBlock, Right, User
+from app.models import Competition, CompetitionBlock, Right
 from app.models.messages import TITLE_CHARACTERS
 from app.people.rights import may_organise
 from app.texts.html import text_fault
-from app.web.html.guards import PageForm, PageUserVisit, SentForm, Ticked, form_again, form_guard
+from app.web.html.guards import FormSender, PageForm, PageUserVisit, SentForm, Ticked, form_again, form_guard
 from app.web.html.rendering import render_page
 from app.web.html.workspace import workspace_of
-from app.web.http.context import Server, ServerHere
 from app.web.http.rate_limits import limit_of_questions
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
@@ -115,21 +114,19 @@ def _announcements_page(
 
 @router.post(ANNOUNCEMENTS)
 @form_again(_announcements_page)
-def send_announcement(
-    request: Request, server: ServerHere, user: SentForm, competition: str, form: Written
-) -> Response:
+def send_announcement(sender: SentForm, competition: str, form: Written) -> Response:
     """Publish an announcement, by mail only to a group whose number of people was shown before."""
     if form.action != "publish" or form.mail != form.counted:
-        with user_visit_of(request, user) as visit:
+        with user_visit_of(sender.request, sender.user) as visit:
             return _announcements_page(visit, competition, form, _preview(visit, competition, form))
     text_fault(many_lines(form.text))  # before anything is locked
-    with writing(server.engine) as session:
-        found = organised(session, user, competition, Right.MESSAGES)
+    with writing(sender.server.engine) as session:
+        found = organised(session, sender.user, competition, Right.MESSAGES)
         publish(
-            server.act(session, user),
+            sender.act(session),
             found,
             form.announcement(),
-            group=chosen_group(session, found, form.mail, user),
+            group=chosen_group(session, found, form.mail, sender.user),
             key=form.key,
         )
     return RedirectResponse(links.announcements(competition), 303)
@@ -176,25 +173,20 @@ def _edit_page(
 
 @router.post(ONE)
 @form_again(_edit_page)
-def send_edit(
-    request: Request, server: ServerHere, user: SentForm, competition: str, announcement_id: RowId, form: Written
-) -> Response:
+def send_edit(sender: SentForm, competition: str, announcement_id: RowId, form: Written) -> Response:
     text_fault(many_lines(form.text))  # before anything is locked
-    with writing(server.engine) as session:
-        found = organised(session, user, competition, Right.MESSAGES)
-        edit(server.act(session, user), found, announcement_id, form.announcement())
+    with writing(sender.server.engine) as session:
+        found = organised(session, sender.user, competition, Right.MESSAGES)
+        edit(sender.act(session), found, announcement_id, form.announcement())
     return RedirectResponse(f"{links.announcements(competition)}#announcement-{announcement_id}", 303)
 
 
 @router.post(f"{ONE}/withdraw")
 def send_withdraw(
-    server: ServerHere,
-    user: Annotated[User, Depends(form_guard(ANNOUNCEMENTS))],
-    competition: str,
-    announcement_id: RowId,
+    sender: Annotated[FormSender, Depends(form_guard(ANNOUNCEMENTS))], competition: str, announcement_id: RowId
 ) -> Response:
-    with writing(server.engine) as session:
-        withdraw(server.act(session, user), organised(session, user, competition, Right.MESSAGES), announcement_id)
+    with writing(sender.server.engine) as session:
+        withdraw(sender.act(session), organised(session, sender.user, competition, Right.MESSAGES), announcement_id)
     return RedirectResponse(links.announcements(competition), 303)
 
 
@@ -219,7 +211,7 @@ def _groups(competition: Competition, rights: Collection[Right]) -> dict[str, st
 QUESTIONS = "/competitions/{competition}/questions"
 QUESTION_LIMITS = {"title": TITLE_CHARACTERS, "question": QUESTION_CHARACTERS, "answer": ANSWER_CHARACTERS}
 #: The user who sends a form next to a question.
-Organiser = Annotated[User, Depends(form_guard(QUESTIONS))]
+Organiser = Annotated[FormSender, Depends(form_guard(QUESTIONS))]
 
 
 class AskForm(PageForm):
@@ -275,17 +267,15 @@ def _questions_page(
 
 @router.post(QUESTIONS)
 @form_again(_questions_page)
-def send_question(
-    request: Request, server: ServerHere, user: SentForm, competition: str, form: Annotated[AskForm, Form()]
-) -> Response:
-    with writing(server.engine) as session:
-        act = server.act(session, user)
+def send_question(sender: SentForm, competition: str, form: Annotated[AskForm, Form()]) -> Response:
+    with writing(sender.server.engine) as session:
+        act = sender.act(session)
         question_id = ask(
             act,
             find_competition(session, competition),
             QuestionForm(form.title, form.text, form.shows_name),
             key=form.key,
-            before_new=limit_of_questions(request, user, act.now),
+            before_new=limit_of_questions(sender.request, sender.user, act.now),
         ).id
     return RedirectResponse(f"{links.questions(competition)}#question-{question_id}", 303)
 
@@ -296,18 +286,13 @@ def send_question(
 @router.post(f"{QUESTIONS}/{{question_id}}/answer")
 @form_again(_questions_page)
 def send_answer(
-    request: Request,
-    server: ServerHere,
-    user: Organiser,
-    competition: str,
-    question_id: RowId,
-    form: Annotated[AnswerForm, Form()],
+    sender: Organiser, competition: str, question_id: RowId, form: Annotated[AnswerForm, Form()]
 ) -> Response:
     text_fault(many_lines(form.text))  # before anything is locked
-    with writing(server.engine) as session:
+    with writing(sender.server.engine) as session:
         answer(
-            server.act(session, user),
-            organised(session, user, competition, Right.MESSAGES),
+            sender.act(session),
+            organised(session, sender.user, competition, Right.MESSAGES),
             question_id,
             form.text,
             is_public=form.is_public,
@@ -316,17 +301,17 @@ def send_answer(
 
 
 @router.post(f"{QUESTIONS}/{{question_id}}/close")
-def send_close(server: ServerHere, user: Organiser, competition: str, question_id: RowId) -> Response:
-    return _set_closed(server, user, competition, question_id, is_closed=True)
+def send_close(sender: Organiser, competition: str, question_id: RowId) -> Response:
+    return _set_closed(sender, competition, question_id, is_closed=True)
 
 
 @router.post(f"{QUESTIONS}/{{question_id}}/reopen")
-def send_reopen(server: ServerHere, user: Organiser, competition: str, question_id: RowId) -> Response:
-    return _set_closed(server, user, competition, question_id, is_closed=False)
+def send_reopen(sender: Organiser, competition: str, question_id: RowId) -> Response:
+    return _set_closed(sender, competition, question_id, is_closed=False)
 
 
-def _set_closed(server: Server, user: User, competition: str, question_id: int, *, is_closed: bool) -> Response:
-    with writing(server.engine) as session:
-        found = organised(session, user, competition, Right.MESSAGES)
-        set_closed(server.act(session, user), found, question_id, is_closed)
+def _set_closed(sender: FormSender, competition: str, question_id: int, *, is_closed: bool) -> Response:
+    with writing(sender.server.engine) as session:
+        found = organised(session, sender.user, competition, Right.MESSAGES)
+        set_closed(sender.act(session), found, question_id, is_closed)
     return RedirectResponse(f"{links.questions(competition)}#question-{question_id}", 303)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Depends, Form, Query, Request, Response
+from fastapi import Depends, Form, Query, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
@@ -12,17 +12,16 @@ from app.base.db import writing
 from app.base.errors import EvergoldError
 from app.competitions.find import find_competition, organised
 from app.competitions.visibility import Viewer
-from app.models import ReportReason, Right, TextKind, User
+from app.models import ReportReason, Right, TextKind
 from app.moderation.desk import desk_for, dismiss_as, hide_as, hide_reported, kinds_of, show_as
 from app.moderation.hiding import REASON_CHARACTERS
 from app.moderation.reports import REASON_WORDS, WORDS_CHARACTERS, earlier_report, report
 from app.moderation.texts import WHICH_CHARACTERS, find_text
 from app.people.competition_blocks import block, unblock
 from app.people.rights import ANY_RIGHT, find_typed_user, find_user
-from app.web.html.guards import PageForm, PageUserVisit, SentForm, form_again, form_guard
+from app.web.html.guards import FormSender, PageForm, PageUserVisit, SentForm, form_again, form_guard
 from app.web.html.rendering import render_page
 from app.web.html.workspace import desk_of, workspace_of
-from app.web.http.context import ServerHere
 from app.web.http.rate_limits import limit_of_reports
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
@@ -32,7 +31,7 @@ router = page_router()
 
 REPORT = "/competitions/{competition}/report-text"
 PLACE = "/competitions/{competition}/moderation"
-FromPage = Annotated[User, Depends(form_guard(PLACE))]
+FromPage = Annotated[FormSender, Depends(form_guard(PLACE))]
 Which = Annotated[str, Query(max_length=WHICH_CHARACTERS)]
 LIMITS = {"words": WORDS_CHARACTERS, "reason": REASON_CHARACTERS}
 
@@ -89,29 +88,23 @@ def _report_page(
 @router.post(REPORT)
 @form_again(_report_page)
 def send_report(
-    request: Request,
-    server: ServerHere,
-    user: SentForm,
-    competition: str,
-    kind: TextKind,
-    which: Which,
-    form: Annotated[ReportForm, Form()],
+    sender: SentForm, competition: str, kind: TextKind, which: Which, form: Annotated[ReportForm, Form()]
 ) -> Response:
     """Organisers who may hide the text do so; others report it."""
-    with writing(server.engine) as session:
-        act = server.act(session, user)
+    with writing(sender.server.engine) as session:
+        act = sender.act(session)
         found = find_competition(session, competition)
-        if kind in kinds_of(session, user, found):
+        if kind in kinds_of(session, sender.user, found):
             hide_as(act, found, kind, which, form.words)
             return RedirectResponse(links.moderation(competition), 303)
-        text = find_text(session, found, kind, which, Viewer(user, act.now))
+        text = find_text(session, found, kind, which, Viewer(sender.user, act.now))
         report(
             act,
             found,
             text,
             next((one for one in ReportReason if one == form.reason), ReportReason.OTHER),
             form.words,
-            before_new=limit_of_reports(request, user, act.now),
+            before_new=limit_of_reports(sender.request, sender.user, act.now),
         )
     return RedirectResponse(links.report_text(competition, kind, which), 303)
 
@@ -145,50 +138,41 @@ def _page(
 
 @router.post(f"{PLACE}/{{report_id}}/hide")
 @form_again(_page)
-def send_hide(
-    request: Request,
-    server: ServerHere,
-    user: FromPage,
-    competition: str,
-    report_id: RowId,
-    form: Annotated[ReasonForm, Form()],
-) -> Response:
-    with writing(server.engine) as session:
-        found = organised(session, user, competition, ANY_RIGHT)
-        hide_reported(server.act(session, user), found, report_id, form.reason)
+def send_hide(sender: FromPage, competition: str, report_id: RowId, form: Annotated[ReasonForm, Form()]) -> Response:
+    with writing(sender.server.engine) as session:
+        found = organised(session, sender.user, competition, ANY_RIGHT)
+        hide_reported(sender.act(session), found, report_id, form.reason)
     return RedirectResponse(links.moderation(competition), 303)
 
 
 @router.post(f"{PLACE}/{{report_id}}/dismiss")
-def send_dismiss(server: ServerHere, user: FromPage, competition: str, report_id: RowId) -> Response:
-    with writing(server.engine) as session:
-        dismiss_as(server.act(session, user), organised(session, user, competition, ANY_RIGHT), report_id)
+def send_dismiss(sender: FromPage, competition: str, report_id: RowId) -> Response:
+    with writing(sender.server.engine) as session:
+        dismiss_as(sender.act(session), organised(session, sender.user, competition, ANY_RIGHT), report_id)
     return RedirectResponse(links.moderation(competition), 303)
 
 
 @router.post(f"{PLACE}/{{hidden_id}}/show")
 @form_again(_page)
-def send_show(request: Request, server: ServerHere, user: FromPage, competition: str, hidden_id: RowId) -> Response:
-    with writing(server.engine) as session:
-        show_as(server.act(session, user), organised(session, user, competition, ANY_RIGHT), hidden_id)
+def send_show(sender: FromPage, competition: str, hidden_id: RowId) -> Response:
+    with writing(sender.server.engine) as session:
+        show_as(sender.act(session), organised(session, sender.user, competition, ANY_RIGHT), hidden_id)
     return RedirectResponse(links.moderation(competition), 303)
 
 
 @router.post(f"{PLACE}/block")
 @form_again(_page)
-def send_block(
-    request: Request, server: ServerHere, user: FromPage, competition: str, form: Annotated[ReasonForm, Form()]
-) -> Response:
-    with writing(server.engine) as session:
-        found = organised(session, user, competition, Right.EDIT)
+def send_block(sender: FromPage, competition: str, form: Annotated[ReasonForm, Form()]) -> Response:
+    with writing(sender.server.engine) as session:
+        found = organised(session, sender.user, competition, Right.EDIT)
         person = find_typed_user(session, form.username, "username")
-        block(server.act(session, user), found, person, form.reason)
+        block(sender.act(session), found, person, form.reason)
     return RedirectResponse(links.moderation(competition), 303)
 
 
 @router.post(f"{PLACE}/unblock")
-def send_unblock(server: ServerHere, user: FromPage, competition: str, form: Annotated[ReasonForm, Form()]) -> Response:
-    with writing(server.engine) as session:
-        found = organised(session, user, competition, Right.EDIT)
-        unblock(server.act(session, user), found, find_user(session, form.username))
+def send_unblock(sender: FromPage, competition: str, form: Annotated[ReasonForm, Form()]) -> Response:
+    with writing(sender.server.engine) as session:
+        found = organised(session, sender.user, competition, Right.EDIT)
+        unblock(sender.act(session), found, find_user(session, form.username))
     return RedirectResponse(links.moderation(competition), 303)

@@ -112,14 +112,8 @@ AnyScope = Annotated[Visitor, Security(api_visitor, scopes=[ANY_SCOPE])]
     responses=error_responses(403, 409, 413, 422, 429),
 )
 def register(request: Request, server: ServerHere, turn: PasswordTurn, form: Registration) -> Account:
-    user = register_account(
-        request,
-        server,
-        username=form.username,
-        email=form.email,
-        password=form.password.get_secret_value(),
-        display_name=form.display_name,
-    )
+    account = auth.NewAccount(form.username, form.email, form.password.get_secret_value(), form.display_name)
+    user = register_account(request, server, account)
     return Account.model_validate(user, from_attributes=True)
 
 

@@ -23,6 +23,7 @@ from app.privacy.retention import retention_rules
 from app.privacy.views import ArchiveOut, DeletionOut, PrivacyOut
 from app.teams.consents import describe_consent, set_consent
 from app.teams.views import ConsentOut
+from app.web.html.guards import FormSender
 from app.web.http.context import Server, ServerHere
 from app.web.http.errors import error_responses
 from app.web.http.files import FILE_RESPONSES, NOT_MODIFIED, stored_file_response
@@ -124,7 +125,7 @@ def post_deletion(
 def _prove(request: Request, server: Server, visitor: Visitor, user: User, form: DeletionIn) -> None:
     """Confirm that a program, or a page, acts for the owner of the account. Raises the errors of `prove_again`."""
     if visitor.login is not None:
-        prove_again(request, server, visitor, form.password.get_secret_value(), "password")
+        prove_again(FormSender(request, server, user, visitor.login), form.password.get_secret_value(), "password")
     elif not (server.settings.passwords and user.has_password):
         raise Forbidden("This account has no password: delete it on its page, Your data.")
     else:

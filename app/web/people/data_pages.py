@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Depends, Form, Query, Request, Response
+from fastapi import Depends, Form, Query, Response
 from fastapi.responses import RedirectResponse
 from pydantic import Field
 
@@ -12,7 +12,6 @@ from app.base import links
 from app.base.db import writing
 from app.base.errors import EvergoldError, InvalidForm, LimitReached
 from app.base.queue import send_archive
-from app.models import User
 from app.privacy.archives import describe_archive, latest_archive, may_request, request_archive
 from app.privacy.deletions import (
     NotDeletable,
@@ -22,11 +21,9 @@ from app.privacy.deletions import (
     undo_account_deletion,
 )
 from app.privacy.retention import retention_rules
-from app.web.html.guards import PageForm, PageUserVisit, form_again, form_guard
+from app.web.html.guards import FormSender, PageForm, PageUserVisit, form_again, form_guard
 from app.web.html.rendering import render_page
 from app.web.html.site_texts import read_site_text
-from app.web.http.context import ServerHere
-from app.web.http.identity import VisitorHere
 from app.web.http.routers import page_router
 from app.web.http.visit import PlainPageVisit, UserVisit
 from app.web.people.passwords import PasswordTurn, prove_again
@@ -39,7 +36,7 @@ DONE = {
     "deletion": "Your account is going to be deleted. Until then you can undo it.",
     "undone": "Undone: your account stays as it is.",
 }
-Sender = Annotated[User, Depends(form_guard(DATA))]
+Sender = Annotated[FormSender, Depends(form_guard(DATA))]
 
 
 class DeletionForm(PageForm):
@@ -74,9 +71,9 @@ def _data_page(visit: UserVisit, done: str = "", error: EvergoldError | None = N
 
 
 @router.post(f"{DATA}/archive")
-def send_request(server: ServerHere, user: Sender) -> Response:
-    with writing(server.engine) as session:
-        archive = request_archive(session, user, server.clock())
+def send_request(sender: Sender) -> Response:
+    with writing(sender.server.engine) as session:
+        archive = request_archive(session, sender.user, sender.server.clock())
     if archive.ready_at is None:
         send_archive(archive.id)
     return RedirectResponse(f"{DATA}?done=archive", 303)
@@ -84,24 +81,17 @@ def send_request(server: ServerHere, user: Sender) -> Response:
 
 @router.post(f"{DATA}/deletion")
 @form_again(_data_page, InvalidForm, LimitReached, NotDeletable)
-def send_deletion(
-    request: Request,
-    server: ServerHere,
-    user: Sender,
-    visitor: VisitorHere,
-    turn: PasswordTurn,
-    form: Annotated[DeletionForm, Form()],
-) -> Response:
-    prove_again(request, server, visitor, form.proof, "proof")
-    with writing(server.engine) as session:
-        plan_account_deletion(session, user, server.settings, server.clock(), actor=user)
+def send_deletion(sender: Sender, turn: PasswordTurn, form: Annotated[DeletionForm, Form()]) -> Response:
+    prove_again(sender, form.proof, "proof")
+    with writing(sender.server.engine) as session:
+        plan_account_deletion(session, sender.user, sender.server.settings, sender.server.clock(), actor=sender.user)
     return RedirectResponse(f"{DATA}?done=deletion", 303)
 
 
 @router.post(f"{DATA}/deletion/undo")
-def send_undo(server: ServerHere, user: Sender) -> Response:
-    with writing(server.engine) as session:
-        undo_account_deletion(session, user, server.settings, server.clock(), actor=user)
+def send_undo(sender: Sender) -> Response:
+    with writing(sender.server.engine) as session:
+        undo_account_deletion(session, sender.user, sender.server.settings, sender.server.clock(), actor=sender.user)
     return RedirectResponse(f"{DATA}?done=undone", 303)
 
 

@@ -10,13 +10,11 @@ from pydantic import Field
 
 from app.base.db import reading, writing
 from app.base.errors import EvergoldError, Forbidden, InvalidForm, LimitReached
-from app.models import LoginSession, User
 from app.people import second_factor
 from app.people.passkeys import Site, creation_options
-from app.web.html.guards import LogInFirst, PageForm, PageUserVisit, form_again, form_guard
+from app.web.html.guards import FormSender, PageForm, PageUserVisit, form_again, form_guard
 from app.web.html.rendering import render, render_page
-from app.web.http.context import ServerHere
-from app.web.http.identity import LOGINS, Visitor, VisitorHere
+from app.web.http.identity import LOGINS
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
 from app.web.http.visit import UserVisit
@@ -27,7 +25,7 @@ from app.web.people.passwords import PasswordTurn, prove_again
 router = page_router()
 
 APP, PASSKEYS = f"{LOGINS}/app", f"{LOGINS}/passkeys"
-Sender = Annotated[User, Depends(form_guard(LOGINS))]
+Sender = Annotated[FormSender, Depends(form_guard(LOGINS))]
 Proof = Annotated[ProofForm, Form()]
 
 
@@ -46,12 +44,10 @@ class NewPasskeyForm(PageForm):
 
 @router.post(f"{APP}/begin")
 @form_again(logins_page, InvalidForm, LimitReached, Forbidden)
-def begin_app(
-    request: Request, server: ServerHere, user: Sender, visitor: VisitorHere, turn: PasswordTurn, form: Proof
-) -> Response:
-    prove_again(request, server, visitor, form.proof, "proof")
-    with writing(server.engine) as session:
-        second_factor.begin_authenticator(session, user, server.clock())
+def begin_app(sender: Sender, turn: PasswordTurn, form: Proof) -> Response:
+    prove_again(sender, form.proof, "proof")
+    with writing(sender.server.engine) as session:
+        second_factor.begin_authenticator(session, sender.user, sender.server.clock())
     return RedirectResponse(APP, 303)
 
 
@@ -72,97 +68,72 @@ def _app_page(visit: UserVisit, error: EvergoldError | None = None) -> Response:
 
 @router.post(APP)
 @form_again(_app_page, InvalidForm)
-def confirm_app(
-    request: Request, server: ServerHere, user: Sender, visitor: VisitorHere, form: Annotated[AppCodeForm, Form()]
-) -> Response:
-    with writing(server.engine) as session:
-        second_factor.confirm_authenticator(server.act(session, user), _login(visitor), form.code)
-    return _set_up(request, user, "app")
+def confirm_app(sender: Sender, form: Annotated[AppCodeForm, Form()]) -> Response:
+    with writing(sender.server.engine) as session:
+        second_factor.confirm_authenticator(sender.act(session), sender.login, form.code)
+    return _set_up(sender, "app")
 
 
 @router.post(f"{APP}/remove")
 @form_again(logins_page, InvalidForm, LimitReached)
-def remove_app(
-    request: Request, server: ServerHere, user: Sender, visitor: VisitorHere, turn: PasswordTurn, form: Proof
-) -> Response:
-    prove_again(request, server, visitor, form.proof, "proof")
-    with writing(server.engine) as session:
-        second_factor.remove_authenticator(session, user, server.settings, server.clock())
+def remove_app(sender: Sender, turn: PasswordTurn, form: Proof) -> Response:
+    prove_again(sender, form.proof, "proof")
+    with writing(sender.server.engine) as session:
+        second_factor.remove_authenticator(session, sender.user, sender.server.settings, sender.server.clock())
     return RedirectResponse(f"{LOGINS}?done=removed", 303)
 
 
 @router.post(f"{PASSKEYS}/begin")
 @form_again(logins_page, InvalidForm, LimitReached, Forbidden)
-def begin_passkey(
-    request: Request, server: ServerHere, user: Sender, visitor: VisitorHere, turn: PasswordTurn, form: Proof
-) -> Response:
+def begin_passkey(sender: Sender, turn: PasswordTurn, form: Proof) -> Response:
     """Begin to add a passkey: the page that follows requests it from the browser."""
-    site = _site(request)
-    prove_again(request, server, visitor, form.proof, "proof")
-    with writing(server.engine) as session:
-        known = [one.credential for one in second_factor.factors_of(session, user).passkeys]
-        options, challenge = creation_options(site, (user.id, user.username), known)
-        second_factor.keep_challenge(session, _login(visitor), challenge)
-    return render(request, "people/passkey.html", may_store=False, options=options)
+    site = _site(sender.request)
+    prove_again(sender, form.proof, "proof")
+    with writing(sender.server.engine) as session:
+        known = [one.credential for one in second_factor.factors_of(session, sender.user).passkeys]
+        options, challenge = creation_options(site, (sender.user.id, sender.user.username), known)
+        second_factor.keep_challenge(session, sender.login, challenge)
+    return render(sender.request, "people/passkey.html", may_store=False, options=options)
 
 
 @router.post(PASSKEYS)
 @form_again(logins_page, InvalidForm, Forbidden)
-def add_passkey(
-    request: Request, server: ServerHere, user: Sender, visitor: VisitorHere, form: Annotated[NewPasskeyForm, Form()]
-) -> Response:
-    site, sent = _site(request), (form.answer, form.name)
-    with writing(server.engine) as session:
-        second_factor.add_passkey(server.act(session, user), _login(visitor), sent, site)
-    return _set_up(request, user, "passkey")
+def add_passkey(sender: Sender, form: Annotated[NewPasskeyForm, Form()]) -> Response:
+    site, sent = _site(sender.request), (form.answer, form.name)
+    with writing(sender.server.engine) as session:
+        second_factor.add_passkey(sender.act(session), sender.login, sent, site)
+    return _set_up(sender, "passkey")
 
 
 @router.post(f"{PASSKEYS}/{{passkey_id}}/remove")
 @form_again(logins_page, InvalidForm, LimitReached)
-def remove_passkey(
-    request: Request,
-    server: ServerHere,
-    user: Sender,
-    visitor: VisitorHere,
-    turn: PasswordTurn,
-    passkey_id: RowId,
-    form: Proof,
-) -> Response:
-    prove_again(request, server, visitor, form.proof, "proof")
-    with writing(server.engine) as session:
-        second_factor.remove_passkey(session, user, passkey_id, server.settings, server.clock())
+def remove_passkey(sender: Sender, turn: PasswordTurn, passkey_id: RowId, form: Proof) -> Response:
+    prove_again(sender, form.proof, "proof")
+    with writing(sender.server.engine) as session:
+        second_factor.remove_passkey(session, sender.user, passkey_id, sender.server.settings, sender.server.clock())
     return RedirectResponse(f"{LOGINS}?done=removed", 303)
 
 
 @router.post(f"{LOGINS}/codes")
 @form_again(logins_page, InvalidForm, LimitReached, Forbidden)
-def make_codes(
-    request: Request, server: ServerHere, user: Sender, visitor: VisitorHere, turn: PasswordTurn, form: Proof
-) -> Response:
+def make_codes(sender: Sender, turn: PasswordTurn, form: Proof) -> Response:
     """Create new recovery codes, which the page that follows shows once."""
-    prove_again(request, server, visitor, form.proof, "proof")
-    return _codes_page(request, user)
+    prove_again(sender, form.proof, "proof")
+    return _codes_page(sender)
 
 
-def _set_up(request: Request, user: User, done: str) -> Response:
+def _set_up(sender: FormSender, done: str) -> Response:
     """Return the page that follows a new factor: recovery codes, if there are none left."""
-    with reading(request.app.state.server.engine) as session:
-        codes = second_factor.factors_of(session, user).codes
-    return RedirectResponse(f"{LOGINS}?done={done}", 303) if codes else _codes_page(request, user)
+    with reading(sender.server.engine) as session:
+        codes = second_factor.factors_of(session, sender.user).codes
+    return RedirectResponse(f"{LOGINS}?done={done}", 303) if codes else _codes_page(sender)
 
 
-def _codes_page(request: Request, user: User) -> Response:
-    server = request.app.state.server
+def _codes_page(sender: FormSender) -> Response:
+    server = sender.server
     with writing(server.engine) as session:
-        codes = second_factor.new_codes(session, user, server.settings, server.clock())
-    return render(request, "people/codes.html", may_store=False, codes=codes)
-
-
-def _login(visitor: Visitor) -> LoginSession:
-    """Return the log-in; the guard of the form has seen that there is one."""
-    if visitor.login is None:
-        raise LogInFirst(LOGINS, was_sent=True)
-    return visitor.login
+        codes = second_factor.new_codes(session, sender.user, server.settings, server.clock())
+    return render(sender.request, "people/codes.html", may_store=False, codes=codes)
 
 
 def _site(request: Request) -> Site:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Depends, Form, Query, Request, Response
+from fastapi import Depends, Form, Query, Response
 from fastapi.responses import RedirectResponse
 from pydantic import Field
 
 from app.base.db import writing
 from app.base.errors import EvergoldError, Forbidden, InvalidForm, LimitReached
-from app.models import User
 from app.people import logins, provider_logins, second_factor
-from app.web.html.guards import PageForm, PageUserVisit, Ticked, form_again, form_guard
+from app.web.html.guards import FormSender, PageForm, PageUserVisit, Ticked, form_again, form_guard
 from app.web.html.rendering import render, render_page
-from app.web.http.context import ServerHere
-from app.web.http.identity import LOGINS, VisitorHere, known_visitor
+from app.web.http.identity import LOGINS, known_visitor
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
 from app.web.http.visit import UserVisit
@@ -35,7 +33,7 @@ DONE = {
     "unlinked": "Unlinked: it no longer opens your account.",
     "orcid": "Kept.",
 }
-Sender = Annotated[User, Depends(form_guard(LOGINS))]
+Sender = Annotated[FormSender, Depends(form_guard(LOGINS))]
 
 
 class ProofForm(PageForm):
@@ -79,49 +77,33 @@ def logins_page(visit: UserVisit, done: str = "", error: EvergoldError | None = 
 
 @router.post(f"{LOGINS}/{{provider}}/link")
 @form_again(logins_page, InvalidForm, LimitReached)
-def begin_link(
-    request: Request,
-    server: ServerHere,
-    user: Sender,
-    visitor: VisitorHere,
-    turn: PasswordTurn,
-    provider: str,
-    form: Annotated[ProofForm, Form()],
-) -> Response:
+def begin_link(sender: Sender, turn: PasswordTurn, provider: str, form: Annotated[ProofForm, Form()]) -> Response:
     """Begin to link an identity; the page that follows has the way on, as a form may lead to our own pages only."""
     from app.people.provider_client import authorization_address
 
-    client = client_of_provider(server.settings, provider)
-    prove_again(request, server, visitor, form.proof, "proof")
-    with writing(server.engine) as session:
-        cookie, secrets = provider_logins.begin(session, provider, LOGINS, server.clock(), linking=user)
+    client = client_of_provider(sender.server.settings, provider)
+    prove_again(sender, form.proof, "proof")
+    with writing(sender.server.engine) as session:
+        cookie, secrets = provider_logins.begin(session, provider, LOGINS, sender.server.clock(), linking=sender.user)
     onward = authorization_address(client, secrets)
-    response = render(request, "people/link_onward.html", may_store=False, title=client.title, onward=onward)
-    remember_login(response, cookie, server.settings)
+    response = render(sender.request, "people/link_onward.html", may_store=False, title=client.title, onward=onward)
+    remember_login(response, cookie, sender.server.settings)
     return response
 
 
 @router.post(f"{LOGINS}/{{identity_id}}/unlink")
 @form_again(logins_page, InvalidForm, LimitReached, Forbidden)
-def unlink(
-    request: Request,
-    server: ServerHere,
-    user: Sender,
-    visitor: VisitorHere,
-    turn: PasswordTurn,
-    identity_id: RowId,
-    form: Annotated[ProofForm, Form()],
-) -> Response:
-    prove_again(request, server, visitor, form.proof, "proof")
-    with writing(server.engine) as session:
-        provider_logins.unlink(session, user, identity_id, server.settings, server.clock())
+def unlink(sender: Sender, turn: PasswordTurn, identity_id: RowId, form: Annotated[ProofForm, Form()]) -> Response:
+    prove_again(sender, form.proof, "proof")
+    with writing(sender.server.engine) as session:
+        provider_logins.unlink(session, sender.user, identity_id, sender.server.settings, sender.server.clock())
     return RedirectResponse(f"{LOGINS}?done=unlinked", 303)
 
 
 @router.post(f"{LOGINS}/orcid")
-def show_orcid(server: ServerHere, user: Sender, form: Annotated[OrcidForm, Form()]) -> Response:
-    with writing(server.engine) as session:
-        provider_logins.show_orcid(session, user, form.shown, server.settings, server.clock())
+def show_orcid(sender: Sender, form: Annotated[OrcidForm, Form()]) -> Response:
+    with writing(sender.server.engine) as session:
+        provider_logins.show_orcid(session, sender.user, form.shown, sender.server.settings, sender.server.clock())
     return RedirectResponse(f"{LOGINS}?done=orcid", 303)
 
 
@@ -129,15 +111,14 @@ def show_orcid(server: ServerHere, user: Sender, form: Annotated[OrcidForm, Form
 
 
 @router.post(f"{LOGINS}/end-others")
-def end_others(server: ServerHere, user: Sender, visitor: VisitorHere) -> Response:
-    if visitor.login is not None:
-        with writing(server.engine) as session:
-            logins.end_others(session, user, visitor.login, server.clock())
+def end_others(sender: Sender) -> Response:
+    with writing(sender.server.engine) as session:
+        logins.end_others(session, sender.user, sender.login, sender.server.clock())
     return RedirectResponse(f"{LOGINS}?done=ended#logins", 303)
 
 
 @router.post(f"{LOGINS}/{{login_id}}/end")
-def end_login(server: ServerHere, user: Sender, login_id: RowId) -> Response:
-    with writing(server.engine) as session:
-        logins.end_login(session, user, login_id, server.clock())
+def end_login(sender: Sender, login_id: RowId) -> Response:
+    with writing(sender.server.engine) as session:
+        logins.end_login(session, sender.user, login_id, sender.server.clock())
     return RedirectResponse(f"{LOGINS}?done=ended#logins", 303)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Form, Request, Response
+from fastapi import Form, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
@@ -15,7 +15,6 @@ from app.people.email_confirmations import is_confirmed
 from app.people.organising_requests import TEXT_CHARACTERS, ask_to_organise, latest_request
 from app.web.html.guards import PageForm, PageUserVisit, SentForm, form_again
 from app.web.html.rendering import render_page
-from app.web.http.context import ServerHere
 from app.web.http.routers import page_router
 from app.web.http.visit import UserVisit
 
@@ -53,7 +52,7 @@ def _page(visit: UserVisit, form: AskForm | None = None, error: EvergoldError | 
 
 @router.post(PLACE)
 @form_again(_page)
-def send_request(request: Request, server: ServerHere, user: SentForm, form: Annotated[AskForm, Form()]) -> Response:
-    with writing(server.engine) as session:
-        ask_to_organise(server.act(session, user), form.text)
+def send_request(sender: SentForm, form: Annotated[AskForm, Form()]) -> Response:
+    with writing(sender.server.engine) as session:
+        ask_to_organise(sender.act(session), form.text)
     return RedirectResponse(links.ask_to_organise(), 303)

@@ -12,13 +12,14 @@ from pydantic import Field
 from app.base import links
 from app.base.db import writing
 from app.base.errors import EvergoldError, InvalidForm, LimitReached, NameTaken, NotAuthenticated
-from app.models import Pace, TokenScope, User
+from app.models import Pace, TokenScope
 from app.people import audit, auth, email_confirmations, password_resets
 from app.people.digests import settle_held_back
 from app.people.invitations import answer, competition_of_link, join_as_guest, own_invitations, what_for
 from app.people.mail import MailKind, choose, find_link, mail_choices
 from app.web.html.guards import (
     HOME,
+    FormSender,
     OwnForm,
     PageForm,
     PageUserVisit,
@@ -60,7 +61,7 @@ DONE = {
     "mail": "Saved: mails come as set below.",
 }
 #: The user who sends a form of this page.
-Sender = Annotated[User, Depends(form_guard(ACCOUNT))]
+Sender = Annotated[FormSender, Depends(form_guard(ACCOUNT))]
 
 
 class TokenForm(PageForm):
@@ -146,10 +147,10 @@ def _account_page(
 
 @router.post("/account/tokens")
 @form_again(_account_page, InvalidForm)
-def create_token(request: Request, server: ServerHere, user: Sender, form: Annotated[TokenForm, Form()]) -> Response:
-    now = server.clock()
-    with writing(server.engine) as session:
-        _, secret = auth.create_token(session, user, form.name, now, scopes=form.scopes, days=form.days)
+def create_token(sender: Sender, form: Annotated[TokenForm, Form()]) -> Response:
+    now = sender.server.clock()
+    with writing(sender.server.engine) as session:
+        _, secret = auth.create_token(session, sender.user, form.name, now, scopes=form.scopes, days=form.days)
     response = RedirectResponse(f"{ACCOUNT}#new-token", 303)
     response.set_cookie(
         NEW_TOKEN_COOKIE,
@@ -158,68 +159,54 @@ def create_token(request: Request, server: ServerHere, user: Sender, form: Annot
         path=ACCOUNT,
         httponly=True,
         samesite="strict",
-        secure=server.settings.secure_cookies,
+        secure=sender.server.settings.secure_cookies,
     )
     return response
 
 
 @router.post("/account/tokens/{token_id}/revoke")
-def revoke_token(server: ServerHere, user: Sender, token_id: RowId) -> Response:
-    with writing(server.engine) as session:
-        auth.revoke_token(session, user, token_id, server.clock())
+def revoke_token(sender: Sender, token_id: RowId) -> Response:
+    with writing(sender.server.engine) as session:
+        auth.revoke_token(session, sender.user, token_id, sender.server.clock())
     return RedirectResponse(f"{ACCOUNT}#tokens", 303)
 
 
 @router.post("/account/password")
 @form_again(_account_page, InvalidForm, LimitReached)
-def change_password(
-    request: Request,
-    server: ServerHere,
-    user: Sender,
-    visitor: VisitorHere,
-    turn: PasswordTurn,
-    form: Annotated[PasswordForm, Form()],
-) -> Response:
-    now = server.clock()
-    prove_again(request, server, visitor, form.current_password, "current_password")
-    with writing(server.engine) as session:
-        auth.set_password(session, user, form.password, now, keep=visitor.login)
-        audit.record(session, user, "password.change", f"user {user.username}", now=now)
-        password_resets.mail_account_changed(session, user, "The password", server.settings, now)
+def change_password(sender: Sender, turn: PasswordTurn, form: Annotated[PasswordForm, Form()]) -> Response:
+    now = sender.server.clock()
+    prove_again(sender, form.current_password, "current_password")
+    with writing(sender.server.engine) as session:
+        auth.set_password(session, sender.user, form.password, now, keep=sender.login)
+        audit.record(session, sender.user, "password.change", f"user {sender.user.username}", now=now)
+        password_resets.mail_account_changed(session, sender.user, "The password", sender.server.settings, now)
     return RedirectResponse(f"{ACCOUNT}?done=password", 303)
 
 
 @router.post("/account/email")
 @form_again(_account_page, InvalidForm, NameTaken, LimitReached)
-def change_email(
-    request: Request,
-    server: ServerHere,
-    user: Sender,
-    visitor: VisitorHere,
-    turn: PasswordTurn,
-    form: Annotated[EmailForm, Form()],
-) -> Response:
+def change_email(sender: Sender, turn: PasswordTurn, form: Annotated[EmailForm, Form()]) -> Response:
     """Change the address, and notify the old one, in case somebody other than the owner did it."""
-    now = server.clock()
-    prove_again(request, server, visitor, form.email_password, "email_password")
-    with writing(server.engine) as session:
-        password_resets.mail_account_changed(session, user, "The e-mail address", server.settings, now)
-        auth.set_email(session, user, form.email, now, rules=server.settings)
-        if not email_confirmations.is_confirmed(session, user):
-            email_confirmations.send_link(session, user, server.settings, now)
-        audit.record(session, user, "email.change", f"user {user.username}", now=now)
+    now = sender.server.clock()
+    prove_again(sender, form.email_password, "email_password")
+    with writing(sender.server.engine) as session:
+        password_resets.mail_account_changed(session, sender.user, "The e-mail address", sender.server.settings, now)
+        auth.set_email(session, sender.user, form.email, now, rules=sender.server.settings)
+        if not email_confirmations.is_confirmed(session, sender.user):
+            email_confirmations.send_link(session, sender.user, sender.server.settings, now)
+        audit.record(session, sender.user, "email.change", f"user {sender.user.username}", now=now)
     return RedirectResponse(f"{ACCOUNT}?done=email", 303)
 
 
 @router.post("/account/confirm-email/send")
 @form_again(_account_page, LimitReached)
-def send_confirmation(request: Request, server: ServerHere, user: Sender) -> Response:
+def send_confirmation(sender: Sender) -> Response:
     """Send the confirmation link again; limited like mails for a forgotten password."""
-    now, limits = server.clock(), limits_of(request)
-    with writing(server.engine) as session:
-        if not email_confirmations.is_confirmed(session, user):
-            limits.hit(limits.rules.confirmations, f"user {user.id}", now)
-            email_confirmations.send_link(session, user, server.settings, now)
+    now, limits = sender.server.clock(), limits_of(sender.request)
+    with writing(sender.server.engine) as session:
+        if not email_confirmations.is_confirmed(session, sender.user):
+            limits.hit(limits.rules.confirmations, f"user {sender.user.id}", now)
+            email_confirmations.send_link(session, sender.user, sender.server.settings, now)
     return RedirectResponse(f"{ACCOUNT}?done=confirmation", 303)
 
 
@@ -227,7 +214,7 @@ OWN = "/invitations"
 #: The secret is not part of the path, because paths are logged.
 JOIN = "/join"
 Secret = Annotated[str, Query(max_length=200)]
-FromOwn = Annotated[User, Depends(form_guard(OWN))]
+FromOwn = Annotated[FormSender, Depends(form_guard(OWN))]
 
 
 @router.get(OWN)
@@ -237,16 +224,16 @@ def read_invitations(visit: PageUserVisit) -> Response:
 
 
 @router.post(f"{OWN}/{{invitation_id}}/accept")
-def send_acceptance(server: ServerHere, user: FromOwn, invitation_id: RowId) -> Response:
-    with writing(server.engine) as session:
-        competition = answer(session, user, invitation_id, True, server.clock())
+def send_acceptance(sender: FromOwn, invitation_id: RowId) -> Response:
+    with writing(sender.server.engine) as session:
+        competition = answer(session, sender.user, invitation_id, True, sender.server.clock())
         return RedirectResponse(links.competition(competition.name), 303)
 
 
 @router.post(f"{OWN}/{{invitation_id}}/decline")
-def send_refusal(server: ServerHere, user: FromOwn, invitation_id: RowId) -> Response:
-    with writing(server.engine) as session:
-        answer(session, user, invitation_id, False, server.clock())
+def send_refusal(sender: FromOwn, invitation_id: RowId) -> Response:
+    with writing(sender.server.engine) as session:
+        answer(session, sender.user, invitation_id, False, sender.server.clock())
     return RedirectResponse(OWN, 303)
 
 
@@ -257,9 +244,9 @@ def read_link(visit: PageUserVisit, link: Secret = "") -> Response:
 
 
 @router.post(JOIN)
-def send_link(server: ServerHere, user: SentForm, form: SentFields) -> Response:
-    with writing(server.engine) as session:
-        competition = join_as_guest(session, user, form.get("link", ""), server.clock())
+def send_link(sender: SentForm, form: SentFields) -> Response:
+    with writing(sender.server.engine) as session:
+        competition = join_as_guest(session, sender.user, form.get("link", ""), sender.server.clock())
         return RedirectResponse(links.competition(competition.name), 303)
 
 
@@ -326,14 +313,8 @@ def _register_page(request: Request, form: AccountForm, error: EvergoldError | N
 def register(
     request: Request, server: ServerHere, turn: PasswordTurn, form: Annotated[AccountForm, Form()]
 ) -> Response:
-    user = register_account(
-        request,
-        server,
-        username=form.username,
-        email=form.email,
-        display_name=form.display_name,
-        password=form.password,
-    )
+    account = auth.NewAccount(form.username, form.email, form.password, form.display_name)
+    user = register_account(request, server, account)
     return proved_first(request, server, user, form.following, "password")
 
 
@@ -415,15 +396,13 @@ def send_unsubscribe(
 
 @router.post("/account/mail")
 def send_choices(
-    server: ServerHere,
-    user: Annotated[User, Depends(form_guard("/account"))],
-    form: Annotated[ChoicesForm, Form()],
+    sender: Annotated[FormSender, Depends(form_guard("/account"))], form: Annotated[ChoicesForm, Form()]
 ) -> Response:
     chosen = form.chosen()
     wanted = {kind: pace is not None for kind, pace in chosen.items()}
-    with writing(server.engine) as session:
-        choose(session, user, wanted, {kind: pace for kind, pace in chosen.items() if pace is not None})
-        settle_held_back(session, user, server.clock())
+    with writing(sender.server.engine) as session:
+        choose(session, sender.user, wanted, {kind: pace for kind, pace in chosen.items() if pace is not None})
+        settle_held_back(session, sender.user, sender.server.clock())
     return RedirectResponse("/account?done=mail", 303)
 
 

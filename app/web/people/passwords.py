@@ -21,8 +21,8 @@ from app.base.errors import InvalidForm, NameTaken, NotAuthenticated
 from app.base.text import PLEASE_CORRECT
 from app.models import User
 from app.people import auth, email_confirmations
+from app.web.html.guards import FormSender
 from app.web.http.context import Server, ServerHere
-from app.web.http.identity import Visitor
 from app.web.http.rate_limits import block_of, client_of, limits_of
 from app.web.http.turns import Turns
 from app.web.people.log_in import check_passwords_taken
@@ -84,30 +84,26 @@ def check_password(request: Request, server: Server, *, username: str, password:
     return user
 
 
-def prove_again(request: Request, server: Server, visitor: Visitor, password: str, name: str) -> None:
+def prove_again(sender: FormSender, password: str, name: str) -> None:
     """Confirm that a logged-in user is who they were; raise InvalidForm about the field of that name, or LimitReached.
 
     By the password; without one, by having logged in a short while ago. Only for routes with a `PasswordTurn`.
     """
-    user, login = visitor.user, visitor.login
-    if user is None or login is None:
-        raise NotAuthenticated("Log in first.")
+    server, user = sender.server, sender.user
     if not (server.settings.passwords and user.has_password):
-        if server.clock() - login.created_at > FRESH_LOGIN:
+        if server.clock() - sender.login.created_at > FRESH_LOGIN:
             raise InvalidForm(
                 f"Log out and in again first: for this, you must have logged in within {_FRESH_WORDS}.",
                 fields={name: "Log in again first."},
             )
         return
     try:
-        check_password(request, server, username=user.username, password=password)
+        check_password(sender.request, server, username=user.username, password=password)
     except NotAuthenticated:
         raise InvalidForm(PLEASE_CORRECT, fields={name: "This is not your password."}) from None
 
 
-def register_account(
-    request: Request, server: Server, *, username: str, email: str, password: str, display_name: str
-) -> User:
+def register_account(request: Request, server: Server, account: auth.NewAccount) -> User:
     """Create an account; raise the errors of `auth.register_user`, or LimitReached.
 
     Invalid forms do not count. Only for routes with a `PasswordTurn`.
@@ -115,15 +111,7 @@ def register_account(
     check_passwords_taken(server.settings)
     now = server.clock()
     with counted_registration(request, now), writing(server.engine) as session:
-        user = auth.register_user(
-            session,
-            username=username,
-            email=email,
-            password=password,
-            display_name=display_name,
-            now=now,
-            rules=server.settings,
-        )
+        user = auth.register_user(session, account, now, rules=server.settings)
         email_confirmations.send_link(session, user, server.settings, now)
     return user
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Depends, Form, Request, Response
+from fastapi import Depends, Form, Response
 from fastapi.responses import RedirectResponse
 from pydantic import Field
 
@@ -24,10 +24,10 @@ from app.competitions.organisers import (
 from app.models import Competition, Right, Role, User
 from app.people.invitations import ROLE_WORDS, end_links, invite, make_link, open_invitations, take_back
 from app.people.rights import ANY_RIGHT, RIGHT_WORDS, find_user, list_roles
-from app.web.html.guards import PageForm, PageUserVisit, form_again, form_guard
+from app.web.html.guards import FormSender, PageForm, PageUserVisit, form_again, form_guard
 from app.web.html.rendering import render_page
 from app.web.html.workspace import desk_of
-from app.web.http.context import ServerHere, public_address
+from app.web.http.context import public_address
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
 from app.web.http.visit import UserVisit, user_visit_of
@@ -35,7 +35,7 @@ from app.web.http.visit import UserVisit, user_visit_of
 router = page_router()
 
 PLACE = "/competitions/{competition}/people"
-FromPage = Annotated[User, Depends(form_guard(PLACE))]
+FromPage = Annotated[FormSender, Depends(form_guard(PLACE))]
 
 
 class PersonForm(PageForm):
@@ -89,69 +89,61 @@ def _page(
 
 @router.post(f"{PLACE}/invite")
 @form_again(_page)
-def send_invitation(
-    request: Request, server: ServerHere, user: FromPage, competition: str, form: Annotated[PersonForm, Form()]
-) -> Response:
-    with writing(server.engine) as session:
-        found = organised(session, user, competition, Right.EDIT)
-        invite(server.act(session, user), found, form.whom, form.role, rights=form.rights)
+def send_invitation(sender: FromPage, competition: str, form: Annotated[PersonForm, Form()]) -> Response:
+    with writing(sender.server.engine) as session:
+        found = organised(session, sender.user, competition, Right.EDIT)
+        invite(sender.act(session), found, form.whom, form.role, rights=form.rights)
     return RedirectResponse(links.people(competition), 303)
 
 
 @router.post(f"{PLACE}/invitations/{{invitation_id}}/take-back")
-def send_take_back(server: ServerHere, user: FromPage, competition: str, invitation_id: RowId) -> Response:
-    with writing(server.engine) as session:
-        take_back(server.act(session, user), organised(session, user, competition, Right.EDIT), invitation_id)
+def send_take_back(sender: FromPage, competition: str, invitation_id: RowId) -> Response:
+    with writing(sender.server.engine) as session:
+        take_back(sender.act(session), organised(session, sender.user, competition, Right.EDIT), invitation_id)
     return RedirectResponse(links.people(competition), 303)
 
 
 @router.post(f"{PLACE}/revoke")
 @form_again(_page)
-def send_revoke(
-    request: Request, server: ServerHere, user: FromPage, competition: str, form: Annotated[PersonForm, Form()]
-) -> Response:
-    with writing(server.engine) as session:
-        needed = needs_to_take(user, form.role, form.whom)
-        found = organised(session, user, competition, needed)
-        take_role(server.act(session, user), found, find_user(session, form.whom), form.role)
-        is_left = needed is ANY_RIGHT and not user.is_administrator
+def send_revoke(sender: FromPage, competition: str, form: Annotated[PersonForm, Form()]) -> Response:
+    with writing(sender.server.engine) as session:
+        needed = needs_to_take(sender.user, form.role, form.whom)
+        found = organised(session, sender.user, competition, needed)
+        take_role(sender.act(session), found, find_user(session, form.whom), form.role)
+        is_left = needed is ANY_RIGHT and not sender.user.is_administrator
     return RedirectResponse("/" if is_left else links.people(competition), 303)
 
 
 @router.post(f"{PLACE}/rights")
 @form_again(_page)
-def send_rights(
-    request: Request, server: ServerHere, user: FromPage, competition: str, form: Annotated[PersonForm, Form()]
-) -> Response:
-    with writing(server.engine) as session:
-        found = organised(session, user, competition, ANY_RIGHT)
-        change_rights(server.act(session, user), found, find_user(session, form.whom), form.rights)
+def send_rights(sender: FromPage, competition: str, form: Annotated[PersonForm, Form()]) -> Response:
+    with writing(sender.server.engine) as session:
+        found = organised(session, sender.user, competition, ANY_RIGHT)
+        change_rights(sender.act(session), found, find_user(session, form.whom), form.rights)
     return RedirectResponse(links.people(competition), 303)
 
 
 @router.post(f"{PLACE}/link")
-def send_link(request: Request, server: ServerHere, user: FromPage, competition: str) -> Response:
+def send_link(sender: FromPage, competition: str) -> Response:
     """Create a guest link, which the page that follows shows once."""
-    with writing(server.engine) as session:
-        secret = make_link(server.act(session, user), organised(session, user, competition, Right.EDIT))
-    with user_visit_of(request, user) as visit:
+    with writing(sender.server.engine) as session:
+        secret = make_link(sender.act(session), organised(session, sender.user, competition, Right.EDIT))
+    with user_visit_of(sender.request, sender.user) as visit:
         return _page(visit, competition, secret=secret)
 
 
 @router.post(f"{PLACE}/link/end")
-def send_end_of_link(server: ServerHere, user: FromPage, competition: str) -> Response:
-    with writing(server.engine) as session:
-        end_links(server.act(session, user), organised(session, user, competition, Right.EDIT))
+def send_end_of_link(sender: FromPage, competition: str) -> Response:
+    with writing(sender.server.engine) as session:
+        end_links(sender.act(session), organised(session, sender.user, competition, Right.EDIT))
     return RedirectResponse(links.people(competition), 303)
 
 
 @router.post(f"{PLACE}/owner")
 @form_again(_page)
-def send_owner(
-    request: Request, server: ServerHere, user: FromPage, competition: str, form: Annotated[OwnerForm, Form()]
-) -> Response:
-    with writing(server.engine) as session:
-        found: Competition = organised(session, user, competition, ANY_RIGHT)
-        limits: OrganiserLimits = limits_of(server.settings)
-        hand_over(server.act(session, user), found, form.owner, limits)
+def send_owner(sender: FromPage, competition: str, form: Annotated[OwnerForm, Form()]) -> Response:
+    with writing(sender.server.engine) as session:
+        found: Competition = organised(session, sender.user, competition, ANY_RIGHT)
+        limits: OrganiserLimits = limits_of(sender.server.settings)
+        hand_over(sender.act(session), found, form.owner, limits)
     return RedirectResponse(links.people(competition), 303)

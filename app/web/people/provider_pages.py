@@ -20,7 +20,7 @@ from app.base.errors import (
 )
 from app.base.text import is_address, refuse
 from app.models import ProviderLogin, User
-from app.people import email_confirmations, provider_logins, second_factor
+from app.people import auth, email_confirmations, provider_logins, second_factor
 from app.people.providers import Person
 from app.teams.registration import settle_confirmed
 from app.web.html.guards import OwnForm, PageForm, form_again, local_path
@@ -204,11 +204,9 @@ def _new_account(
     user = provider_logins.open_account(
         session,
         login,
-        username=form.username,
-        email=form.email,
-        display_name=form.display_name,
-        settings=settings,
-        now=now,
+        auth.NewAccount(form.username, form.email, None, form.display_name),
+        settings,
+        now,
     )
     if not person.is_email_proved:
         email_confirmations.send_link(session, user, settings, now)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Depends, Form, Request, Response
+from fastapi import Depends, Form, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
@@ -12,7 +12,7 @@ from app.base.db import writing
 from app.base.errors import EvergoldError
 from app.base.text import refuse, whole_number
 from app.competitions.find import boards_of, organised
-from app.models import RescoringState, Right, User
+from app.models import RescoringState, Right
 from app.rescoring.difference import difference_of
 from app.rescoring.publishing import publish_rescoring
 from app.rescoring.sets import (
@@ -23,10 +23,9 @@ from app.rescoring.sets import (
     list_rescorings,
     start_rescoring,
 )
-from app.web.html.guards import PageForm, PageUserVisit, SentForm, Ticked, form_again, form_guard
+from app.web.html.guards import FormSender, PageForm, PageUserVisit, SentForm, Ticked, form_again, form_guard
 from app.web.html.rendering import render_page
 from app.web.html.workspace import desk_of
-from app.web.http.context import ServerHere
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
 from app.web.http.visit import UserVisit
@@ -36,7 +35,7 @@ router = page_router()
 PLACE = "/competitions/{competition}/rescoring"
 SET = f"{PLACE}/{{rescoring}}"
 #: The user who sends a form of a set's own page.
-SetForm = Annotated[User, Depends(form_guard(SET))]
+SetForm = Annotated[FormSender, Depends(form_guard(SET))]
 
 
 class RescoringForm(PageForm):
@@ -92,18 +91,12 @@ def _list_page(
 
 @router.post(PLACE)
 @form_again(_list_page)
-def send_rescoring(
-    request: Request,
-    server: ServerHere,
-    user: SentForm,
-    competition: str,
-    form: Annotated[RescoringForm, Form()],
-) -> Response:
+def send_rescoring(sender: SentForm, competition: str, form: Annotated[RescoringForm, Form()]) -> Response:
     version = form.version()
-    with writing(server.engine) as session:
+    with writing(sender.server.engine) as session:
         number = start_rescoring(
-            server.act(session, user),
-            organised(session, user, competition, TO_RESCORE),
+            sender.act(session),
+            organised(session, sender.user, competition, TO_RESCORE),
             form.tasks,
             note=form.note,
             gold_version=version,
@@ -148,18 +141,11 @@ def _page(
 
 @router.post(f"{SET}/publish")
 @form_again(_page)
-def send_publish(
-    request: Request,
-    server: ServerHere,
-    user: SetForm,
-    competition: str,
-    rescoring: RowId,
-    form: Annotated[PublishForm, Form()],
-) -> Response:
-    with writing(server.engine) as session:
+def send_publish(sender: SetForm, competition: str, rescoring: RowId, form: Annotated[PublishForm, Form()]) -> Response:
+    with writing(sender.server.engine) as session:
         publish_rescoring(
-            server.act(session, user),
-            organised(session, user, competition, TO_RESCORE),
+            sender.act(session),
+            organised(session, sender.user, competition, TO_RESCORE),
             rescoring,
             tell_teams=form.tell_teams,
         )
@@ -168,7 +154,7 @@ def send_publish(
 
 @router.post(f"{SET}/drop")
 @form_again(_page)
-def send_drop(request: Request, server: ServerHere, user: SetForm, competition: str, rescoring: RowId) -> Response:
-    with writing(server.engine) as session:
-        drop_rescoring(server.act(session, user), organised(session, user, competition, TO_RESCORE), rescoring)
+def send_drop(sender: SetForm, competition: str, rescoring: RowId) -> Response:
+    with writing(sender.server.engine) as session:
+        drop_rescoring(sender.act(session), organised(session, sender.user, competition, TO_RESCORE), rescoring)
     return RedirectResponse(links.rescoring(competition, rescoring), 303)

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from anyio.to_thread import run_sync
 from fastapi import Header, Path, Query, Request, Response, Security
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy.orm import Session
 
 from app.base import api_links, links
@@ -81,7 +81,7 @@ def put_card(
     with writing(server.engine) as session:
         submission = get_submission(session, submission_id, user)
         sent = card.model_dump(exclude={"system"})
-        edit_card(session, submission, user, sent, server.clock(), version=version, name=card.system)
+        edit_card(server.act(session, user), submission, sent, version=version, name=card.system)
     with reading(server.engine) as session:
         return _card(session, user, submission_id)
 
@@ -102,6 +102,19 @@ def _card(session: Session, user: User, submission_id: UUID) -> SubmissionCardOu
     )
 
 
+class ItemsQuery(BaseModel):
+    """Which items of two submissions are compared one by one, and a page of them."""
+
+    model_config = ConfigDict(frozen=True)
+
+    show: Showing = Field(
+        Showing.ALL,
+        description="which items: where the predictions differ, only `a` or only `b` is right (or closer), …",
+    )
+    start: int = Field(0, ge=0, le=2**31 - 1, description="how many of them to pass over")
+    limit: int = Field(1000, ge=1, le=5000)
+
+
 @router.get(
     "/submissions/{submission_id}/comparison/{other_id}",
     operation_id="compare_submissions",
@@ -118,21 +131,16 @@ def compare_submissions(
     visit: ApiVisit,
     submission_id: UUID,
     other_id: UUID,
-    show: Annotated[
-        Showing,
-        Query(description="which items: where the predictions differ, only `a` or only `b` is right (or closer), …"),
-    ] = Showing.ALL,
-    start: Annotated[int, Query(ge=0, le=2**31 - 1, description="how many of them to pass over")] = 0,
-    limit: Annotated[int, Query(ge=1, le=5000)] = 1000,
+    query: Annotated[ItemsQuery, Query()],
 ) -> ComparisonOut:
     found = compare(visit.session, submission_id, other_id, visit.viewer)
     items = compare_items(visit.session, found)
-    shown = items.selected(show)
+    shown, end = items.selected(query.show), query.start + query.limit
     following = None
-    if start + limit < len(shown):
-        asked = urlencode({"show": show.value, "start": start + limit, "limit": limit})
-        following = f"{api_links.comparison(submission_id, other_id)}?{asked}"
-    return describe_comparison(found, items, shown[start : start + limit], following)
+    if end < len(shown):
+        next_page = urlencode({"show": query.show.value, "start": end, "limit": query.limit})
+        following = f"{api_links.comparison(submission_id, other_id)}?{next_page}"
+    return describe_comparison(found, items, shown[query.start : end], following)
 
 
 COLUMNS = ("file", "line", "column", "severity", "code", "message", "text")

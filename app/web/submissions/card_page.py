@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from uuid import UUID
 
-from fastapi import Request, Response
+from fastapi import Response
 from fastapi.responses import RedirectResponse
 from sqlalchemy.orm import Session
 
@@ -33,7 +33,6 @@ from app.teams.find import orcids_of
 from app.web.html.guards import PageUserVisit, SentFields, SentForm, form_again
 from app.web.html.rendering import render_page
 from app.web.html.workspace import workspace_of_task
-from app.web.http.context import ServerHere
 from app.web.http.identity import ViewerHere
 from app.web.http.routers import page_router
 from app.web.http.visit import UserVisit
@@ -85,15 +84,13 @@ def _page(
 
 @router.post("/submissions/{submission_id}/card")
 @form_again(_page)
-def send_card(
-    request: Request, server: ServerHere, user: SentForm, submission_id: UUID, fields: SentFields
-) -> Response:
+def send_card(sender: SentForm, submission_id: UUID, fields: SentFields) -> Response:
     version = whole_number(fields.get(VERSION_FIELD, ""))
-    with writing(server.engine) as session:
-        submission = get_submission(session, submission_id, user)
+    with writing(sender.server.engine) as session:
+        submission = get_submission(session, submission_id, sender.user)
         sent = {**sent_card(fields, form_of(submission.phase_task)), "method": fields.get("method", "")}
-        edit_notes(session, submission, user, fields.get("description", submission.description))
-        edit_card(session, submission, user, sent, server.clock(), version=version, name=fields.get(NAME_FIELD))
+        edit_notes(session, submission, sender.user, fields.get("description", submission.description))
+        edit_card(sender.act(session), submission, sent, version=version, name=fields.get(NAME_FIELD))
     return RedirectResponse(links.submission(submission_id), 303)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import Query, Response
@@ -22,7 +22,7 @@ from app.submissions.find import OwnFilter, current_run, list_submissions, load_
 from app.web.html.guards import PageUserVisit
 from app.web.html.rendering import render_page
 from app.web.html.typed import none_if_invalid
-from app.web.html.workspace import Place, workspace_of
+from app.web.html.workspace import Place, PlaceOptions, workspace_of
 from app.web.http.routers import page_router
 from app.web.http.visit import UserVisit
 
@@ -103,7 +103,7 @@ def read_runs(
         place=place,
         runs=runs,
         chart=chart_of(runs.history, runs.counting) if runs else None,
-        **_options(found, places, place, runs),
+        options=_options(found, places, place, runs),
         now=visit.now,
     )
 
@@ -156,28 +156,28 @@ def _is_entered(board: Board, standings: Sequence[RunStanding]) -> bool:
 
 def _options(
     competition: Competition, places: Sequence[SubmittedTask], place: SubmittedTask | None, runs: Runs | None
-) -> dict[str, Any]:
+) -> PlaceOptions:
     """Return the phases, tasks and boards with submissions of the team."""
     if place is None or runs is None:
-        return {"phase_options": [], "task_options": [], "board_options": []}
+        return PlaceOptions()
     name = competition.name
     titles = short_titles([one.title for one in runs.boards])
     phases = {one.phase: one.phase_title for one in places}
     tasks = {one.task: one.task_title for one in places if one.phase == place.phase}
     has_task = {one.phase for one in places if one.task == place.task}
-    return {
-        "phase_options": [
+    return PlaceOptions(
+        phases=[
             (title, links.runs(name, phase=one, task=place.task if one in has_task else ""), one == place.phase)
             for one, title in phases.items()
         ],
-        "task_options": [
+        tasks=[
             (title, links.runs(name, phase=place.phase, task=one), one == place.task) for one, title in tasks.items()
         ],
-        "board_options": [
+        boards=[
             (title, links.runs(name, phase=place.phase, task=place.task, board=one.name), one == runs.board)
             for title, one in zip(titles, runs.boards, strict=True)
         ],
-    }
+    )
 
 
 def chart_of(history: History | None, counting: UUID | None = None) -> Markup | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import Depends, Form, Query, Request, Response
+from fastapi import Depends, Form, Query, Response
 from fastapi.responses import RedirectResponse, StreamingResponse
 from pydantic import Field, field_validator
 
@@ -16,7 +16,7 @@ from app.base.storage import storage_of
 from app.boards.marks import NOTE_CHARACTERS, mark_submissions
 from app.competitions.find import organised
 from app.exports.predictions import ExportFilter, packed, submissions_to_export, zip_chunks
-from app.models import Right, RowStatus, User
+from app.models import Right, RowStatus
 from app.people import audit
 from app.rescoring.sets import TO_RESCORE, score_anew
 from app.runs.failures import check_names, failed_runs, queue_again, queue_all_again
@@ -27,11 +27,10 @@ from app.submissions.organisers_list import (
     list_all_submissions,
     teams_that_submitted,
 )
-from app.web.html.guards import PageForm, PageUserVisit, SentForm, Ticked, form_again, form_guard
+from app.web.html.guards import FormSender, PageForm, PageUserVisit, SentForm, Ticked, form_again, form_guard
 from app.web.html.rendering import render_page
 from app.web.html.typed import none_if_invalid
 from app.web.html.workspace import desk_of
-from app.web.http.context import Server, ServerHere
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
 from app.web.http.visit import UserVisit
@@ -99,21 +98,16 @@ def _page(
 
 @router.post(SUBMISSIONS)
 @form_again(_page)
-def send_deed(
-    request: Request,
-    server: ServerHere,
-    user: SentForm,
-    competition: str,
-    query: ListQueryHere,
-    form: Annotated[DeedForm, Form()],
-) -> Response:
+def send_deed(sender: SentForm, competition: str, query: ListQueryHere, form: Annotated[DeedForm, Form()]) -> Response:
     if not form.submission:
         raise InvalidForm("Tick at least one submission.", fields={})
     if form.deed == "download":
-        return _zip(server, user, competition, form.submission)
-    with writing(server.engine) as session:
-        act = server.act(session, user)
-        found = organised(session, user, competition, TO_RESCORE if form.deed == "rescore" else Right.SUBMISSIONS)
+        return _zip(sender, competition, form.submission)
+    with writing(sender.server.engine) as session:
+        act = sender.act(session)
+        found = organised(
+            session, sender.user, competition, TO_RESCORE if form.deed == "rescore" else Right.SUBMISSIONS
+        )
         chosen = chosen_submissions(session, found, form.submission)
         if form.deed == "rescore":
             done = score_anew(act, found, chosen, note=form.note)
@@ -125,17 +119,17 @@ def send_deed(
     return RedirectResponse(links.all_submissions(competition, marked="yes"), 303)
 
 
-def _zip(server: Server, user: User, competition: str, ids: list[UUID]) -> Response:
+def _zip(sender: FormSender, competition: str, ids: list[UUID]) -> Response:
     """Return the chosen files as a zip; recorded like every export."""
-    now = server.clock()
-    with reading(server.engine) as session:
-        found = organised(session, user, competition, Right.SUBMISSIONS)
+    now = sender.server.clock()
+    with reading(sender.server.engine) as session:
+        found = organised(session, sender.user, competition, Right.SUBMISSIONS)
         chosen_submissions(session, found, ids)
-        submissions = submissions_to_export(session, found, ExportFilter(submission=ids), user, now)
-    with writing(server.engine) as session:
+        submissions = submissions_to_export(session, found, ExportFilter(submission=ids), sender.user, now)
+    with writing(sender.server.engine) as session:
         details = {"submissions": len(submissions), "chosen": True}
-        audit.record(session, user, "export.predictions", f"competition {found.name}", details, now=now)
-    chunks = (chunk for chunk in zip_chunks(packed(submissions, storage_of(server.settings)), now) if chunk)
+        audit.record(session, sender.user, "export.predictions", f"competition {found.name}", details, now=now)
+    chunks = (chunk for chunk in zip_chunks(packed(submissions, storage_of(sender.server.settings)), now) if chunk)
     headers = {
         "Content-Disposition": f'attachment; filename="{found.name}-chosen-predictions.zip"',
         "Cache-Control": "private, no-store",
@@ -146,7 +140,7 @@ def _zip(server: Server, user: User, competition: str, ids: list[UUID]) -> Respo
 FAILED = "/competitions/{competition}/failed"
 SHOWN = 200
 #: The user who sends a form of this page.
-Organiser = Annotated[User, Depends(form_guard(FAILED))]
+Organiser = Annotated[FormSender, Depends(form_guard(FAILED))]
 
 
 class PlaceForm(PageForm):
@@ -177,33 +171,23 @@ def read_failed(visit: PageUserVisit, competition: str) -> Response:
 
 
 @router.post(f"{FAILED}/queue-again")
-def send_all_again(
-    server: ServerHere,
-    user: Organiser,
-    competition: str,
-    form: Annotated[PlaceForm, Form()],
-) -> Response:
-    with writing(server.engine) as session:
-        found = organised(session, user, competition, Right.SUBMISSIONS)
+def send_all_again(sender: Organiser, competition: str, form: Annotated[PlaceForm, Form()]) -> Response:
+    with writing(sender.server.engine) as session:
+        found = organised(session, sender.user, competition, Right.SUBMISSIONS)
         phase, task = form.phase or None, form.task or None
         check_names(found, phase, task)
         if form.chosen:
             for run_id in form.run:
-                queue_again(session, run_id, competition_id=found.id, actor=user, now=server.clock())
+                queue_again(session, run_id, competition_id=found.id, actor=sender.user, now=sender.server.clock())
         else:
-            queue_all_again(session, found.id, phase=phase, task=task, actor=user, now=server.clock())
+            queue_all_again(session, found.id, phase=phase, task=task, actor=sender.user, now=sender.server.clock())
     return RedirectResponse(links.failed(competition), 303)
 
 
 @router.post(f"{FAILED}/{{run_id}}/queue-again")
-def send_again(
-    server: ServerHere,
-    user: Organiser,
-    competition: str,
-    run_id: RowId,
-) -> Response:
-    with writing(server.engine) as session:
-        found = organised(session, user, competition, Right.SUBMISSIONS)
-        if not queue_again(session, run_id, competition_id=found.id, actor=user, now=server.clock()):
+def send_again(sender: Organiser, competition: str, run_id: RowId) -> Response:
+    with writing(sender.server.engine) as session:
+        found = organised(session, sender.user, competition, Right.SUBMISSIONS)
+        if not queue_again(session, run_id, competition_id=found.id, actor=sender.user, now=sender.server.clock()):
             raise NotFound(f"Competition '{competition}' has no failed run {run_id}.")
     return RedirectResponse(links.failed(competition), 303)

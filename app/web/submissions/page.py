@@ -26,7 +26,7 @@ from app.feedback.other_entries import MOST_READ, other_entries
 from app.feedback.program_logs import log_for
 from app.feedback.scores import OwnScores, own_scores_of
 from app.feedback.standings import RunStanding, standings_known
-from app.models import TERMINAL, Board, EntryRule, Right, RunStatus, User
+from app.models import TERMINAL, Board, EntryRule, Right, RunStatus
 from app.people.rights import may_organise
 from app.runs.stages import stage_of
 from app.submissions.choices import (
@@ -42,7 +42,7 @@ from app.submissions.choices import (
     withdraw_submission,
 )
 from app.submissions.find import current_run, get_submission
-from app.web.html.guards import PageForm, PageUser, form_again, form_guard, local_path
+from app.web.html.guards import FormSender, PageForm, PageUser, form_again, form_guard, local_path
 from app.web.html.rendering import render_page
 from app.web.html.words import RUN_STATES, format_score, split_title
 from app.web.html.workspace import workspace_of_task
@@ -138,48 +138,41 @@ def _page(visit: Visit, submission_id: UUID, error: EvergoldError | None = None)
 @router.post("/submissions/{submission_id}/choice")
 @form_again(_page, NoChoice)
 def choose(
-    request: Request,
-    server: ServerHere,
-    user: Annotated[User, Depends(form_guard("/submissions/{submission_id}"))],
+    sender: Annotated[FormSender, Depends(form_guard("/submissions/{submission_id}"))],
     submission_id: UUID,
     form: Annotated[ChoiceForm, Form()],
 ) -> Response:
     """Choose the submission as the entry, on one board or on all, or undo the choice."""
-    now = server.clock()
-    with writing(server.engine) as session:
+    now = sender.server.clock()
+    with writing(sender.server.engine) as session:
         if form.action == "withdraw":
-            withdraw_choice(session, submission_id, user, now)
+            withdraw_choice(session, submission_id, sender.user, now)
         else:
-            choose_entry(session, submission_id, user, now, board=form.board or None)
+            choose_entry(session, submission_id, sender.user, now, board=form.board or None)
     return RedirectResponse(local_path(form.back) if form.back else links.submission(submission_id), 303)
 
 
 @router.post("/submissions/{submission_id}/withdrawal")
 @form_again(_page, NotWithdrawable)
 def withdraw(
-    request: Request,
-    server: ServerHere,
-    user: Annotated[User, Depends(form_guard("/submissions/{submission_id}"))],
+    sender: Annotated[FormSender, Depends(form_guard("/submissions/{submission_id}"))],
     submission_id: UUID,
     form: Annotated[WithdrawalForm, Form()],
 ) -> Response:
     """Withdraw a submission, and the later ones between it and the better one that the team returns to."""
-    with writing(server.engine) as session:
+    with writing(sender.server.engine) as session:
         for one in dict.fromkeys([*form.also, submission_id]):
-            withdraw_submission(session, one, user, server.clock())
+            withdraw_submission(session, one, sender.user, sender.server.clock())
     return RedirectResponse(links.submission(form.back or submission_id), 303)
 
 
 @router.post("/submissions/{submission_id}/put-back")
 @form_again(_page, NotWithdrawable)
 def send_back(
-    request: Request,
-    server: ServerHere,
-    user: Annotated[User, Depends(form_guard("/submissions/{submission_id}"))],
-    submission_id: UUID,
+    sender: Annotated[FormSender, Depends(form_guard("/submissions/{submission_id}"))], submission_id: UUID
 ) -> Response:
-    with writing(server.engine) as session:
-        put_back(session, submission_id, user, server.clock())
+    with writing(sender.server.engine) as session:
+        put_back(session, submission_id, sender.user, sender.server.clock())
     return RedirectResponse(links.submission(submission_id), 303)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import Depends, Query, Request, Response
+from fastapi import Depends, Query, Response
 from fastapi.responses import RedirectResponse
 from sqlalchemy.orm import Session
 
@@ -102,9 +102,9 @@ def _send_again(visit: UserVisit, names: TaskNames, upload: SentUpload, error: E
 
 @router.post(SUBMIT)
 @form_again(_send_again, EvergoldError)
-async def send_form(request: Request, upload: UploadHere, names: TaskNamesHere, key: FormKey = "") -> Response:
+async def send_form(upload: UploadHere, names: TaskNamesHere, key: FormKey = "") -> Response:
     sent = UploadRequest(
-        request,
+        upload.request,
         names,
         authenticate=lambda: upload.user,
         idempotency_key=_own_key(key),
@@ -119,14 +119,11 @@ async def send_form(request: Request, upload: UploadHere, names: TaskNamesHere, 
 @router.post("/competitions/{competition}/phases/{phase}/tasks/{task}/validate")
 @form_again(_send_again, EvergoldError)
 async def send_to_check(
-    request: Request,
-    upload: Annotated[SentUpload, Depends(upload_guard(SUBMIT))],
-    names: TaskNamesHere,
-    key: FormKey = "",
+    upload: Annotated[SentUpload, Depends(upload_guard(SUBMIT))], names: TaskNamesHere, key: FormKey = ""
 ) -> Response:
     """Validate the file only (the form's other button); the other fields are not stored."""
     sent = UploadRequest(
-        request,
+        upload.request,
         names,
         authenticate=lambda: upload.user,
         idempotency_key=_own_key(key),

@@ -6,7 +6,7 @@ from typing import Annotated
 from uuid import UUID
 
 from anyio.to_thread import run_sync
-from fastapi import Header, Path, Query, Request, Response
+from fastapi import Header, Query, Request, Response
 
 from app.base.db import reading
 from app.models import User
@@ -18,7 +18,7 @@ from app.web.http.csv_answers import TAKES_BOM
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiSubmitter, ApiUser
 from app.web.http.openapi import upload_body
-from app.web.http.paths import TaskNames
+from app.web.http.paths import TaskNamesHere
 from app.web.http.routers import api_router
 from app.web.http.visit import ApiUserVisit
 from app.web.submissions.api import PROBLEMS_CSV_RESPONSE, problems_csv_response
@@ -45,14 +45,12 @@ async def create_validation(
     response: Response,
     server: ServerHere,
     user: ApiSubmitter,
-    competition: Annotated[str, Path(examples=["demo"])],
-    phase: Annotated[str, Path(examples=["evaluation"])],
-    task: Annotated[str, Path(examples=["idiom-detection"])],
+    names: TaskNamesHere,
     idempotency_key: Annotated[
         str | None, Header(description=f"at most {KEY_CHARACTERS} characters of your choice, new for each check")
     ] = None,
 ) -> ValidationOut:
-    sent = UploadRequest(request, TaskNames(competition, phase, task), lambda: user, idempotency_key)
+    sent = UploadRequest(request, names, lambda: user, idempotency_key)
     accepted = await receive_validation(sent)
     validation = await run_sync(_load, server, accepted.validation.id, user)
     response.headers["Location"] = validation.links.self

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Form, Path, Request, Response
+from fastapi import Form, Path, Response
 from fastapi.responses import RedirectResponse
 from pydantic import Field
 
@@ -16,7 +16,6 @@ from app.submissions.merging import accept_merge
 from app.teams.membership import TeamFull
 from app.teams.merge_offers import NoMerging, ask_to_merge, end_offer
 from app.web.html.guards import PageForm, form_again
-from app.web.http.context import ServerHere
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
 from app.web.teams.pages import PLACE, Sender, team_page
@@ -33,29 +32,27 @@ class AskForm(PageForm):
 
 @router.post("")
 @form_again(team_page, InvalidForm, NoMerging)
-def ask(
-    request: Request, server: ServerHere, user: Sender, competition: str, form: Annotated[AskForm, Form()]
-) -> Response:
-    with writing(server.engine) as session:
+def ask(sender: Sender, competition: str, form: Annotated[AskForm, Form()]) -> Response:
+    with writing(sender.server.engine) as session:
         found = find_competition(session, competition)
-        ask_to_merge(server.act(session, user), found, form.team)
+        ask_to_merge(sender.act(session), found, form.team)
     return _back(competition)
 
 
 @router.post("/{offer_id}/accept")
 @form_again(team_page, NoMerging, TeamFull)
-def accept(request: Request, server: ServerHere, user: Sender, competition: str, offer_id: OfferId) -> Response:
-    with writing(server.engine) as session:
+def accept(sender: Sender, competition: str, offer_id: OfferId) -> Response:
+    with writing(sender.server.engine) as session:
         found = find_competition(session, competition)
-        accept_merge(server.act(session, user), found, offer_id)
+        accept_merge(sender.act(session), found, offer_id)
     return _back(competition)
 
 
 @router.post("/{offer_id}/end")
-def end(server: ServerHere, user: Sender, competition: str, offer_id: OfferId) -> Response:
+def end(sender: Sender, competition: str, offer_id: OfferId) -> Response:
     """Decline an offer to merge, or withdraw it."""
-    with writing(server.engine) as session:
-        end_offer(server.act(session, user), find_competition(session, competition), offer_id)
+    with writing(sender.server.engine) as session:
+        end_offer(sender.act(session), find_competition(session, competition), offer_id)
     return _back(competition)
 
 

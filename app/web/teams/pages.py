@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Depends, Form, Query, Request, Response
+from fastapi import Depends, Form, Query, Response
 from fastapi.responses import RedirectResponse
 from pydantic import Field
 
@@ -13,7 +13,6 @@ from app.base.db import writing
 from app.base.errors import EvergoldError, InvalidForm, NameTaken
 from app.competitions.allowances import allowances_of, late_entries
 from app.competitions.find import find_competition
-from app.models import User
 from app.teams.find import find_team, members_of, view_team
 from app.teams.membership import (
     AlreadyInTeam,
@@ -31,10 +30,10 @@ from app.teams.membership import (
 )
 from app.teams.merge_offers import offers_of
 from app.teams.registration import standing
-from app.web.html.guards import PageForm, PageUserVisit, form_again, form_guard
+from app.web.html.guards import FormSender, PageForm, PageUserVisit, form_again, form_guard
 from app.web.html.rendering import render_page
 from app.web.html.workspace import workspace_of
-from app.web.http.context import ServerHere, public_address
+from app.web.http.context import public_address
 from app.web.http.routers import page_router
 from app.web.http.visit import UserVisit
 
@@ -45,7 +44,7 @@ router = page_router(PLACE)
 LINK_COOKIE = "evergold_invitation"
 LINK_SECONDS = 60
 #: The user who sends a form of this page; the page behind an invitation leads here, too.
-Sender = Annotated[User, Depends(form_guard(PLACE))]
+Sender = Annotated[FormSender, Depends(form_guard(PLACE))]
 
 
 class NameForm(PageForm):
@@ -114,22 +113,20 @@ def team_page(
 
 @router.post("/name")
 @form_again(team_page, InvalidForm, NameTaken, AlreadyInTeam, TeamFull, NamesFixed)
-def name_team(
-    request: Request, server: ServerHere, user: Sender, competition: str, form: Annotated[NameForm, Form()]
-) -> Response:
+def name_team(sender: Sender, competition: str, form: Annotated[NameForm, Form()]) -> Response:
     """Create a team for a user without one, or rename the user's team."""
-    with writing(server.engine) as session:
+    with writing(sender.server.engine) as session:
         found = find_competition(session, competition)
-        has_team = find_team(session, user, found.id) is not None
-        (rename_team if has_team else create_team)(server.act(session, user), found, form.name)
+        has_team = find_team(session, sender.user, found.id) is not None
+        (rename_team if has_team else create_team)(sender.act(session), found, form.name)
     return RedirectResponse(links.team(competition), 303)
 
 
 @router.post("/invitation")
 @form_again(team_page, TeamFull)
-def make_invitation(request: Request, server: ServerHere, user: Sender, competition: str) -> Response:
-    with writing(server.engine) as session:
-        _, secret = invite(server.act(session, user), find_competition(session, competition))
+def make_invitation(sender: Sender, competition: str) -> Response:
+    with writing(sender.server.engine) as session:
+        _, secret = invite(sender.act(session), find_competition(session, competition))
     response = RedirectResponse(f"{links.team(competition)}#invitation", 303)
     response.set_cookie(
         LINK_COOKIE,
@@ -138,39 +135,37 @@ def make_invitation(request: Request, server: ServerHere, user: Sender, competit
         path=links.team(competition),
         httponly=True,
         samesite="strict",
-        secure=server.settings.secure_cookies,
+        secure=sender.server.settings.secure_cookies,
     )
     return response
 
 
 @router.post("/invitation/revoke")
-def end_invitation(server: ServerHere, user: Sender, competition: str) -> Response:
-    with writing(server.engine) as session:
-        revoke_invitation(server.act(session, user), find_competition(session, competition))
+def end_invitation(sender: Sender, competition: str) -> Response:
+    with writing(sender.server.engine) as session:
+        revoke_invitation(sender.act(session), find_competition(session, competition))
     return RedirectResponse(links.team(competition), 303)
 
 
 @router.post("/leave")
-def leave(server: ServerHere, user: Sender, competition: str) -> Response:
-    with writing(server.engine) as session:
-        leave_team(server.act(session, user), find_competition(session, competition))
+def leave(sender: Sender, competition: str) -> Response:
+    with writing(sender.server.engine) as session:
+        leave_team(sender.act(session), find_competition(session, competition))
     return RedirectResponse(links.team(competition), 303)
 
 
 @router.post("/captain")
-def hand_over(server: ServerHere, user: Sender, competition: str, form: Annotated[MemberForm, Form()]) -> Response:
-    with writing(server.engine) as session:
-        transfer_team(server.act(session, user), find_competition(session, competition), form.username)
+def hand_over(sender: Sender, competition: str, form: Annotated[MemberForm, Form()]) -> Response:
+    with writing(sender.server.engine) as session:
+        transfer_team(sender.act(session), find_competition(session, competition), form.username)
     return RedirectResponse(links.team(competition), 303)
 
 
 @router.post("/remove")
 @form_again(team_page, InvalidForm)
-def remove(
-    request: Request, server: ServerHere, user: Sender, competition: str, form: Annotated[MemberForm, Form()]
-) -> Response:
-    with writing(server.engine) as session:
-        remove_member(server.act(session, user), find_competition(session, competition), form.username)
+def remove(sender: Sender, competition: str, form: Annotated[MemberForm, Form()]) -> Response:
+    with writing(sender.server.engine) as session:
+        remove_member(sender.act(session), find_competition(session, competition), form.username)
     return RedirectResponse(links.team(competition), 303)
 
 
@@ -213,11 +208,9 @@ def _invitation(
 
 @router.post("/join")
 @form_again(_invitation, AlreadyInTeam, TeamFull)
-def join(
-    request: Request, server: ServerHere, user: Sender, competition: str, form: Annotated[JoinForm, Form()]
-) -> Response:
-    with writing(server.engine) as session:
-        act = server.act(session, user)
+def join(sender: Sender, competition: str, form: Annotated[JoinForm, Form()]) -> Response:
+    with writing(sender.server.engine) as session:
+        act = sender.act(session)
         found = find_competition(session, competition)
         join_team(act, found, find_invitation(session, found, form.link, act.now))
     return RedirectResponse(links.team(competition), 303)

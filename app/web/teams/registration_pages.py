@@ -30,11 +30,18 @@ from app.teams.registration import (
     settle_confirmed,
     standing,
 )
-from app.web.html.guards import PageForm, PageUserVisit, SentFields, SentForm, Ticked, form_again, form_guard
+from app.web.html.guards import (
+    FormSender,
+    PageForm,
+    PageUserVisit,
+    SentFields,
+    SentForm,
+    Ticked,
+    form_again,
+    form_guard,
+)
 from app.web.html.rendering import render, render_page
 from app.web.html.workspace import desk_of, workspace_of
-from app.web.http.context import Server, ServerHere
-from app.web.http.identity import VisitorHere
 from app.web.http.rate_limits import limit_of_codes, limit_of_confirmations
 from app.web.http.routers import page_router
 from app.web.http.visit import PlainPageVisit, UserVisit, Visit, user_visit_of
@@ -133,39 +140,33 @@ def _sent_answers(fields: Mapping[str, str], questions: Sequence[Question]) -> d
 @router.post(REGISTRATION)
 @form_again(_page, InvalidForm, LimitReached)
 def send_registration(
-    request: Request,
-    server: ServerHere,
-    user: SentForm,
-    competition: str,
-    form: Annotated[RegistrationForm, Form()],
-    fields: SentFields,
+    sender: SentForm, competition: str, form: Annotated[RegistrationForm, Form()], fields: SentFields
 ) -> Response:
-    with writing(server.engine) as session:
-        act = server.act(session, user)
+    with writing(sender.server.engine) as session:
+        act = sender.act(session)
         found = find_competition(session, competition)
         register(
             act,
             found,
             accepted=form.terms_sha256 if form.terms else None,
             answers=_sent_answers(fields, rules_of(found).questions),
-            code=SentCode(form.code, limit_of_codes(request, user, act.now)),
-            before_mail=limit_of_confirmations(request, user, act.now),
+            code=SentCode(form.code, limit_of_codes(sender.request, sender.user, act.now)),
+            before_mail=limit_of_confirmations(sender.request, sender.user, act.now),
         )
         if form.consents:
-            set_consent(session, found, user, True, act.now)
+            set_consent(session, found, sender.user, True, act.now)
     return RedirectResponse(links.registration(competition), 303)
 
 
 @router.post(f"{REGISTRATION}/consent")
 def send_consent(
-    server: ServerHere,
-    user: Annotated[User, Depends(form_guard(REGISTRATION))],
+    sender: Annotated[FormSender, Depends(form_guard(REGISTRATION))],
     competition: str,
     form: Annotated[ConsentForm, Form()],
 ) -> Response:
-    with writing(server.engine) as session:
+    with writing(sender.server.engine) as session:
         found = find_competition(session, competition)
-        set_consent(session, found, user, form.consents, server.clock())
+        set_consent(session, found, sender.user, form.consents, sender.server.clock())
     return RedirectResponse(f"{links.registration(competition)}#consent", 303)
 
 
@@ -197,58 +198,54 @@ def _registrations_page(visit: UserVisit, competition: str, code: str = "") -> R
 
 
 @router.post(JOINING_CODE)
-def send_code(
-    request: Request, server: ServerHere, user: Annotated[User, Depends(form_guard(REGISTRATIONS))], competition: str
-) -> Response:
+def send_code(sender: Annotated[FormSender, Depends(form_guard(REGISTRATIONS))], competition: str) -> Response:
     """Create a joining code, which the page that follows shows once."""
-    with writing(server.engine) as session:
-        found = organised(session, user, competition, Right.EDIT)
-        code = make_code(session, found, by=user, now=server.clock())
-    with user_visit_of(request, user) as visit:
+    with writing(sender.server.engine) as session:
+        found = organised(session, sender.user, competition, Right.EDIT)
+        code = make_code(session, found, by=sender.user, now=sender.server.clock())
+    with user_visit_of(sender.request, sender.user) as visit:
         return _registrations_page(visit, competition, code)
 
 
 @router.post(f"{JOINING_CODE}/end")
-def send_end_of_code(
-    server: ServerHere, user: Annotated[User, Depends(form_guard(REGISTRATIONS))], competition: str
-) -> Response:
-    with writing(server.engine) as session:
-        end_code(session, organised(session, user, competition, Right.EDIT), by=user, now=server.clock())
+def send_end_of_code(sender: Annotated[FormSender, Depends(form_guard(REGISTRATIONS))], competition: str) -> Response:
+    with writing(sender.server.engine) as session:
+        end_code(
+            session, organised(session, sender.user, competition, Right.EDIT), by=sender.user, now=sender.server.clock()
+        )
     return RedirectResponse(links.registrations(competition), 303)
 
 
 @router.post(REGISTRATIONS)
 def send_decisions(
-    server: ServerHere,
-    user: Annotated[User, Depends(form_guard(REGISTRATIONS))],
+    sender: Annotated[FormSender, Depends(form_guard(REGISTRATIONS))],
     competition: str,
     form: Annotated[DecisionsForm, Form()],
 ) -> Response:
     """Decide several registrations: all of them or, if one is wrong, none."""
-    _decide(server, user, competition, form.user, form.decision)
+    _decide(sender, competition, form.user, form.decision)
     return RedirectResponse(links.registrations(competition), 303)
 
 
 @router.post(f"{REGISTRATIONS}/{{username}}")
 def send_decision(
-    server: ServerHere,
-    user: Annotated[User, Depends(form_guard(REGISTRATIONS))],
+    sender: Annotated[FormSender, Depends(form_guard(REGISTRATIONS))],
     competition: str,
     username: Annotated[str, Path(max_length=320)],
     form: Annotated[DecisionForm, Form()],
 ) -> Response:
-    _decide(server, user, competition, [username], form.decision)
+    _decide(sender, competition, [username], form.decision)
     return RedirectResponse(links.registrations(competition), 303)
 
 
-def _decide(server: Server, user: User, competition: str, usernames: Sequence[str], decision: str) -> None:
-    with writing(server.engine) as session:
-        found = organised(session, user, competition, Right.EDIT)
+def _decide(sender: FormSender, competition: str, usernames: Sequence[str], decision: str) -> None:
+    with writing(sender.server.engine) as session:
+        found = organised(session, sender.user, competition, Right.EDIT)
         theirs = [find_user(session, username) for username in usernames]
         status = DECISIONS.get(decision)
         if status is None:
             raise InvalidForm("Please approve or refuse.", fields={"decision": "`approve` or `refuse`."})
-        decide_all(server.act(session, user), found, theirs, status)
+        decide_all(sender.act(session), found, theirs, status)
 
 
 # ------------------------------------------------------------------------------------------------------------ the link
@@ -264,19 +261,13 @@ def read_confirmation(visit: PageUserVisit, link: Secret = "") -> Response:
 
 
 @router.post(CONFIRM)
-def confirm(
-    request: Request,
-    server: ServerHere,
-    user: SentForm,
-    visitor: VisitorHere,
-    form: Annotated[ConfirmationForm, Form()],
-) -> Response:
-    with writing(server.engine) as session:
-        email_confirmations.confirm(session, user, form.link, server.clock(), keep=visitor.login)
-        entered = settle_confirmed(session, user, server.clock())
-        present = session.get_one(User, user.id, populate_existing=True)  # with the address confirmed
-        invitations = len(own_invitations(session, present, server.clock()))
-    return _confirmation(request, email="", link="", entered=entered, invitations=invitations)
+def confirm(sender: SentForm, form: Annotated[ConfirmationForm, Form()]) -> Response:
+    with writing(sender.server.engine) as session:
+        email_confirmations.confirm(session, sender.user, form.link, sender.server.clock(), keep=sender.login)
+        entered = settle_confirmed(session, sender.user, sender.server.clock())
+        present = session.get_one(User, sender.user.id, populate_existing=True)  # with the address confirmed
+        invitations = len(own_invitations(session, present, sender.server.clock()))
+    return _confirmation(sender.request, email="", link="", entered=entered, invitations=invitations)
 
 
 def _confirmation(request: Request, **context: object) -> Response:

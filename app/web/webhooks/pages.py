@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import Depends, Form, Request, Response
+from fastapi import Depends, Form, Response
 from fastapi.responses import RedirectResponse
 
 from app.base import links
 from app.base.db import writing
 from app.base.errors import EvergoldError
 from app.competitions.find import find_competition
-from app.models import Competition, NewsKind, User, Webhook, WebhookAudience, WebhookForm
+from app.models import Competition, NewsKind, Webhook, WebhookAudience, WebhookForm
 from app.models.columns import NAME_CHARACTERS
 from app.models.webhooks import ADDRESS_CHARACTERS
 from app.web.html.administration import render_section
-from app.web.html.guards import PageForm, PageUserVisit, SentForm, Ticked, form_again, form_guard
+from app.web.html.guards import FormSender, PageForm, PageUserVisit, SentForm, Ticked, form_again, form_guard
 from app.web.html.rendering import render_page
 from app.web.html.workspace import Workspace, desk_of, workspace_of
-from app.web.http.context import ServerHere
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
 from app.web.http.visit import UserVisit
@@ -46,7 +45,7 @@ OF_TEAM = "/competitions/{competition}/team/webhooks"
 OF_SERVER = "/webhooks"
 ONE = f"{OF_SERVER}/{{webhook_id}}"
 #: The user who sends a form beside a webhook.
-Keeper = Annotated[User, Depends(form_guard(ONE))]
+Keeper = Annotated[FormSender, Depends(form_guard(ONE))]
 
 KIND_WORDS = {
     NewsKind.SUBMISSION_SCORED: "A submission was scored",
@@ -190,31 +189,27 @@ def read_server_webhooks(visit: PageUserVisit) -> Response:
 
 @router.post(OF_COMPETITION)
 @form_again(_page_of_competition)
-def send_webhook(request: Request, server: ServerHere, user: SentForm, competition: str, form: Written) -> Response:
-    return _added(server, user, form, competition)
+def send_webhook(sender: SentForm, competition: str, form: Written) -> Response:
+    return _added(sender, form, competition)
 
 
 @router.post(OF_TEAM)
 @form_again(_page_of_team)
-def send_team_webhook(
-    request: Request, server: ServerHere, user: SentForm, competition: str, form: Written
-) -> Response:
-    return _added(server, user, form, competition, of_team=True)
+def send_team_webhook(sender: SentForm, competition: str, form: Written) -> Response:
+    return _added(sender, form, competition, of_team=True)
 
 
 @router.post(OF_SERVER)
 @form_again(_page_of_server)
-def send_server_webhook(request: Request, server: ServerHere, user: SentForm, form: Written) -> Response:
-    return _added(server, user, form, None)
+def send_server_webhook(sender: SentForm, form: Written) -> Response:
+    return _added(sender, form, None)
 
 
-def _added(
-    server: ServerHere, user: User, form: WebhookPageForm, competition: str | None, *, of_team: bool = False
-) -> Response:
-    with writing(server.engine) as session:
+def _added(sender: FormSender, form: WebhookPageForm, competition: str | None, *, of_team: bool = False) -> Response:
+    with writing(sender.server.engine) as session:
         found = find_competition(session, competition) if competition is not None else None
-        holder = holder_for(session, found, user, of_team=of_team)
-        webhook_id = add_webhook(server.act(session, user), holder, form).id
+        holder = holder_for(session, found, sender.user, of_team=of_team)
+        webhook_id = add_webhook(sender.act(session), holder, form).id
     return _to(webhook_id, "added")
 
 
@@ -267,51 +262,45 @@ def _as_typed(webhook: Webhook) -> WebhookPageForm:
 
 @router.post(ONE)
 @form_again(_page)
-def change(request: Request, server: ServerHere, user: SentForm, webhook_id: RowId, form: Written) -> Response:
-    with writing(server.engine) as session:
-        webhook, holder = find_webhook(session, webhook_id, user)
-        change_webhook(server.act(session, user), webhook, holder, form)
+def change(sender: SentForm, webhook_id: RowId, form: Written) -> Response:
+    with writing(sender.server.engine) as session:
+        webhook, holder = find_webhook(session, webhook_id, sender.user)
+        change_webhook(sender.act(session), webhook, holder, form)
     return _to(webhook_id, "saved")
 
 
 @router.post(f"{ONE}/secret")
-def send_secret(server: ServerHere, user: Keeper, webhook_id: RowId) -> Response:
-    with writing(server.engine) as session:
-        webhook, holder = find_webhook(session, webhook_id, user)
-        renew_secret(server.act(session, user), webhook, holder)
+def send_secret(sender: Keeper, webhook_id: RowId) -> Response:
+    with writing(sender.server.engine) as session:
+        webhook, holder = find_webhook(session, webhook_id, sender.user)
+        renew_secret(sender.act(session), webhook, holder)
     return _to(webhook_id, "secret")
 
 
 @router.post(f"{ONE}/test")
 @form_again(_page)
-def send_test_message(request: Request, server: ServerHere, user: Keeper, webhook_id: RowId) -> Response:
-    with writing(server.engine) as session:
-        webhook, _ = find_webhook(session, webhook_id, user)
-        send_test(session, webhook, server.clock())
+def send_test_message(sender: Keeper, webhook_id: RowId) -> Response:
+    with writing(sender.server.engine) as session:
+        webhook, _ = find_webhook(session, webhook_id, sender.user)
+        send_test(session, webhook, sender.server.clock())
     return _to(webhook_id, "test")
 
 
 @router.post(f"{ONE}/replay")
 @form_again(_page)
-def send_again(
-    request: Request,
-    server: ServerHere,
-    user: Keeper,
-    webhook_id: RowId,
-    bounds: Annotated[ReplayForm, Form()],
-) -> Response:
-    with writing(server.engine) as session:
-        webhook, _ = find_webhook(session, webhook_id, user)
-        replay(session, webhook, server.clock(), bounds.first, bounds.last)
+def send_again(sender: Keeper, webhook_id: RowId, bounds: Annotated[ReplayForm, Form()]) -> Response:
+    with writing(sender.server.engine) as session:
+        webhook, _ = find_webhook(session, webhook_id, sender.user)
+        replay(session, webhook, sender.server.clock(), bounds.first, bounds.last)
     return _to(webhook_id, "again")
 
 
 @router.post(f"{ONE}/remove")
-def send_remove(server: ServerHere, user: Keeper, webhook_id: RowId) -> Response:
-    with writing(server.engine) as session:
-        webhook, holder = find_webhook(session, webhook_id, user)
+def send_remove(sender: Keeper, webhook_id: RowId) -> Response:
+    with writing(sender.server.engine) as session:
+        webhook, holder = find_webhook(session, webhook_id, sender.user)
         back = _list_of(holder)
-        remove_webhook(server.act(session, user), webhook, holder)
+        remove_webhook(sender.act(session), webhook, holder)
     return RedirectResponse(back, 303)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from evergold.scoring.errors import Problems, quoted, shorten
 from evergold.scoring.slips import json_fault
 from evergold.scoring.tables.json_lines import HALF_CHARACTER, Line, is_json_lines, read_json_lines
-from evergold.scoring.tables.reading import TABLE_LIMITS, Table, TableLimits, read_table
+from evergold.scoring.tables.reading import TABLE_LIMITS, Header, Table, TableLimits, read_table
 from evergold.scoring.tables.row_problems import RowProblems
 
 _KINDS = {list: "a list", dict: "an object", bool: "true or false"}
@@ -36,7 +36,7 @@ def read_any_table(
     columns whose cells may be lists of texts in JSON lines, and the separator that joins them.
     """
     if is_json_lines(data):
-        return _read_json_lines(data, columns, optional, others, lists or {}, problems, limits)
+        return _read_json_lines(data, Header(columns, optional, others), lists or {}, problems, limits)
     if _is_tsv(data, columns):
         return read_table(data, columns, problems, optional=optional, others=others, limits=limits, tabs=True)
     return read_table(data, columns, problems, optional=optional, others=others, limits=limits)
@@ -54,24 +54,22 @@ def _is_tsv(data: bytes, columns: Sequence[str]) -> bool:
 
 def _read_json_lines(
     data: bytes,
-    columns: Sequence[str],
-    optional: Sequence[str],
-    others: bool,
+    header: Header,
     lists: Mapping[str, str],
     problems: Problems,
     limits: TableLimits,
 ) -> Table | None:
-    faults = RowProblems()
+    columns, faults = header.columns, RowProblems()
     read = read_json_lines(data, columns, faults, problems, limits)
     if read is None:
         return None
     rows, skipped = read
-    if len(rows) == 1 and not skipped and not rows[0].values.keys() & {*columns, *optional}:
+    if len(rows) == 1 and not skipped and not rows[0].values.keys() & header.known:
         problems.add("wrong-json", json_fault(columns), line=rows[0].line)
         return None
-    if not others:
-        _note_others(rows, {*columns, *optional}, columns, faults)
-    there = [name for name in optional if any(name in row.values for row in rows)]
+    if not header.others:
+        _note_others(rows, header, faults)
+    there = [name for name in header.optional if any(name in row.values for row in rows)]
     cells: dict[str, Sequence[str]] = {
         name: _column(name, rows, name in columns, lists.get(name), faults) for name in (*columns, *there)
     }
@@ -79,8 +77,8 @@ def _read_json_lines(
     return Table([row.line for row in rows], cells, skipped)
 
 
-def _note_others(rows: Sequence[Line], known: set[str], columns: Sequence[str], faults: RowProblems) -> None:
-    expected = ", ".join(columns)
+def _note_others(rows: Sequence[Line], header: Header, faults: RowProblems) -> None:
+    known, expected = header.known, ", ".join(header.columns)
     for line, values in rows:
         for name in values:
             if name not in known:

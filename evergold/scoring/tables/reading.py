@@ -72,6 +72,19 @@ class Table:
         return column in self.columns
 
 
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The columns that a file must have and may have. others: whether further ones are ignored, or are a problem."""
+
+    columns: Sequence[str]
+    optional: Sequence[str] = ()
+    others: bool = False
+
+    @property
+    def known(self) -> set[str]:
+        return {*self.columns, *self.optional}
+
+
 def read_table(
     data: bytes,
     columns: Sequence[str],
@@ -98,10 +111,10 @@ def read_table(
     if text[:1] == "[" and is_json_document(text):  # what is read as rows did not come here
         problems.add("wrong-columns", json_fault(columns), file=file, line=1)
         return None
-    header = _read_header(reader, problems, file)
-    if header is None or not _check_header(header, columns, optional, others, problems, reader.line_num, file):
+    header, expected = _read_header(reader, problems, file), Header(columns, optional, others)
+    if header is None or not _check_header(header, expected, problems, reader.line_num, file):
         return None
-    known = {*columns, *optional}
+    known = expected.known
     if reader.line_num == 1 and (plain := _plain_columns(text, len(header), "\t" if tabs else ",", limits)):
         table = {name: column for name, column in zip(header, plain, strict=True) if name in known}
         return Table(list(range(2, 2 + len(plain[0]))), table)
@@ -235,21 +248,13 @@ def _read_header(reader: Reader, problems: Problems, file: str | None) -> list[s
     return header
 
 
-def _check_header(
-    header: list[str],
-    columns: Sequence[str],
-    optional: Sequence[str],
-    others: bool,
-    problems: Problems,
-    line: int,
-    file: str | None,
-) -> bool:
+def _check_header(header: list[str], wanted: Header, problems: Problems, line: int, file: str | None) -> bool:
     """Return whether the header can be used; otherwise report its faults and probable causes."""
-    expected = ",".join(columns)
+    columns, expected = wanted.columns, ",".join(wanted.columns)
     missing = [name for name in columns if name not in header]
-    known = {*columns, *optional}
+    known = wanted.known
     twice = sorted(name for name, times in Counter(header).items() if times > 1)
-    extra = [] if others else [name for name in header if name not in known]
+    extra = [] if wanted.others else [name for name in header if name not in known]
     loose = {_loosely(name): name for name in header}
 
     def note(message: str, column: str | None = None) -> None:

@@ -52,14 +52,8 @@ def test_organise_a_task_leads_who_may_through_the_log_in_to_a_new_competition(q
 
 def make_account(site: Site, username: str, *, is_administrator: bool) -> None:
     with writing(site.engine) as session:
-        auth.make_account(
-            session,
-            username=username,
-            email=f"{username}@example.org",
-            password=PASSWORD,
-            is_administrator=is_administrator,
-            now=NOW,
-        )
+        account = auth.NewAccount(username, f"{username}@example.org", PASSWORD)
+        auth.make_account(session, account, NOW, is_administrator=is_administrator)
 
 
 def organise_a_task(browser: httpx.Client) -> str:
