@@ -72,6 +72,11 @@ def better_of(keys: Keys, key: str) -> str:
     return "higher"
 
 
+def leave_out(keys: Keys, *others: str) -> None:
+    """Note of a column's remaining keys that they have no counterpart, because the column is left out."""
+    keys.ignore(dict.fromkeys(("hidden", *others), "of a column that is left out"))
+
+
 def note_unranked(columns: Columns, notes: Notes) -> None:
     """Add a problem where a board would show nothing, and a note where the column that ranks it is hidden."""
     for board in columns.boards:

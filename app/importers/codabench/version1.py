@@ -13,7 +13,7 @@ from pathlib import Path
 from app.importers.bundles.notes import Fate, Keys, text_of
 from app.importers.bundles.plan import Given, Metric, Page, Part, Phase, Plan, Program, Task, name_of, one_line
 from app.importers.bundles.reading import OPENED_BY, RUNS_CODE, Reading
-from app.importers.codabench.columns import Columns, better_of, note_unranked, visible_boards
+from app.importers.codabench.columns import Columns, better_of, leave_out, note_unranked, visible_boards
 from app.importers.codabench.shared import DESCRIPTION, IGNORED, limits_of, logo_of, long_description, visibility_of
 
 _OPERATIONS = {
@@ -172,6 +172,7 @@ def _computed(column: Keys, name: str, columns: Columns) -> None:
     if rule is None or not made_of or len(made_of) != len(wanted):
         what = f"'{operation[:40]}' of {', '.join(wanted)[:80] or 'no columns'}"
         inside.note("operation", Fate.OPEN, f"the column is left out: {what} cannot be computed")
+        leave_out(column, "leaderboard")
         return
     column.note("computed", Fate.BECAME, f"`{rule}` of a metric; Codabench drops it")
     columns.add(column, name, replace(shape, rule=rule, made_of=tuple(made_of)))

@@ -21,7 +21,7 @@ from app.importers.bundles.plan import (
     one_line,
 )
 from app.importers.bundles.reading import OPENED_BY, RUNS_CODE, Reading
-from app.importers.codabench.columns import Columns, better_of, note_unranked, visible_boards
+from app.importers.codabench.columns import Columns, better_of, leave_out, note_unranked, visible_boards
 from app.importers.codabench.shared import (
     DESCRIPTION,
     IGNORED,
@@ -171,6 +171,7 @@ def _computed(keys: Keys, columns: Columns, indexes: Mapping[int | None, Keys]) 
             else (f"'{kind[:40]}' of {', '.join(wanted) or 'no columns'} cannot be computed")
         )
         keys.note("computation", Fate.OPEN, f"the column is left out: {why}")
+        leave_out(keys)
         return
     columns.add(keys, key or shape.title, replace(shape, rule=rule, made_of=tuple(parts)))
 

@@ -67,7 +67,7 @@ leaderboards:
       - {title: Share, key: share, index: 1, precision: 12}
       - {title: Both, key: both, index: 3, computation: avg, computation_indexes: [2, 1], sorting: desc}
       - {title: Ranked, key: ranked, index: 4, computation: avg_rank, computation_indexes: [1, 2]}
-      - {title: Lost, key: lost, index: 5, computation: max, computation_indexes: [1, 7]}
+      - {title: Lost, key: lost, index: 5, hidden: true, computation: max, computation_indexes: [1, 7]}
   - title: Others
     key: others
     submission_rule: Force_Last
