@@ -1,4 +1,6 @@
-"""The annotators' pages: one paraphrase after another, in an individual order; without systems and scores."""
+"""The annotators' pages: one paraphrase after another, in a separate order for each annotator, without systems and
+scores.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,7 @@ SheetNamesHere = Annotated[SheetNames, Depends(sheet_names)]
 
 
 class MarksForm(PageForm):
-    """An annotator's marks for a paraphrase, as named by the controls of the page."""
+    """An annotator's marks for a paraphrase, named like the controls of the page."""
 
     removed: str = ""
     mwe_sense: str = ""
@@ -79,7 +81,7 @@ class Sheet:
 
 @router.get("/judging")
 def read_assignments(visit: PageUserVisit) -> Response:
-    """List all paraphrases assigned to the visitor."""
+    """List the worksheets assigned to the visitor."""
     found = list_assignments(visit.session, visit.user)
     sheets = [
         Sheet(one.competition, one.judging, one.annotator, worksheet(visit.session, one.judging, one.annotator))
@@ -113,7 +115,7 @@ def send_marks(
     place: int,
     form: Annotated[MarksForm, Form()],
 ) -> Response:
-    """Save marks; return the progress to a script, else redirect to the next open item."""
+    """Save marks; return the progress to a script, or redirect a browser to the next open item."""
     with writing(server.engine) as session:
         sheet = _sheet(session, user, names)
         text_id = _text_id(sheet, place)

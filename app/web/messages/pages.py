@@ -1,4 +1,4 @@
-"""The pages of announcements and of questions: everybody reads, users ask, organisers publish and answer."""
+"""The pages of announcements and questions: everybody may read, users ask, organisers publish and answer."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ ANNOUNCEMENT_LIMITS = {"title": TITLE_CHARACTERS, "text": TEXT_CHARACTERS}
 class AnnouncementPageForm(PageForm):
     """An announcement.
 
-    mail: the group of recipients; counted: the group whose number was shown before; key: unique per form, so that a
+    mail: the group of recipients; counted: the group whose size was shown before; key: unique per form, so that a
     double click publishes once.
     """
 
@@ -118,7 +118,7 @@ def _announcements_page(
 def send_announcement(
     request: Request, server: ServerHere, user: SentForm, competition: str, form: Written
 ) -> Response:
-    """Publish an announcement, by mail only to a group whose number of people was shown before."""
+    """Publish an announcement; it is mailed only to a group whose size was shown before."""
     if form.action != "publish" or form.mail != form.counted:
         with user_visit_of(request, user) as visit:
             return _announcements_page(visit, competition, form, _preview(visit, competition, form))
@@ -232,7 +232,7 @@ class AskForm(PageForm):
 
 
 class AnswerForm(PageForm):
-    """An answer."""
+    """An answer, private or public."""
 
     text: str = Field("", alias="answer")
     is_public: Ticked = False
@@ -250,7 +250,7 @@ def _questions_page(
     question_id: int | None = None,
     error: EvergoldError | None = None,
 ) -> Response:
-    """Return the page; question_id: of the question whose answer has the error; None: it is in a new question."""
+    """Return the page. question_id: of the question whose answer has the error; None: the new question has it."""
     session, viewer = visit.session, visit.viewer
     found = find_competition(session, competition)
     workspace = workspace_of(session, found, viewer, "questions")

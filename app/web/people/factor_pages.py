@@ -1,4 +1,4 @@
-"""Set up and remove second factors: an app, passkeys, recovery codes."""
+"""Pages that set up and remove second factors: an app, passkeys, recovery codes."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ Proof = Annotated[ProofForm, Form()]
 
 
 class AppCodeForm(PageForm):
-    """The first code of an app."""
+    """The first code of an authenticator app."""
 
     code: str = Field("", max_length=100, repr=False)
 
 
 class NewPasskeyForm(PageForm):
-    """The browser's answer for a new passkey, as JSON, and a name for it."""
+    """The browser's response for a new passkey, as JSON, and a name for the passkey."""
 
     answer: str = Field("", max_length=20_000, repr=False)
     name: str = ""
@@ -96,7 +96,7 @@ def remove_app(
 def begin_passkey(
     request: Request, server: ServerHere, user: Sender, visitor: VisitorHere, turn: PasswordTurn, form: Proof
 ) -> Response:
-    """Begin to add a passkey: the page that follows requests it from the browser."""
+    """Begin to add a passkey; the next page requests it from the browser."""
     site = _site(request)
     prove_again(request, server, visitor, form.proof, "proof")
     with writing(server.engine) as session:
@@ -139,13 +139,13 @@ def remove_passkey(
 def make_codes(
     request: Request, server: ServerHere, user: Sender, visitor: VisitorHere, turn: PasswordTurn, form: Proof
 ) -> Response:
-    """Create new recovery codes, which the page that follows shows once."""
+    """Create new recovery codes, which the next page shows once."""
     prove_again(request, server, visitor, form.proof, "proof")
     return _codes_page(request, user)
 
 
 def _set_up(request: Request, user: User, done: str) -> Response:
-    """Return the page that follows a new factor: recovery codes, if there are none left."""
+    """Return the page after a factor was added: new recovery codes if none are left, otherwise the list."""
     with reading(request.app.state.server.engine) as session:
         codes = second_factor.factors_of(session, user).codes
     return RedirectResponse(f"{LOGINS}?done={done}", 303) if codes else _codes_page(request, user)
@@ -159,7 +159,7 @@ def _codes_page(request: Request, user: User) -> Response:
 
 
 def _login(visitor: Visitor) -> LoginSession:
-    """Return the log-in; the guard of the form has seen that there is one."""
+    """Return the login session, which the guard of the form has already checked."""
     if visitor.login is None:
         raise LogInFirst(LOGINS, was_sent=True)
     return visitor.login

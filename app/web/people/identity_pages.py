@@ -1,4 +1,4 @@
-"""The page about logging in: the providers that open the account, its log-ins, and the ORCID iD that others see."""
+"""The page about logging in: linked providers, current login sessions, and the public ORCID iD."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ Sender = Annotated[User, Depends(form_guard(LOGINS))]
 
 
 class ProofForm(PageForm):
-    """The password of the account, where it has one."""
+    """The password of the account, if it has one."""
 
     proof: str = Field("", repr=False)
 
 
 class OrcidForm(PageForm):
-    """Permission to show the ORCID iD."""
+    """The setting that shows or hides the ORCID iD."""
 
     shown: Ticked = False
 
@@ -88,7 +88,9 @@ def begin_link(
     provider: str,
     form: Annotated[ProofForm, Form()],
 ) -> Response:
-    """Begin to link an identity; the page that follows has the way on, as a form may lead to our own pages only."""
+    """Begin to link an identity; the next page has a link to the provider, because a form may lead only to our own
+    pages.
+    """
     from app.people.provider_client import authorization_address
 
     client = client_of_provider(server.settings, provider)

@@ -25,7 +25,7 @@ PLACE = "/account/organise"
 
 
 class AskForm(PageForm):
-    """A request. text: what the person wants to organise."""
+    """A request to organise. text: what the person wants to organise."""
 
     text: str = ""
 

@@ -26,7 +26,7 @@ OfferId = Annotated[RowId, Path()]
 
 
 class AskForm(PageForm):
-    """The team to merge with, by name."""
+    """The name of the team to merge with."""
 
     team: str = Field("", max_length=200)
 
@@ -53,7 +53,7 @@ def accept(request: Request, server: ServerHere, user: Sender, competition: str,
 
 @router.post("/{offer_id}/end")
 def end(server: ServerHere, user: Sender, competition: str, offer_id: OfferId) -> Response:
-    """Decline an offer to merge, or withdraw it."""
+    """Decline an offer to merge, or withdraw one's own."""
     with writing(server.engine) as session:
         end_offer(server.act(session, user), find_competition(session, competition), offer_id)
     return _back(competition)
