@@ -1,7 +1,7 @@
 """Audit log: every action of an organiser or administrator, recorded in the transaction that performs it.
 
 Append-only: nothing here changes or deletes a row, and the database refuses it (see `app.models.accounts`). `details`
-never contains a secret: only names, counts, digests, values before and after.
+never contains a secret, only names, counts, digests, and values before and after a change.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ def record(
     *,
     now: datetime | None = None,
 ) -> AuditEntry:
-    """Add an entry in the caller's transaction, so that it commits together with the action.
+    """Add an entry in the caller's transaction, so that it is committed together with the action; return it.
 
     - actor: the user; None for the command line, recorded with the name of the machine's user; a text for a part of the
-      server that acts on its own.
+     server that acts by itself.
     - action: `thing.deed`.
     - subject: the object, as people would name it (`competition idioms`, `user ada`).
     - details: JSON.
@@ -62,7 +62,7 @@ def list_entries(
 ) -> list[AuditEntry]:
     """List entries, newest first.
 
-    before: only entries with a smaller id. Filters match whole words; `action` may also be a thing alone.
+    before: only entries with a smaller id. Filters match exactly; `action` may also be only the part before the dot.
     """
     query = select(AuditEntry).order_by(AuditEntry.id.desc()).limit(limit)
     if before is not None:
