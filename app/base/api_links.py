@@ -1,4 +1,4 @@
-"""All addresses of the API; pages that have a JSON version have its address behind the prefix."""
+"""All addresses of the API; pages with a JSON version have the same path behind the API's prefix."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def declaration_zip(competition_name: str, number: int | None = None) -> str:
 
 
 def own_archive() -> str:
-    """Link to the archive of one's own data, once it is ready."""
+    """Link to the archive of the user's own data, once it is ready."""
     return f"{API}/me/archive/file"
 
 

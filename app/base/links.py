@@ -23,7 +23,7 @@ def tab(competition_name: str, name: str) -> str:
 
 
 def runs(competition_name: str, **wanted: str) -> str:
-    """Link to a team's own runs. wanted: phase, task, board, without empty ones."""
+    """Link to a team's own runs. wanted: phase, task and board; empty ones are left out."""
     asked = urlencode({name: value for name, value in wanted.items() if value})
     return tab(competition_name, "runs") + (f"?{asked}" if asked else "")
 
@@ -46,7 +46,7 @@ def board(competition_name: str, phase_name: str, name: str) -> str:
 
 
 def as_seen_by(address: str, seen_as: str | None) -> str:
-    """Add the preview mode to the address if the linking page has it."""
+    """Return the address with the preview role, if the linking page has one."""
     if not seen_as:
         return address
     path, mark, part = address.partition("#")
@@ -54,7 +54,7 @@ def as_seen_by(address: str, seen_as: str | None) -> str:
 
 
 def official(competition_name: str, phase: str, name: str, number: int | None = None) -> str:
-    """Link to the frozen board; without a number the latest one."""
+    """Link to an official board, by default the latest."""
     return f"{board(competition_name, phase, name)}/official{f'/{number}' if number is not None else ''}"
 
 
@@ -71,7 +71,7 @@ def public_teams(competition_name: str) -> str:
 def board_row(
     competition_name: str, phase: str, name: str, submission_id: UUID, official_number: int | None = None
 ) -> str:
-    """Link to the details of a row, of the board or of an official one."""
+    """Link to the details of a row on the live board or on an official one."""
     return f"{board_rows(competition_name, phase, name, official_number)}{submission_id}"
 
 
@@ -82,7 +82,7 @@ def board_rows(competition_name: str, phase: str, name: str, official_number: in
 
 
 def board_compare(competition_name: str, phase: str, name: str, *rows: UUID) -> str:
-    """Link to a comparison of two rows; if fewer are given, the page chooses the missing ones."""
+    """Link to a comparison of two rows; missing ones are chosen by the page."""
     asked = urlencode([("row", str(one)) for one in rows])
     return f"{board(competition_name, phase, name)}/compare{f'?{asked}' if asked else ''}"
 
@@ -118,7 +118,7 @@ def submit(competition_name: str, phase_name: str, task_name: str) -> str:
 
 
 def file(competition_name: str, phase_name: str, task_name: str, name: str) -> str:
-    """Link to the rows of a file of a task."""
+    """Link to the page with the rows of a task's file."""
     return f"{task(competition_name, phase_name, task_name)}/files/{quoted(name)}"
 
 
@@ -147,7 +147,7 @@ def history(competition_name: str, number: int | None = None) -> str:
 
 
 def failed(competition_name: str) -> str:
-    """Link to runs that failed on our side, for organisers."""
+    """Link to failed runs, for organisers."""
     return f"{competition(competition_name)}/failed"
 
 
@@ -258,29 +258,29 @@ def invitations() -> str:
 
 
 def register(following: str) -> str:
-    """Link to the form to create an account. following: the page to continue with."""
+    """Link to the form that creates an account. following: the page to continue with."""
     return f"/register?{urlencode({'next': following})}"
 
 
 def join(secret: str) -> str:
-    """Return the secret link to a private competition."""
+    """Link to a private competition, with the secret of its guest link."""
     return f"/join?{urlencode({'link': secret})}"
 
 
 def organise(blueprint_id: int | None = None, page: str = "", at: str = "") -> str:
-    """Link to the competition editor: to all of the user's drafts, one of them, or a page of it."""
+    """Link to the competition editor: to all of the user's drafts, to one of them, or to a page of it."""
     path = "/organise" if blueprint_id is None else f"/organise/{blueprint_id}"
     query = f"?{urlencode({'at': at})}" if at else ""
     return f"{path}{f'/{page}' if page else ''}{query}"
 
 
 def ask_to_organise() -> str:
-    """Link to the request to the administrators to be let organise."""
+    """Link to the form that requests permission to organise from the administrators."""
     return "/account/organise"
 
 
 def own_data() -> str:
-    """Link to the page on which people download their data and delete their account."""
+    """Link to the page where people download their data and delete their account."""
     return "/account/data"
 
 
@@ -316,7 +316,7 @@ def submissions(**filters: str) -> str:
 
 
 def compare(a: UUID, b: UUID | None = None) -> str:
-    """Link to a comparison of two submissions; with one, the page chooses the other."""
+    """Link to a comparison of two submissions; if only one is given, the page chooses the other."""
     return f"/submissions/compare?{urlencode({'a': str(a)} | ({'b': str(b)} if b else {}))}"
 
 
@@ -325,7 +325,7 @@ def submission_live(submission_id: UUID) -> str:
 
 
 def judging(competition_name: str, round_name: str = "", *more: object) -> str:
-    """Link to rounds of human judgement, one of them, or a page below: a language, a place in an order, …"""
+    """Link to rounds of human judgement, to one of them, or to a page below it: a language, a position, …"""
     parts = [round_name, *map(str, more)] if round_name else []
     return "/".join([f"{competition(competition_name)}/judging", *map(quoted, parts)])
 
@@ -335,7 +335,7 @@ def registration(competition_name: str) -> str:
 
 
 def joining_code(competition_name: str) -> str:
-    """Link to make a code by which people join, for organisers."""
+    """Link to the form that creates a joining code, for organisers."""
     return f"{competition(competition_name)}/joining-code"
 
 
@@ -345,7 +345,7 @@ def registrations(competition_name: str, username: str = "") -> str:
 
 
 def team(competition_name: str, deed: str = "") -> str:
-    """Link to the user's own team, or a form of that page."""
+    """Link to the user's team, or to a form of that page."""
     return f"{competition(competition_name)}/team{f'/{deed}' if deed else ''}"
 
 
@@ -355,7 +355,7 @@ def webhook(webhook_id: int) -> str:
 
 
 def webhooks(competition_name: str = "", *, of_team: bool = False) -> str:
-    """Link to the webhooks of a competition, of the user's own team in it, or, without one, of the server."""
+    """Link to the webhooks of a competition, of the user's team in it, or, without a competition, of the server."""
     if not competition_name:
         return "/webhooks"
     return team(competition_name, "webhooks") if of_team else f"{competition(competition_name)}/webhooks"
@@ -377,12 +377,14 @@ def query(filters: Mapping[str, object]) -> str:
 
 @lru_cache(maxsize=1024)
 def quoted(name: str) -> str:
-    """Quote a name as a part of a path; cached, since names of competitions and boards recur in a page's addresses."""
+    """Return a name quoted as a part of a path; cached, because names of competitions and boards recur in a page's
+    addresses.
+    """
     return part(name)
 
 
 def part(text: str) -> str:
-    """Quote a part of a path."""
+    """Return a text quoted as a part of a path."""
     return text.translate(_QUOTED) if text.isascii() else quote(text, safe="")
 
 

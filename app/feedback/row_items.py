@@ -1,6 +1,6 @@
-"""Two rows of a board item by item, where the gold is declared public and the predictions may be shown.
+"""Two rows of a board item by item, if the gold is declared public and the predictions may be shown.
 
-A board shows no predictions: a team sees the items of its own entries, and of baselines beside them; organisers see
+A board shows no predictions: a team sees the items of its own entries and, for comparison, of baselines; organisers see
 all of them.
 """
 
