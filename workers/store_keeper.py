@@ -84,7 +84,7 @@ def end_with_keeper() -> None:
 
 
 def end_with_parent(number: int = signal.SIGTERM) -> None:
-    """Send this process a signal when its parent dies."""
+    """Let the kernel send this process a signal when its parent dies."""
     _prctl(_PDEATHSIG, number)
 
 

@@ -250,7 +250,7 @@ def _delete(engine: Engine, now: datetime) -> None:
 
 
 def _look_for_news(engine: Engine, now: datetime) -> None:
-    """Store news for webhooks about boards and phases, if any webhook wants them."""
+    """Store news about boards and phases if any webhook wants them."""
     with reading(engine) as session:
         is_needed = are_watched(session)
     if is_needed:

@@ -1,7 +1,7 @@
-"""Checks of the database revision by workers and the sweep: they do not use tables of another revision.
+"""Checks of the database revision by workers and the sweep, which do not use tables of another revision.
 
-A worker that runs during a migration takes no more work and logs the reason; it neither ends nor writes by the old
-schema. One started on such tables prints why it exits.
+A worker that runs during a migration pauses and logs the reason. A worker started on such tables prints the reason and
+exits.
 """
 
 from __future__ import annotations

@@ -125,7 +125,7 @@ def check_version(engine: Engine, version_id: int, run: Run[CheckResult | Failed
 
 
 def _find(version: GoldVersion, sealed: SealedGold) -> CheckResult | Failed:
-    """Open and read the version; return its problems, or why that failed."""
+    """Open and read the version; return its problems, or the reason why that failed."""
     try:
         fetch_gold(sealed, version.phase_task.items_sha256)
         with confined():

@@ -38,7 +38,7 @@ def read_looks(session: Session, environment: Settings) -> LooksOut:
 
 
 def describe_looks(looks: Looks, removed: Sequence[str] = ()) -> LooksOut:
-    """Return the answer about the looks. removed: what was left out of the uploaded logo."""
+    """Return the API object of the looks. removed: what was left out of the uploaded logo."""
     accents = looks.accents
     return LooksOut(
         name=looks.name,

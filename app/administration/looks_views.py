@@ -1,4 +1,4 @@
-"""The answers about the looks of the server, shared by pages, API and commands."""
+"""API schemas for the looks of the server, shared by pages, API and commands."""
 
 from __future__ import annotations
 

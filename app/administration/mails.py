@@ -20,7 +20,7 @@ def failed_mails(session: Session) -> FailedMailList:
 
 
 def try_again(session: Session, mail_ids: Collection[int], *, by: User | None, now: datetime) -> int:
-    """Put failed mails back into the outbox, or all of them if none is named; return their number. Raises Forbidden."""
+    """Queue the named failed mails again, or all of them if none is named; return their number. Raises Forbidden."""
     check_administrator(by)
     wanted = [one for one in given_up(session) if not mail_ids or one.id in mail_ids]
     sent = send_again(session, wanted, now)

@@ -1,4 +1,4 @@
-"""The answers about queue, workers, storage, failed mails, refused requests and health, for administrators."""
+"""API schemas for queue, workers, storage, failed mails, refused requests and health, for administrators."""
 
 from __future__ import annotations
 

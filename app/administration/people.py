@@ -115,7 +115,7 @@ def find_account(session: Session, username: str) -> User:
 
 
 def describe(session: Session, user: User, settings: Settings, now: datetime) -> AccountOut:
-    """Return the answer about an account for administrators, without secrets and submissions of teams."""
+    """Return the API object of an account for administrators, without secrets and submissions of teams."""
     factors = second_factor.factors_of(session, user)
     limits = own_limits(limits_of(settings), user.competitions_limit, user.mebibytes_limit)
     mine, live = LoginSession.user_id == user.id, ApiToken.revoked_at.is_(None)

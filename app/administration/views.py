@@ -1,4 +1,4 @@
-"""The answers for administrators about the server, and its announcements to everybody; for pages, API and commands."""
+"""API schemas for server administration and announcements to everybody, shared by pages, API and commands."""
 
 from __future__ import annotations
 

@@ -216,7 +216,10 @@ class Settings(LiveSettings, BaseSettings):
 
 
 def sender_of(mail_from: str, server_name: str = PRODUCT) -> Address:
-    """Return the settings of this process, cached. Raises InvalidSettings."""
+    """Parse a sender: `scores@example.org`, which gets the server's name, or `Example Scores <scores@example.org>`.
+
+    Raises ValueError, with a sentence.
+    """
     found = _SENDER.fullmatch(mail_from.strip())
     try:
         if found is None or not mail_from.isprintable():
@@ -231,7 +234,7 @@ def sender_of(mail_from: str, server_name: str = PRODUCT) -> Address:
 
 @lru_cache(maxsize=1)
 def get_settings() -> Settings:
-    """Return the settings of this process, which are read once. Raises InvalidSettings."""
+    """Return the settings of this process, cached. Raises InvalidSettings."""
     return read_settings(Settings)
 
 

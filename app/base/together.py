@@ -42,7 +42,7 @@ class WriteQueue:
         return mine.result()
 
     def _serve(self, engine: Engine) -> None:
-        """Execute all waiting jobs, if earlier batches have left any."""
+        """Execute the waiting jobs as one batch, unless an earlier batch included them."""
         jobs = [self._waiting.popleft() for _ in range(min(JOBS_AT_ONCE, len(self._waiting)))]
         if jobs:
             _carry_out(engine, jobs)

@@ -212,7 +212,7 @@ def describe_row_comparison(
 
 
 def describe_results(competition: Competition, task: CompetitionTask, results: Results) -> ResultsOut:
-    """Return the answer for the results, with the addresses of their boards."""
+    """Return the API object of the results, with the addresses of their boards."""
     return ResultsOut(
         competition=competition.name,
         task=task.name,
@@ -260,7 +260,7 @@ def results_csv(results: Results) -> str:
 
 
 def describe_team(competition: Competition, team: str, rows: list[TeamRow], orcids: list[str]) -> PublicTeamOut:
-    """Return the answer for a team with its systems. rows: from `team_rows`; orcids: from `shown_orcids`."""
+    """Return the API object of a team with its systems. rows: from `team_rows`; orcids: from `shown_orcids`."""
     return PublicTeamOut(
         competition=competition.name,
         team=team,
@@ -294,7 +294,7 @@ def _system(system: TeamSystem) -> TeamSystemOut:
 
 
 def describe_ranking(table: RankingTable) -> RankingOut:
-    """Return the answer for the ranking, with its boards by name."""
+    """Return the API object of the ranking, with its boards by name."""
     return RankingOut(
         name=table.ranking.name,
         title=table.ranking.title,

@@ -1,8 +1,8 @@
 """Names of teams and systems that organisers hid, for boards that were frozen with them.
 
-On a live board the placeholder of a hidden name is read like any name. An official board has the name in its document,
-which never changes, so the name is replaced when the board is read; likewise a name that was hidden when the board was
-frozen is restored if it is shown again.
+On a live board the placeholder of a hidden name is treated like any name. An official board has the name in its
+document, which never changes, so the name is replaced when the board is read; likewise a name that was hidden when the
+board was frozen is restored if it is shown again.
 """
 
 from __future__ import annotations

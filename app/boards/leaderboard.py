@@ -192,7 +192,7 @@ def sight_of(
     sources: Sequence[EntrySource],
     viewer: Viewer,
 ) -> ViewerContext:
-    """Return the viewer and their view of each phase.
+    """Return the viewer's access to each phase.
 
     A private part stays hidden until the private part of the phase whose entries are carried over is shown, too.
     """

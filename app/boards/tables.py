@@ -105,7 +105,7 @@ def latex_text(text: str) -> str:
 
 
 def _rules(table: _Table) -> list[str]:
-    """Return the text before each row."""
+    """Return the LaTeX rule to write before each row, or ""."""
     return ["    \\midrule\n" if at in table.lines else "" for at in range(len(table.rows))]
 
 

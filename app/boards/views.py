@@ -1,4 +1,4 @@
-"""The answers about boards: columns, rows and cells, as on pages, in the API and in CSV; results, teams, rankings."""
+"""API schemas for boards: columns, rows and cells, as on pages, in the API and in CSV; results, teams, rankings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The answers about method cards, for boards, reports and their own pages: contents, form, history."""
+"""API schemas for method cards, for boards, reports and their own pages: contents, form, history."""
 
 from __future__ import annotations
 

@@ -196,7 +196,7 @@ def _with_scores(imported: Imported) -> Imported:
 
 
 def _why_not(answer: dict[str, Any]) -> str:
-    """Return why there are no scores; "" if there are some."""
+    """Return the reason why there are no scores; "" if there are some."""
     if "error" in answer:
         return str(answer["message"])
     if not answer["failure"]:

@@ -46,7 +46,10 @@ class BoardScores:
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """A setting that lowers the share. setting: as in phases.yaml; share: what one team could then infer."""
+    """A setting that lowers the share of the gold that a team could infer.
+
+    setting: as in phases.yaml; share: the share with this setting.
+    """
 
     setting: str
     share: float
@@ -139,7 +142,7 @@ def asked_of(
 
 
 def leak_of(asked: Asked, size: GoldSize | None) -> Leak:
-    """Return the bound. size: of the gold of all items; None if unknown."""
+    """Return the bound on what one team can infer. size: of the gold of all items; None if unknown."""
     leak = _leak(asked, size)
     is_good = leak.level in (None, Level.GREEN)
     return leak if is_good else replace(leak, remedies=tuple(_remedies(asked, size, leak)))

@@ -286,7 +286,8 @@ def needs_to_take(user: User, role: Role, whom: str) -> Needs:
 
 
 def take_role(act: Act, competition: Competition, user: User, role: Role) -> bool:
-    """Revoke the role, and end an organiser's open invitations of others; return False if the user did not have it.
+    """Revoke the role, and end the open invitations that an organiser has sent; return False if the user did not have
+    it.
 
     Raises OwnersRole for the owner, LastOrganiser if the last organiser leaves, Forbidden.
     """

@@ -1,4 +1,4 @@
-"""The answers about competitions, shared by the API, the pages and the command line."""
+"""API schemas for competitions, shared by the API, the pages and the command line."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class VisibilityOut(Mirror):
 
 
 def describe_visibility(view: View) -> VisibilityOut:
-    """Return the answer about the participants' view, the same for every viewer."""
+    """Return the API object of the participants' view, the same for every viewer."""
     return VisibilityOut.model_validate(view.participant_view)
 
 
@@ -234,7 +234,7 @@ class CompetitionList(ApiModel):
 
 
 def describe_competition(competition: Competition, settings: Settings, now: datetime) -> CompetitionOut:
-    """Return the answer for a competition, from `find_competition`, with all its parts."""
+    """Return the API object of a competition, from `find_competition`, with all its parts."""
     return CompetitionOut(
         name=competition.name,
         title=competition.title,
@@ -258,7 +258,7 @@ def describe_competition(competition: Competition, settings: Settings, now: date
 
 
 def describe_phase(competition: Competition, phase: Phase, settings: Settings, now: datetime) -> PhaseOut:
-    """Return the answer for a phase of a competition, from `find_competition`."""
+    """Return the API object of a phase of a competition, from `find_competition`."""
     return PhaseOut(
         name=phase.name,
         title=phase.title,
@@ -304,7 +304,7 @@ def describe_limits(phase: Phase, phase_task: PhaseTask | None, settings: Settin
 
 
 def describe_quota(used: limits.Quota) -> Quota:
-    """Return the answer about a team's quota with its extension."""
+    """Return the API object of a team's quota with its extension."""
     return Quota(
         used_today=used.used_today,
         used_week=used.used_week,
@@ -364,7 +364,7 @@ class AllowancesOut(ApiModel):
 
 
 def describe_allowance(granted: GrantedExtension) -> AllowanceOut:
-    """Return the answer for an extension with the names of its phase and team."""
+    """Return the API object of an extension with the names of its phase and team."""
     row = granted.allowance
     return AllowanceOut(
         id=row.id,
@@ -395,7 +395,7 @@ class LifeOut(ApiModel):
 
 
 def describe_life(competition: Competition) -> LifeOut:
-    """Return the answer about the status of a competition."""
+    """Return the API object of the status of a competition."""
     life = life_of(competition)
     return LifeOut(stage=life.stage, halt=life.halt, reason=life.reason, delete_at=competition.delete_at)
 
@@ -481,7 +481,7 @@ _EXAMPLE_LEAK: dict[str, object] = {
 
 
 class RemedyOut(ApiModel):
-    """A setting that lowers the share."""
+    """A setting that lowers the share of the gold that a team could infer."""
 
     model_config = example({"setting": "limits.total: 10", "share": 0.0998})
 
@@ -523,7 +523,7 @@ class LeakList(ApiModel):
 
 
 def describe_leak(phase: str, task: str, leak: Leak) -> LeakOut:
-    """Return the answer for the bound. phase, task: their names."""
+    """Return the API object of the bound. phase, task: their names."""
     size = leak.size
     return LeakOut(
         phase=phase,

@@ -1,4 +1,4 @@
-"""The answers about declarations, for organisers: the current one, its revisions, effects of an edit."""
+"""API schemas for declarations, for organisers: the current one, its revisions, effects of an edit."""
 
 from __future__ import annotations
 
@@ -137,12 +137,12 @@ def counted(number: int, what: str) -> str:
 
 
 def describe_revision(revision: Revision) -> RevisionOut:
-    """Return the answer about a revision, without its document."""
+    """Return the API object of a revision, without its document."""
     return RevisionOut.model_validate(revision, from_attributes=True)
 
 
 def describe_declaration(revision: Revision, present: Revision) -> DeclarationOut:
-    """Return the answer about a revision with its document, and its differences to the current one; its files must be
+    """Return the API object of a revision with its document, and its differences to the current one; its files must be
     loaded.
     """
     changed = differences(present.document, revision.document)

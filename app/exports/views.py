@@ -1,4 +1,4 @@
-"""The answers about exports, for organisers: participants, and the log of downloads."""
+"""API schemas for exports, for organisers: participants, and the log of downloads."""
 
 from __future__ import annotations
 

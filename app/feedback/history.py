@@ -55,8 +55,8 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The attempts of a team at a task in a phase, oldest first, with the score that ranks a board. boards: all to
-    choose from.
+    """The attempts of a team at a task in a phase, oldest first, with the score that ranks a board. boards: those that
+    can be chosen.
     """
 
     place: SubmittedTask

@@ -111,7 +111,7 @@ class ItemComparison:
 
 
 def compare_items(session: Session, comparison: Comparison) -> ItemComparison:
-    """Return the items of two submissions, or why there are none. comparison: from `compare`."""
+    """Return the items of two submissions, or the reason why they are hidden. comparison: from `compare`."""
     both = (comparison.a, comparison.b)
     if words := comparison.hidden_words or _hidden_words(comparison, both):
         return ItemComparison(hidden_words=words)

@@ -89,7 +89,7 @@ def _moments(session: Session, ids: set[UUID]) -> Mapping[UUID, datetime]:
 
 @dataclass(frozen=True, slots=True)
 class _Team:
-    """The submissions of a team on one board, as compared with one of them."""
+    """The submissions of a team on one board, to compare with one of them."""
 
     this: UUID
     standing: RunStanding

@@ -1,4 +1,4 @@
-"""The answers about a team's own submissions: state, scores, standings, comparison of two, full report."""
+"""API schemas for a team's own submissions: state, scores, standings, comparison of two, full report."""
 
 from __future__ import annotations
 
@@ -440,7 +440,7 @@ class ReportOut(ApiModel):
 def describe_submission(
     submission: Submission, stage: Stage, own: OwnScores, standings: Sequence[RunStanding]
 ) -> SubmissionOut:
-    """Return the answer about a submission for its team.
+    """Return the API object of a submission for its team.
 
     submission: from `get_submission`; stage: of its current run; own: the scores that are shown.
     """
@@ -510,7 +510,7 @@ def _progress(stage: Stage) -> SubmissionProgress | None:
 
 
 def describe_standing(standing: RunStanding) -> StandingOut:
-    """Return the answer about the standing of a run, with the names of its board and score."""
+    """Return the API object of the standing of a run, with the names of its board and score."""
     return StandingOut(
         board=standing.board.name,
         metric=standing.score.metric,
@@ -570,7 +570,7 @@ def describe_comparison(
 
 
 def describe_report(report: Report) -> ReportOut:
-    """Return the answer about a report, restricted to what its viewer may see."""
+    """Return the API object of a report, restricted to what its viewer may see."""
     submission = report.submission
     phase = submission.phase_task.phase
     return ReportOut(

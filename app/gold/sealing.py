@@ -82,7 +82,7 @@ def _add(archive: tarfile.TarFile, name: str, path: Path) -> None:
 
 
 class _Sink(io.RawIOBase):
-    """A file object for tarfile that passes on everything written to it."""
+    """A file object for tarfile that forwards everything written to it."""
 
     def __init__(self, into: Takes) -> None:
         self._into = into

@@ -118,7 +118,7 @@ def _check_blind(folder: Path, test: bytes, gold: CuptGold | None, problems: Pro
 
 
 def _checked(read: Callable[[bytes, str], T], data: bytes, file: str, problems: Problems) -> T | None:
-    """Return the result of `read`; None after adding its problems, up to a limit per file."""
+    """Return the result of `read`; if it fails, add its problems, up to a limit per file, and return None."""
     try:
         return read(data, file)
     except InvalidFile as invalid:

@@ -123,7 +123,7 @@ def _read_part(source: Path, part: Part, problems: Problems) -> AvailablePart | 
 
 
 def _checked(read: Callable[[], Any], file: str, problems: Problems) -> Any:
-    """Return the result of `read`; None after adding its problems with the name of the file."""
+    """Return the result of `read`; if it fails, add its problems with the name of the file, and return None."""
     try:
         return read()
     except InvalidFile as invalid:

@@ -74,7 +74,7 @@ class _Reader:
         self._first: dict[MarkPlace, int] = {}
 
     def read(self, line: int, row: Mapping[str, str]) -> tuple[MarkPlace, Marks] | None:
-        """Return key and marks of a row; None after adding its problems."""
+        """Return the key and the marks of a row; if it is invalid, add its problems and return None."""
         before = len(self._problems.errors) + self._problems.omitted
         submission, language = self._submission(line, row["submission"]), None
         if submission is not None:
@@ -103,7 +103,7 @@ class _Reader:
         return None
 
     def _language(self, line: int, submission: UUID, item: str, named: str) -> str | None:
-        """Return the language of the item; None after adding the problem."""
+        """Return the language of the item; if there is a problem, add it and return None."""
         sentences, entered = self._material.sentences, self._material.paraphrases[submission]
         if named and named.lower() not in sentences:
             message = f"{shorten(named)} is not a language of this task{did_you_mean(named.lower(), sentences)}"

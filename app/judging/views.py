@@ -1,4 +1,4 @@
-"""The answers about rounds of human judgement, for the API and the pages."""
+"""API schemas for rounds of human judgement, for the API and the pages."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ class ImportOut(ApiModel):
 
 
 def describe_round(competition: Competition, judging: JudgingRound) -> RoundOut:
-    """Return the answer about a round, without its results."""
+    """Return the API object of a round, without its results."""
     return RoundOut(
         name=judging.name,
         competition=competition.name,

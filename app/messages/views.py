@@ -1,4 +1,4 @@
-"""The answers about announcements, recipients of mails, and questions, for the API and the pages."""
+"""API schemas for announcements, recipients of mails, and questions, for the API and the pages."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class WebhookAudience(StrEnum):
 
 
 class NewsKind(StrEnum):
-    """The kind of news."""
+    """The kinds of news that webhooks receive."""
 
     SUBMISSION_SCORED = "submission.scored"
     SUBMISSION_REJECTED = "submission.rejected"

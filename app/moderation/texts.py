@@ -1,4 +1,4 @@
-"""Texts that people write and others see: found as a viewer sees them, with their places in the tables."""
+"""Finds the texts that people write for others, as a viewer sees them, and the columns that store them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The answers about reports, hidden texts and blocked people, for the API and the pages."""
+"""API schemas for reports, hidden texts and blocked people, for the API and the pages."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def news_for(
 
 
 def looking(session: Session, webhook: Webhook, competition_id: int, settings: Settings, now: datetime) -> Looking:
-    """Return the view of a competition for this webhook. Raises NotSeen if its audience has no access to it."""
+    """Return the access of this webhook to a competition. Raises NotSeen if its audience has no access to it."""
     competition = session.get(Competition, competition_id)
     if competition is None or webhook.competition_id not in (None, competition_id):
         raise NotSeen
@@ -184,7 +184,7 @@ def _submission_news(look: Looking, kind: NewsKind, about: Mapping[str, Any], at
 
 
 def describe_submission_seen(session: Session, submission: Submission, viewer: Viewer) -> SubmissionOut:
-    """Return the answer about the submission, from `get_submission`, as the API gives it to this viewer."""
+    """Return the API object of the submission, from `get_submission`, as the API gives it to this viewer."""
     stage = stage_of(session, current_run(submission), submission.phase_task.task.task_type, viewer.now)
     own = own_scores_of_all(session, [submission], viewer)
     standings = standings_known(session, submission, own, viewer)

@@ -70,7 +70,7 @@ class _Found:
 
 
 def _note_of_one(engine: Engine, webhook_id: int, settings: Settings, now: datetime) -> int:
-    """Look for news first, then store them in a short transaction, so that uploads do not wait meanwhile."""
+    """Look for news first, then store them in a short transaction, so that uploads do not wait for it."""
     with reading(engine) as session:
         webhook = session.get(Webhook, webhook_id)
         if webhook is None:
@@ -184,7 +184,7 @@ def _digest(shown: Leaderboard) -> str:
 
 
 def _is_waiting(session: Session, webhook: Webhook, seen: _Board) -> bool:
-    """Return True if news of this board is still pending: its message will show the board as it is then."""
+    """Return True if news of this board is still pending: the message will show the board at the time of sending."""
     query = select(WebhookDelivery.about).where(
         WebhookDelivery.webhook_id == webhook.id,
         WebhookDelivery.status == DeliveryStatus.WAITING,

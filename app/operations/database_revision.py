@@ -25,7 +25,7 @@ _TABLE = "alembic_version"
 
 
 class OtherRevision(Exception):
-    """The tables have another revision than this code; the message has both, and what to do."""
+    """The tables are at another revision than this code; the message names both and the remedy."""
 
 
 class NewerRevision(OtherRevision):

@@ -87,7 +87,7 @@ def _old_files(storage: Storage, now: float) -> Iterator[str]:
 
 
 def _set_aside(storage: Storage, digest: str, now: float) -> str | None:
-    """Set a file aside; return its new name, or None if it is gone, or was stored again meanwhile and moved back."""
+    """Rename a file aside; return its new name, or None if the file is gone, or was stored again and moved back."""
     aside = storage.rename(stored_name(digest), aside_name(digest, now, secrets.token_hex(4)))
     if aside is None:  # another sweep was faster
         return None

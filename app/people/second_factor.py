@@ -1,7 +1,7 @@
 """Second factors: codes from an app (TOTP), passkeys (WebAuthn), and recovery codes for people who have lost both.
 
 Users who have one log in with it after the password or the provider. Recovery codes supplement a factor, but are not
-one. Adding the first factor ends all other log-ins, which were without.
+one. Adding the first factor ends all other log-ins, because they have none.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The answers about accounts: tokens, mail preferences, roles, invitations and audit entries."""
+"""API schemas for accounts: tokens, mail preferences, roles, invitations and audit entries."""
 
 from __future__ import annotations
 

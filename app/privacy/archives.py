@@ -102,7 +102,7 @@ def expires_at(archive: DataArchive, settings: Settings) -> datetime | None:
 
 
 def describe_archive(archive: DataArchive, settings: Settings) -> ArchiveOut:
-    """Return the answer about the archive for its owner."""
+    """Return the API object of the archive for its owner."""
     is_ready = archive.ready_at is not None and archive.ended_at is None
     return ArchiveOut(
         state="ready" if is_ready else "pending" if archive.ended_at is None else "ended",

@@ -1,4 +1,4 @@
-"""Deletion of accounts: scheduled by their owners or an operator, can be cancelled for some days, then done by the
+"""Deletion of accounts: scheduled by the owner or an operator, cancellable for some days, then carried out by the
 sweep.
 
 Until then the account works as before, so that its owner can log in and cancel it. `erasing` decides what is deleted
@@ -241,7 +241,7 @@ def _write(
 
 
 def describe_deletion(session: Session, user: User, settings: Settings) -> DeletionOut:
-    """Return the answer about the deletion of this account for its owner."""
+    """Return the API object of the deletion of this account for its owner."""
     found = deletion_of(session, user)
     return DeletionOut(
         due_at=found.due_at if found is not None else None,

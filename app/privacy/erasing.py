@@ -204,7 +204,9 @@ Your account on {server} was deleted. This was its last mail.
 
 
 def _write_farewell(session: Session, address: str, settings: Settings, now: datetime) -> None:
-    """Queue the last mail; it is deleted as soon as it is sent or given up (`app.people.mail.forget_ended`)."""
+    """Queue the last mail to a deleted account; it is deleted as soon as it is sent or given up
+    (`app.people.mail.forget_ended`).
+    """
     body = _FAREWELL.format(server=public_address(settings, "/"))
     send_farewell(session, address, "Your account was deleted", body, now)
 
@@ -358,7 +360,7 @@ def _delete_rows(session: Session, person: _Person, now: datetime) -> None:
 
 
 def _make_nobody(session: Session, user: User) -> None:
-    """Remove name, address and all rights from the account; its row is kept because other rows refer to it."""
+    """Remove name, address and all rights from the account; the row stays because other rows refer to it."""
     user.username, user.display_name = neutral_username(user.id), NEUTRAL_NAME
     user.email, user.email_confirmed_at = f"{secrets.token_hex(12)}@{NO_ADDRESS}", None
     user.password_hash, user.orcid = None, None

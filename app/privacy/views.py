@@ -1,4 +1,4 @@
-"""The answers about archives, deletions and retention, for API, pages and commands."""
+"""API schemas for archives, deletions and retention, for API, pages and commands."""
 
 from __future__ import annotations
 

@@ -194,7 +194,7 @@ def _board_moves(session: Session, phase: Phase, board: Board, beside: Rescored,
 
 
 def _not_scored_yet(session: Session, beside: Rescored) -> set[str]:
-    """Return the ids of submissions in an open set whose run has not ended, so that their new scores are unknown."""
+    """Return the ids of submissions in an open set whose run has not ended: their new scores are unknown."""
     unfinished = ScoringRun.status.in_((RunStatus.QUEUED, RunStatus.RUNNING, RunStatus.FAILED))
     query = select(ScoringRun.submission_id).where(ScoringRun.rescoring_id == beside.rescoring_id, unfinished)
     return {str(submission_id) for submission_id in session.scalars(query)}

@@ -1,4 +1,4 @@
-"""The answers about rescoring sets, for their organisers: content, progress and rank changes."""
+"""API schemas for rescoring sets, for their organisers: content, progress and rank changes."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def describe_rescoring(competition: Competition, rescoring: Rescoring, progress:
 
 
 def describe_difference(number: int, difference: Difference) -> RankDifference:
-    """Return the answer about the changes of publishing a set, without fields that only its record needs."""
+    """Return the API object of the changes of publishing a set, without fields that only its record needs."""
     return RankDifference(
         number=number,
         progress=difference.progress,

@@ -1,4 +1,4 @@
-"""The answers about runs, for organisers: failures of the server, and the log of their program."""
+"""API schemas for runs, for organisers: failures of the server, and the log of their program."""
 
 from __future__ import annotations
 

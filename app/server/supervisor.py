@@ -52,7 +52,7 @@ _LOG_CHECK_SECONDS = 60.0
 
 @dataclass
 class Server:
-    """Everything that runs. children: in start order."""
+    """The running server: its socket, its guard and its children. children: in start order."""
 
     options: ServeOptions
     listener: socket.socket

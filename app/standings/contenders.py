@@ -48,7 +48,7 @@ class Contenders(NamedTuple):
 
 
 def needs_all_tries(rules: Rules) -> bool:
-    """Return True if every candidate counts, or a record follows from all of them."""
+    """Return True if every candidate counts, or if the record depends on all of them."""
     return rules.rule is EntryRule.ALL or rules.is_ladder
 
 

@@ -49,7 +49,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A preview of a file. fault: a sentence on why there are no parts; omitted: number of archive members left out."""
+    """A preview of a file. fault: a sentence with the reason if there are no parts; omitted: number of archive members
+    left out.
+    """
 
     parts: tuple[Part, ...] = ()
     omitted: int = 0
@@ -57,7 +59,7 @@ class Look:
 
 
 def look_into(storage: Storage, file: PublicFile, words: str = "") -> Look:
-    """Return the first rows or, if words are given, those that contain all of them. Raises Busy."""
+    """Return the first rows or, if words are given, the rows that contain all of them. Raises Busy."""
     if words:
         return _read(storage, file, words)
     found = _CACHE.get(file.sha256)

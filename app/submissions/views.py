@@ -1,4 +1,4 @@
-"""The answers about submitting: a task in a phase, its downloads, and the submissions and validations for it."""
+"""API schemas for submitting: a task in a phase, its downloads, and the submissions and validations for it."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def team_consents(session: Session, competition: Competition, user: User) -> boo
 
 
 def describe_consent(session: Session, competition: Competition, user: User) -> ConsentOut:
-    """Return the answer about the user's consent."""
+    """Return the API object of the user's consent."""
     return ConsentOut(
         competition=competition.name,
         is_asked=requests_consent(competition),

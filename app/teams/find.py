@@ -62,7 +62,7 @@ def is_team(session: Session, competition: Competition, name: str) -> bool:
 
 
 def look_alike(name: str, other: str) -> bool:
-    """Return True if the names differ only in case, invisible characters, and letters that look alike (Unicode's
+    """Return True if the names differ only in case, invisible characters, and letters of similar shape (Unicode's
     confusables).
     """
     return any(a == b for a, b in zip(_looks(name), _looks(other), strict=True))
@@ -216,7 +216,7 @@ def _names_for(session: Session, user: User, competition_id: int) -> Iterator[st
 
 
 def view_team(session: Session, competition: Competition, team: Team, now: datetime) -> TeamOut:
-    """Return the answer about the team for its members."""
+    """Return the API object of the team for its members."""
     members = members_of(session, team)
     captain, invitation = captain_of(team, members), open_invitation(session, team, now)
     return TeamOut(

@@ -1,4 +1,4 @@
-"""The answers about registrations, consents, teams and offers to merge, for the API, pages and commands."""
+"""API schemas for registrations, consents, teams and offers to merge, for the API, pages and commands."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class RegistrationOut(ApiModel):
 
     @classmethod
     def of(cls, competition: Competition, standing: Standing) -> Self:
-        """Return the answer about a user's registration, and what is missing."""
+        """Return the API object of a user's registration, and what is missing."""
         rules, row, missing = standing.rules, standing.row, standing.missing
         return cls(
             competition=competition.name,

@@ -1,4 +1,4 @@
-"""Management of webhooks by people: created, changed, given a new secret, tested, replayed, removed."""
+"""Management of webhooks by people: create, change, replace the secret, test, replay, remove."""
 
 from __future__ import annotations
 

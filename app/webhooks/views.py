@@ -1,4 +1,4 @@
-"""The answers about webhooks and their deliveries, for the API and the pages; of an address, only the public part."""
+"""API schemas for webhooks and their deliveries, for the API and the pages; of an address, only the public part."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class DeliveryOut(ApiModel):
 
     @classmethod
     def of(cls, delivery: WebhookDelivery, *, with_answer: bool) -> Self:
-        """Return the answer about a delivery. with_answer: whether to include the receiver's response."""
+        """Return the API object of a delivery. with_answer: whether to include the receiver's response."""
         is_waiting = delivery.status == DeliveryStatus.WAITING
         return cls(
             id=delivery.id,

@@ -1,4 +1,4 @@
-"""The answers about the pictures of a board, with exactly the data drawn on pages."""
+"""API schemas for the pictures of a board, with exactly the data drawn on pages."""
 
 from __future__ import annotations
 

@@ -94,7 +94,9 @@ _NAMED = 6
 
 
 class OnEdits(StrEnum):
-    """Handling of edits on the server: they are merged; if both changed a key, one side wins or it is reported."""
+    """The way to apply a file over edits made on the server: merge both; if both changed a key, prefer one side or
+    report it.
+    """
 
     ASK = "ask"
     FILE = "file"

@@ -14,7 +14,9 @@ _LINES_SHOWN = 12
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A baseline scored during the import. scores: by metric, None if undefined; words: why there are none."""
+    """A baseline scored during the import. scores: by metric, None if undefined; words: the reason if there are no
+    scores.
+    """
 
     phase: str
     task: str

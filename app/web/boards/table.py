@@ -312,7 +312,7 @@ def _choices(queried: QueriedBoard, board: Board, languages: Sequence[str], trac
 
 
 def _aspects(queried: QueriedBoard, query: BoardQuery, kept: Sequence[tuple[str, str]]) -> list[tuple[str, str, bool]]:
-    """Return the links that switch between aspects, and one to all of them; selected columns have one aspect."""
+    """Return (title, address, is current) for each link that switches the aspect, with a last one for all aspects."""
     names = visible_aspects(queried.whole)
     return [
         (

@@ -153,7 +153,7 @@ _NO_SLUG = re.compile(r"[^\w\- ]")
 
 @dataclass(frozen=True, slots=True)
 class Guide:
-    """A page of the guide: HTML without its first heading, and (id, text) of its sections and of all its headings."""
+    """A page of the guide. body: HTML without the first heading; sections, headings: (id, text) of each."""
 
     title: str
     body: Markup
@@ -193,7 +193,7 @@ def guide(name: str) -> Guide:
 
 
 def has_guide(name: str) -> bool:
-    """A page of the guide. body: HTML without the first heading; sections, headings: (id, text) of each."""
+    """Return True if this server has the page; an installation may lack the texts."""
     return _path(name).is_file()
 
 

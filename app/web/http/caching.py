@@ -36,7 +36,7 @@ class Answer:
 
     @property
     def size_bytes(self) -> int:
-        """The size in memory."""
+        """The size in memory, in bytes."""
         return len(self.plain.body) + (len(self.compressed.body) if self.compressed is not self.plain else 0)
 
 

@@ -507,5 +507,5 @@ def client_of(request: Request) -> str:
 
 @lru_cache(maxsize=1)
 def _say_ignored() -> None:
-    """Warn once: behind an unknown proxy all clients share one address, and one limit."""
+    """Warn once that X-Forwarded-For is ignored: behind an unknown proxy all clients share an address and a limit."""
     log.warning("x_forwarded_for_ignored", advice="name your reverse proxy in EVERGOLD_TRUSTED_PROXIES")

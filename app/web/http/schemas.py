@@ -13,7 +13,9 @@ RowId = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 
 class ErrorDetail(ApiModel):
-    """code: a stable word for scripts; message: a sentence for people; details: data that depends on the code."""
+    """An error. code: a stable word for scripts; message: a sentence for people; details: data that depends on the
+    code.
+    """
 
     code: str
     message: str

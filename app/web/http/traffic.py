@@ -30,7 +30,7 @@ _responses = Counter(
 
 
 def count_answer(scope: Scope, status: int, seconds: float) -> None:
-    """Count one response. status: 0 if none was started, which counts as a server error."""
+    """Count one response. status: 0 if no response was started, which counts as a server error."""
     route = _route(scope)
     _seconds.labels(route).observe(seconds)
     _responses.labels(route, f"{status // 100}xx" if status else "5xx").inc()

@@ -134,7 +134,7 @@ class Waiting:
 
     @contextmanager
     def reader(self, engine: Engine, look: Look, wanted: UUID, is_news: Callable[[str], bool]) -> Iterator[_Reader]:
-        """Register a waiting client during the block."""
+        """Register a waiting client during the block, and yield it."""
         watch = self._watches.setdefault(look, _Watch(look, engine))
         reader = _Reader(wanted, is_news, asyncio.get_running_loop().create_future())
         watch.readers.add(reader)

@@ -247,13 +247,13 @@ RoundSender = Annotated[User, Depends(form_guard(ROUND))]
 
 
 class PublishForm(PageForm):
-    """The publication of a round. unfinished: publish even if some paraphrases have no marks."""
+    """The form that publishes a round. unfinished: publish even if some paraphrases have no marks."""
 
     unfinished: Ticked = False
 
 
 class AnnotatorForm(PageForm):
-    """An annotator to appoint or, with `leave`, to dismiss."""
+    """The form that appoints an annotator or, with `leave`, dismisses one."""
 
     language: str = ""
     username: str = ""

@@ -223,7 +223,7 @@ Organiser = Annotated[User, Depends(form_guard(QUESTIONS))]
 
 
 class AskForm(PageForm):
-    """A question. key: unique per form, so that a double click submits once."""
+    """The form of a question. key: unique per form, so that a double click submits once."""
 
     title: str = ""
     text: str = ""

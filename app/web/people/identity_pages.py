@@ -39,13 +39,13 @@ Sender = Annotated[User, Depends(form_guard(LOGINS))]
 
 
 class ProofForm(PageForm):
-    """The password of the account, if it has one."""
+    """The form that proves ownership of the account. proof: its password, if it has one."""
 
     proof: str = Field("", repr=False)
 
 
 class OrcidForm(PageForm):
-    """The setting that shows or hides the ORCID iD."""
+    """The form that shows or hides the ORCID iD."""
 
     shown: Ticked = False
 

@@ -64,7 +64,7 @@ Sender = Annotated[User, Depends(form_guard(ACCOUNT))]
 
 
 class TokenForm(PageForm):
-    """A new API token."""
+    """The form for a new API token."""
 
     scopes: list[TokenScope] = []
     name: str = ""
@@ -72,14 +72,14 @@ class TokenForm(PageForm):
 
 
 class PasswordForm(PageForm):
-    """A new password."""
+    """The form for a new password."""
 
     current_password: str = Field("", repr=False)
     password: str = Field("", repr=False)
 
 
 class EmailForm(PageForm):
-    """A new email address; email_password: the password of the account."""
+    """The form for a new email address. email_password: the password of the account."""
 
     email: str = ""
     email_password: str = Field("", repr=False)

@@ -33,8 +33,8 @@ class Column:
 class Cell:
     """A cell.
 
-    text: empty if there is nothing to show; value: for sorting; reason: why there is no value; hint: tooltip; tone:
-    None outside of heat maps.
+    text: "" if there is nothing to show; value: for sorting; reason: for a missing value; hint: tooltip; tone: None
+    outside of heat maps.
     """
 
     text: str = ""

@@ -400,7 +400,7 @@ def read_problems_csv(visit: ApiUserVisit, submission_id: UUID) -> Response:
 
 
 def _accepted_submission(request: Request, server: Server, received: Received) -> SubmissionOut:
-    """Return the answer for a submission that was just accepted, without loading it again.
+    """Return the API object of a submission that was just accepted, without loading it again.
 
     It has no scores, choices or rescorings yet. Its queue position is left out while other uploads are queued.
     """

@@ -109,7 +109,9 @@ def read_runs(
 
 
 def _wanted(visit: UserVisit, places: Sequence[SubmittedTask], names: tuple[str, str, str]) -> SubmittedTask | None:
-    """Return where the team submitted last among what is named: a competition, and a phase and a task unless empty."""
+    """Return the task to which the team submitted last, among those with these names (competition, phase, task). An
+    empty phase or task matches all.
+    """
     competition, phase, task = names
     fitting = [one for one in places if phase in ("", one.phase) and task in ("", one.task)]
     if len(fitting) < 2:

@@ -26,7 +26,7 @@ OfferId = Annotated[RowId, Path()]
 
 
 class AskForm(PageForm):
-    """The name of the team to merge with."""
+    """The form of a request to merge. team: name of the team to merge with."""
 
     team: str = Field("", max_length=200)
 
