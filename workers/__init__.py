@@ -1,1 +1,1 @@
-"""Processes beside the web: what scores, what is computed afterwards, the sweep; only they open what is sealed."""
+"""Processes other than the web: scoring, later computations, the sweep; only they open sealed files."""

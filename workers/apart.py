@@ -1,7 +1,7 @@
 """Work in a forked process at the lowest priority, so that it delays no check and no run.
 
-The parent records the result at its own priority: SQLite allows a single writer, which must not be starved of processor
-time while it holds the lock.
+The parent records the result at its own priority: SQLite allows a single writer, which must not lack processor time
+while it holds the lock.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _processes = multiprocessing.get_context("fork")
 class Failed:
     """The reason why the work failed, free of gold.
 
-    is_lacking: another machine may have what this one lacks.
+    is_lacking: the machine lacks something that another one may have.
     """
 
     reason: str
@@ -57,14 +57,14 @@ class Lost:
 
 
 def here(work: Callable[[], T]) -> Callable[[], T | Lost]:
-    """Run the work in this process when its result is awaited."""
+    """Return the work itself, which then runs in this process when its result is awaited."""
     return work
 
 
 class Apart:
     """Runs each piece of work in a forked process.
 
-    stopped: set when this process has to stop.
+    stopped: set when this process must stop.
     engine: the database that the work reads.
     """
 
@@ -103,7 +103,7 @@ class Apart:
 
 
 def _do(work: Callable[[], T], sender: Connection) -> None:
-    """Run the work in the child process, which ends with its parent."""
+    """Run the work in the child process, which ends with its parent, and send the result."""
     end_with_parent(signal.SIGKILL)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     os.nice(NICENESS)

@@ -1,6 +1,6 @@
-"""make_archive(archive_id): collects everything that is stored about a person in one zip, for that person alone.
+"""make_archive(archive_id): collects all stored data about a person in one zip, for that person only.
 
-It is made here and not in the web process, since it may be large and takes a while; it opens no gold.
+It runs here and not in the web process, because the archive may be large and takes a while; it opens no gold.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from workers.apart import Run
 
 
 def make_archive(archive_id: int, run: Run[Any]) -> None:
-    """Make one archive unless it was made. Safe to repeat."""
+    """Create an archive unless it already exists. Safe to repeat."""
     with bound(archive_id=archive_id):
         settings = get_settings()
         make(get_engine(settings.database_address), settings, archive_id)
 
 
 def make(engine: Engine, settings: Settings, archive_id: int) -> None:
-    """Make, store and record one archive; what is not recorded is deleted again."""
+    """Create, store and record an archive; if it cannot be recorded, it is deleted again."""
     with writing(engine) as session:
         user = claim_archive(session, archive_id, attempts=settings.attempts, now=_now())
     if user is None:

@@ -1,6 +1,6 @@
 """The background process of a worker: statistics, checks of gold, archives; one job at a time, at the lowest priority.
 
-It has a queue of its own, so that no check and no run waits behind its jobs. It can be killed at any time without loss:
+It has a separate queue, so that no check or run waits for its jobs. It can be killed at any time without loss:
 `workers.background_process` restarts it, and the sweep sends unfinished jobs again.
 """
 
@@ -37,7 +37,7 @@ TASKS: dict[str, Callable[[int, Run[Any]], None]] = {
 
 
 def main() -> None:
-    """Process messages until stopped or until the worker is gone."""
+    """Process messages until stopped or until the worker has ended."""
     collect_rarely()
     parent, stopped = int(sys.argv[1]), threading.Event()
     end_with_parent()
@@ -73,7 +73,7 @@ def work(stopped: threading.Event, goes_on: Callable[[], bool]) -> None:
 
 
 def perform(task: str, number: int, run: Run[Any]) -> None:
-    """Run one job. Errors are logged, and the sweep sends the job again."""
+    """Run one job. Errors are logged; the sweep sends the job again."""
     try:
         TASKS[task](number, run)
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Supervision of a worker's background process by a thread of its main process, which restarts it."""
+"""Supervises a worker's background process from a thread of its main process, and restarts it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _keep(stop: threading.Event) -> None:
 
 
 def _run(stop: threading.Event) -> None:
-    """Start the process and wait for its end; terminate it when this worker stops."""
+    """Start the process, wait for its end and start it again; terminate it when this worker stops."""
     try:
         with _starting:
             process = subprocess.Popen([*COMMAND, str(os.getpid())], stdin=subprocess.DEVNULL)  # noqa: S603

@@ -1,6 +1,6 @@
 """compute_statistics(phase_task_id): uncertainty of a task's boards and runs, from sealed outcomes.
 
-Results for a run or a pair of runs stay valid: a new run on a full board costs only its own interval and pairs.
+Results for a run or a pair of runs stay valid: a new run on a large board requires only its interval and its pairs.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ RUNS_AT_A_TIME = 25
 class RunsOfTask:
     """The settings for the runs of a task in a phase.
 
-    scores: those of all its boards' columns.
-    ranking: those that rank.
-    metrics: those of the task, by name.
+    scores: of all columns of its boards.
+    ranking: the scores that rank boards.
+    metrics: of the task, by name.
     """
 
     task: AnyTask
@@ -91,12 +91,12 @@ def compute_run_statistics(
 
 
 def _alike(run: DueRun) -> tuple[int, str]:
-    """Group runs by team and gold, within which they are compared."""
+    """Return the key of runs that are compared with each other: team and gold."""
     return run.team_id, run.gold
 
 
 def _runs_of_task(session: Session, phase_task_id: int) -> RunsOfTask | None:
-    """Return the settings; None without per-item outcomes, or with a Ladder, which shows only records."""
+    """Return the settings; None without per-item outcomes, or with a Ladder, which reveals only records."""
     phase_task = session.get_one(PhaseTask, phase_task_id)
     phase = session.get_one(Phase, phase_task.phase_id)
     boards = session.scalars(
@@ -123,7 +123,7 @@ def _run_key(wanted: RunsOfTask, gold: str) -> str:
 def _of_team(
     samples: Samples, wanted: RunsOfTask, due: Sequence[DueRun], known: dict[int, StatisticsOfRun], resamples: int
 ) -> dict[int, StatisticsOfRun]:
-    """Compute the statistics of runs of one team that were scored against the same gold."""
+    """Return the statistics of a team's runs that were scored with the same gold, by run."""
     kept = {one.run_id: _still_true(known.get(one.run_id), one) for one in due}
     missing = [(other, one.run_id) for one in due for other in one.before if other not in kept[one.run_id].before]
     found = {
@@ -159,7 +159,7 @@ class ComputedStatistics:
 
     documents: by board.
     of_runs: by run.
-    is_all: True if no single run is left to compute.
+    is_all: True if all single runs are computed.
     """
 
     documents: dict[int, Any]
@@ -169,7 +169,7 @@ class ComputedStatistics:
 
 
 def compute_statistics(phase_task_id: int, run: Run[ComputedStatistics | Failed] = here) -> None:
-    """Compute missing statistics unless another worker is at it. Safe to repeat."""
+    """Compute missing statistics unless another worker computes them. Safe to repeat."""
     with bound(phase_task_id=phase_task_id):
         compute(get_engine(get_settings().database_address), phase_task_id, run=run)
 
@@ -177,9 +177,9 @@ def compute_statistics(phase_task_id: int, run: Run[ComputedStatistics | Failed]
 def compute(
     engine: Engine, phase_task_id: int, resamples: int = RESAMPLES, run: Run[ComputedStatistics | Failed] = here
 ) -> bool:
-    """Return True if anything new was computed and stored.
+    """Compute and store missing statistics; return True if any are new.
 
-    run: where the long part of the work runs.
+    run: executes the long part of the work, such as in another process.
     """
     with writing(engine) as session:
         now = datetime.now(UTC)
@@ -203,7 +203,7 @@ def compute(
 
 
 def _find(engine: Engine, phase_task_id: int, resamples: int) -> ComputedStatistics | Failed:
-    """Compute everything; only reads the database."""
+    """Return all missing statistics; only reads the database."""
     try:
         with confined():
             samples = Samples(engine)
@@ -238,11 +238,11 @@ def _kept(engine: Engine, phase_task_id: int) -> AbstractContextManager[None]:
 class _BoardOfRuns:
     """The inputs of a board's statistics.
 
-    runs: those of all live rows.
+    runs: of all live rows.
     compared: the runs to compare in pairs.
-    scores: those of the columns, the ranking one first.
+    scores: of the columns, the ranking one first.
     known: earlier results.
-    half: the part of the items, where they are divided.
+    half: the part of divided items.
     """
 
     board_id: int
@@ -261,7 +261,7 @@ class _BoardOfRuns:
 
 
 def _documents(engine: Engine, phase_task_id: int, samples: Samples, resamples: int) -> dict[int, Any]:
-    """Return the documents to store, by board; boards without live rows have none."""
+    """Return the documents to store, by board, except for boards without live rows."""
     with reading(engine) as session:
         boards = _boards(session, phase_task_id)
     found: dict[int, Any] = {}
@@ -273,7 +273,7 @@ def _documents(engine: Engine, phase_task_id: int, samples: Samples, resamples: 
 
 
 def _boards(session: Session, phase_task_id: int) -> list[_BoardOfRuns]:
-    """Return the boards of the task in this phase; none if the task type has no per-item outcomes."""
+    """Return the boards of the task in this phase; empty if the task type has no per-item outcomes."""
     phase_task = session.get_one(PhaseTask, phase_task_id)
     phase, gold = session.get_one(Phase, phase_task.phase_id), gold_identity(session, phase_task)
     of_task = select(Board).where(Board.task_id == phase_task.task_id).options(joinedload(Board.task))
@@ -302,7 +302,7 @@ def _board(board: Board, task: AnyTask, gold: str, whole: UnfilteredBoard, kept:
 
 
 def _is_compared(row: LeaderboardRow, rank_by: int) -> bool:
-    """True unless the row is hidden, disqualified, scored against other gold, or without a ranking score."""
+    """Return True unless the row is hidden, disqualified, scored with other gold, or without a ranking score."""
     return row.status in (None, RowStatus.UNRANKED) and not row.is_outdated and row.cells[rank_by].value is not None
 
 

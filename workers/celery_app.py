@@ -39,7 +39,7 @@ class QoS(redis.QoS):
 
 
 def free_places_of_lost_messages() -> None:
-    """Install `QoS` for every Redis or Valkey connection of this process."""
+    """Use `QoS` for every Redis or Valkey connection of this process."""
     redis.Channel.QoS = QoS
 
 
@@ -54,7 +54,7 @@ LAST_RESORT_SECONDS = 60 + max(
 
 
 class CarefulTask(Task):  # type: ignore[misc]  # Celery has no types
-    """A task that does nothing if the tables are of another revision; the sweep sends its message to another worker."""
+    """A task that does nothing if the tables have another revision; the sweep then notifies another worker."""
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         if tables_fit(get_engine(get_settings().database_address)):
@@ -84,13 +84,13 @@ app.conf.update(
 
 @setup_logging.connect
 def log_celery(**_: Any) -> None:
-    """Replace Celery's logging. Messages received and done are not logged, since every task logs its own result."""
+    """Replace Celery's logging. It logs no messages received and done, because every task logs its result."""
     log_libraries(info=("celery",), warning=("celery.worker.strategy", "celery.app.trace"))
 
 
 @worker_init.connect
 def prepare_to_fork(**_: Any) -> None:
-    """Load what all children need once, in the worker's main process, so that they share the memory."""
+    """Load the modules that all children need once, in the worker's main process, so that they share the memory."""
     engine = get_engine(get_settings().database_address)
     prepare_for_runs(engine)
     engine.dispose()  # no connection is shared across a fork
@@ -115,7 +115,7 @@ def prepare_for_runs(engine: Engine) -> None:
 
 
 def load_declared_task_types(engine: Engine) -> None:
-    """Load numpy and the task types that competitions on this server use; others cost no memory."""
+    """Load numpy and the task types that competitions on this server use; others would waste memory."""
     import_module("numpy")  # not every task type imports it at once; PARSEME's reader is faster when it is loaded
     with reading(engine) as session:
         names = session.scalars(select(CompetitionTask.task_type).distinct()).all()

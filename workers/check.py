@@ -1,4 +1,4 @@
-"""check_file(validation_id): reads a file as a submission would be read, without scoring it."""
+"""check_file(validation_id): reads a file like a submission, without scoring it."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _check(engine: Engine, claim: CheckClaim, settings: Settings) -> Ending:
 
 
 def _read(engine: Engine, claim: CheckClaim, settings: Settings) -> tuple[Problem, ...] | InvalidPrediction:
-    """Read the file within the limits of a check."""
+    """Read the file within the limits of a check; return its warnings or its problems."""
     late = partial(_record_overrun, engine, claim)
     with renewing_lease(engine, claim, settings.lease_seconds), in_time(settings.check_limit_seconds, late):
         fetch(claim)
@@ -76,7 +76,7 @@ def _read(engine: Engine, claim: CheckClaim, settings: Settings) -> tuple[Proble
 
 
 def warnings_of(claim: CheckClaim) -> tuple[Problem, ...]:
-    """Return the warnings for a file that can be scored. Raises what reading raises, mainly InvalidPrediction."""
+    """Return the warnings for a file that can be scored. Raises the errors of reading, mainly InvalidPrediction."""
     task = get_task(claim.task_type)
     options = read_options(task, claim.options)
     if task.run is not None:
@@ -90,7 +90,7 @@ def warnings_of(claim: CheckClaim) -> tuple[Problem, ...]:
 
 
 def _for_program(task: AnyTask, options: Options, claim: CheckClaim) -> tuple[Problem, ...]:
-    """Check a file for an organisers' own program: by what is declared, without the program, and without gold."""
+    """Check a file for an organisers' program against the declaration only, without the program and without gold."""
     with named_upload(_file(claim), claim.filename) as path:
         prediction = task.read_prediction(path, task.read_items(path, options), options)
     warnings: tuple[Problem, ...] = prediction.warnings

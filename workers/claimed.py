@@ -1,6 +1,6 @@
-"""Claimed work, a run or a check: done, recorded once, and every error caught; nothing of it stays in the process.
+"""Claimed work, a run or a check: it is done, recorded once, every error is caught, and nothing stays in memory.
 
-An exception keeps the frames that it passed, and these all that the work had read. So only its kind is kept.
+An exception references the frames that it passed, and these everything that was read. So only its kind is stored.
 """
 
 from __future__ import annotations
@@ -51,19 +51,19 @@ def host_name() -> str:
 
 
 def worker_name() -> str:
-    """Return host and process id, for organisers who investigate a slow run."""
+    """Return host name and process id, for organisers who investigate a slow run."""
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
 @dataclass(frozen=True, slots=True)
 class Job(Generic[Outcome]):
-    """A claim to carry out, and how. Each function that records returns whether the claim was still valid.
+    """A claim with the functions that process it. Functions that record return whether the claim was still valid.
 
-    - kind, failed: of its events in the log; names: of the claim there.
-    - done: what this process had done before, in the reason for another attempt.
-    - work: all of it, within its limits.
-    - record: its outcome. put_back: for a worker that lacks nothing. overrun: a limit that it exceeded. fail: after an
-      error, with the number of attempts that there are.
+    - kind, failed: names of its events in the log; names: log fields of the claim.
+    - done: what this process had done before, for the reason of another attempt.
+    - work: does all of it, within its limits.
+    - record: stores its outcome. put_back: leaves it to a worker with what this one lacks. overrun: records an exceeded
+      limit. fail: records an error, with the number of attempts allowed.
     """
 
     kind: str
@@ -79,7 +79,7 @@ class Job(Generic[Outcome]):
 
 
 def carry_out(job: Job[Outcome]) -> Ending:
-    """Do the work and record what came of it; log and record every error."""
+    """Do the work and record its outcome; log and record every error. Return how it ended."""
     settings = get_settings()
     is_fresh, ending, recorded = is_fresh_process(), Ending.DONE, False
     try:
@@ -104,13 +104,13 @@ def carry_out(job: Job[Outcome]) -> Ending:
 
 
 def _worked(job: Job[Outcome], lease_seconds: float) -> tuple[str, bool]:
-    """Work, and record the outcome; return its kind, and whether it was recorded."""
+    """Do the work and record its outcome; return the kind of the outcome, and whether it was recorded."""
     outcome = job.work()
     return type(outcome).__name__, retry_while_db_down(partial(job.record, outcome), lease_seconds)
 
 
 def _record_out_of_memory(job: Job[Outcome], is_fresh: bool) -> bool:
-    """Record that memory ran out. Final only in a fresh process or a retry: others may still hold other tasks' gold."""
+    """Record that memory ran out. Final only in a fresh process or a retry: others may still hold other gold."""
     if is_fresh or job.attempt > 1:
         return job.overrun(memory_bound())
     reason = f"out of memory in a process that had {job.done} before ({memory_bound().words}); a fresh one tries again"

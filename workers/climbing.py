@@ -1,4 +1,4 @@
-"""Detection of hill climbing in the sweep: counts the lines that each scored submission changed, and sends alerts."""
+"""Detects hill climbing in the sweep: counts the lines that each scored submission changed, and sends alerts."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ MOST_BYTES = 16 * 1024 * 1024
 class ChangedLines:
     """The size of a change.
 
-    changed: lines that only the new file has, or lines that only the old one has, whichever are more.
-    of: lines of the new file.
+    changed: number of lines that are only in the new file, or only in the old one, whichever is larger.
+    of: number of lines in the new file.
     """
 
     changed: int
@@ -37,7 +37,7 @@ class ChangedLines:
 
 
 def changed_lines(new: Path, old: Path) -> ChangedLines | None:
-    """Count the lines changed from `old` to `new`; None if a file is binary, too large, or gone."""
+    """Return the number of lines changed from `old` to `new`; None if a file is binary, too large, or deleted."""
     here, before = _lines(new), _lines(old)
     if here is None or before is None:
         return None
@@ -58,7 +58,7 @@ def _lines(path: Path) -> Counter[bytes] | None:
 
 
 def watch_climbing(engine: Engine, now: datetime) -> int:
-    """Measure new submissions and alert organisers; return the number of alerts."""
+    """Count the changed lines of new submissions and alert organisers; return the number of alerts."""
     with reading(engine) as session:
         waiting = unmeasured(session, now)
     try:

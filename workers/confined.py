@@ -1,7 +1,7 @@
 """Confinement of a run: limited memory, time and files, and no network, while a participant's file is read and scored.
 
 The limits are those of the operating system (rlimits of the worker's child), set before a run and lifted after it. An
-audit hook refuses name look-ups and connections to the scoring thread; the run's heartbeat has a thread of its own and
+audit hook refuses name look-ups and connections to the scoring thread; the run's heartbeat runs in another thread and
 still reaches the database. Native code could bypass the hook, so docker-compose.yml gives workers a network without
 external access.
 """
@@ -44,7 +44,7 @@ class RunLimits(BaseSettings):
 
 
 class NetworkRefused(PermissionError):
-    """Scoring tried to use the network, which nothing that scores needs."""
+    """Scoring tried to use the network, which no scorer needs."""
 
 
 _confined = threading.local()
@@ -57,11 +57,11 @@ _own_bounds: dict[int, tuple[int, int]] = {}
 
 @contextmanager
 def confined(limits: RunLimits | None = None) -> Iterator[None]:
-    """Limit the resources of the block and refuse it the network.
+    """Limit the resources of the block and refuse it network access.
 
-    Workers run one block at a time in a process. With several threads, the latest limits hold until the last block
-    ends. Too much memory raises MemoryError; processor time far above the limit ends the process, and its lease then
-    expires.
+    Workers run one block at a time in a process. With several threads, the latest limits apply until the last block
+    ends. Too much memory raises MemoryError; if the processor time is far above the limit, the process ends, and its
+    lease expires.
     """
     _set_bounds(_bounds(limits or settings_of(RunLimits)))
     _confined.now = True
@@ -73,7 +73,7 @@ def confined(limits: RunLimits | None = None) -> Iterator[None]:
 
 
 def _bounds(limits: RunLimits) -> dict[int, int]:
-    """Return soft limits by resource; processor time counts from the process start, so the time used is added."""
+    """Return soft limits by resource; processor time counts from the process start, so its use so far is added."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     wanted = {
         # Limits private writable memory, not address space: reserved and shared mappings (CUDA, models) are not
@@ -129,6 +129,9 @@ def _refuse_network(
     refused: frozenset[str] = _REFUSED,
     confined_now: threading.local = _confined,
 ) -> None:
-    """Refuse network events. All names are arguments: the hook still runs at exit, when module globals are gone."""
+    """Raise NetworkRefused for network events of a scoring thread.
+
+    All names are arguments because the hook still runs at exit, when module globals are gone.
+    """
     if event in refused and getattr(confined_now, "now", False):
         raise NetworkRefused(f"scoring may not use the network ({event})")

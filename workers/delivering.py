@@ -1,4 +1,4 @@
-"""Delivery of webhooks beside the sweep: in a thread of its own, since receivers may take their time."""
+"""Delivers webhooks next to the sweep, in a separate thread because receivers may respond slowly."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def delivering(engine: Engine, settings: Settings) -> Iterator[None]:
 
 
 def _end(engine: Engine, settings: Settings) -> None:
-    """Disable the webhooks of people who are blocked by now."""
+    """Disable the webhooks of people who have been blocked."""
     with reading(engine) as session:
         found = webhooks_of_blocked(session)
     for webhook_id in found:
@@ -46,7 +46,7 @@ def _end(engine: Engine, settings: Settings) -> None:
 
 
 def _send(engine: Engine, settings: Settings, stop: threading.Event) -> None:
-    """Send all that is due; each round of the sender takes one for each webhook."""
+    """Send everything that is due; each round sends one delivery per webhook."""
     while not stop.is_set():
         with reading(engine) as session:
             if not is_any_due(session, _now()):

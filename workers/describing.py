@@ -1,7 +1,8 @@
-"""Columns of sealed gold, reported to organisers whose browser has no script to read them: names, counts, few values.
+"""Reports the columns of sealed gold to organisers whose browser runs no script that reads them: names, counts, few
+values.
 
-Only gold whose binding allows it is described: the binding is fixed when the file is sealed, by the uploader, so that
-nobody who writes to the database can have any other gold counted.
+Only gold whose binding allows it is described: the uploader's choice is fixed when the file is sealed, so that write
+access to the database does not suffice to have other gold described.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from workers.gold import open_sealed_gold, private_folder, sealed_path
 def described(sealed: SealedGold) -> str | None:
     """Return the columns of a version as JSON; None if its binding does not allow it, or it is not a table.
 
-    Raises as opening gold does.
+    Raises the errors of opening gold.
     """
     path = sealed_path(sealed)
     with path.open("rb") as file:

@@ -1,7 +1,7 @@
-"""Device and settings with which this worker encodes texts: CUDA, MPS or CPU, folders, share of the processors.
+"""The device and settings with which this worker encodes texts: CUDA, MPS or CPU, folders, share of the processors.
 
-Encoding uses float32 unless the options of a task set less, which is then part of the signature; the device is not.
-torch is imported only to choose a device, not to report what is installed.
+Encoding uses float32 unless a task's options choose a lower precision, which is then part of the signature; the device
+is not. torch is imported only to choose a device, not to report what is installed.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class NoSuchDevice(ScoringError):
 
 
 def has_torch() -> bool:
-    """True if all packages for BERTScore are installed; imports none of them."""
+    """Return True if all packages for BERTScore are installed, without importing them."""
     return all(importlib.util.find_spec(package) is not None for package in NEEDED)
 
 
@@ -66,7 +66,7 @@ def refuse_encoding() -> None:
 
 
 def can_encode() -> bool:
-    """True if this worker may take runs of tasks that need torch."""
+    """Return True if this worker may claim runs of tasks that need torch."""
     return has_torch() and not _refused
 
 
@@ -117,9 +117,9 @@ def models_folder() -> Path:
 
 
 def vectors_folder() -> Path | None:
-    """Return the folder that caches vectors of gold between processes; None: in memory only.
+    """Return the folder that caches vectors of gold between processes; None: cached only in memory.
 
-    Vectors reveal much of their texts, so they go into the data folder only if the gold is there, too.
+    Vectors reveal much of their texts, so they are stored in the data folder only if the gold is there, too.
     """
     declared, data = settings_of(EncodingSettings).vectors_dir, get_settings().data_dir
     if declared is not None:
@@ -128,12 +128,12 @@ def vectors_folder() -> Path | None:
 
 
 def go_offline() -> None:
-    """Forbid downloads to this process and all that it starts; libraries read these variables on import."""
+    """Forbid downloads to this process and its children; libraries read these variables on import."""
     os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", HF_HUB_DISABLE_TELEMETRY="1")
 
 
 def versions() -> dict[str, str]:
-    """Return the installed versions of all packages that affect scores, without those missing or incomplete."""
+    """Return the installed versions of all packages that affect scores, without missing or incomplete ones."""
     found = {}
     for package in _TOLD:
         with suppress(metadata.PackageNotFoundError):

@@ -1,8 +1,8 @@
 """Problems of a gold version with their values, sealed to the browser that uploaded it.
 
-The public key is in the file's binding, fixed when it was sealed: a key from the database would be one that somebody
-who writes there has chosen. No process of ours has the private half: the web process stores and shows what it cannot
-open. Logs have nothing of it.
+The public key is in the file's binding, fixed when it was sealed; a key from the database could have been replaced by
+somebody with write access. No process of the server has the private key: the web process stores and shows what it
+cannot open. Logs contain none of this.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ EXPLAINED = 20
 
 
 def sealed_explanation(problems: Sequence[Problem], omitted: int, reader: str) -> str | None:
-    """Return public key, nonce and box as base64; None for a key that no box can be made for.
+    """Return public key, nonce and box as base64; None for an invalid key.
 
-    reader: 64 hexadecimal digits. The box holds `problems` (sentences with line, column, allowed values and the value)
-    and `omitted`, their number beyond these.
+    reader: the key, 64 hexadecimal digits. The box holds `problems` (sentences with line, column, allowed values and
+    the value) and `omitted`, the number of further problems.
     """
     more = omitted + max(0, len(problems) - EXPLAINED)
     document = {"problems": [str(problem) for problem in problems[:EXPLAINED]], "omitted": more}

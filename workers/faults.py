@@ -1,7 +1,7 @@
 """Safe descriptions of errors raised while gold was open: kind and place for organisers, traceback for the log.
 
-The message of such an error may quote gold, and organisers' pages and logs are read and collected outside the workers.
-`evergold gold check`, on the worker, shows the full messages.
+The message of such an error may quote gold, while pages and logs are read and collected outside the workers. `evergold
+gold check`, on the worker, shows the full messages.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _SAY_NO_GOLD = (
 
 
 def named(error: Exception) -> str:
-    """Return the kind of the error and where it was raised."""
+    """Return the kind of the error and where it was raised, as a sentence for organisers."""
     frames = traceback.extract_tb(error.__traceback__)
     where = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
     return f"{type(error).__name__}{where}; the worker's log has the details"
 
 
 def without_gold(problem: Problem) -> Problem:
-    """Return the problem with code, file and line only: its message may quote a label."""
+    """Return the problem with only code, file and line, because its message may quote a label."""
     return Problem(problem.code, problem.code.replace("-", " "), problem.file and shorten(problem.file), problem.line)
 
 
@@ -53,7 +53,7 @@ def logged(error: Exception) -> dict[str, Any]:
 
 
 def _way(error: BaseException) -> str:
-    """Format the traceback as Python does, causes first, without any message."""
+    """Return the traceback as Python formats it, causes first, but without any messages."""
     before = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     way = "".join(traceback.format_tb(error.__traceback__))
     return f"{_way(before) if before else ''}{way}{type(error).__name__}\n"

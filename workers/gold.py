@@ -51,7 +51,7 @@ T = TypeVar("T")
 def laid_out(path: Path, read: Callable[[Path], T]) -> T:
     """Return the result of `read` on the gold in this file, unpacked next to it if it is an archive.
 
-    If an archive contains a single folder, that folder may be the gold, too.
+    If an archive contains a single folder, that folder may be the gold.
     """
     folder = path.with_name("unpacked")
     if not _unpack(path, folder):
@@ -70,7 +70,9 @@ def laid_out(path: Path, read: Callable[[Path], T]) -> T:
 
 
 def _unpack(path: Path, folder: Path) -> bool:
-    """Unpack an archive; False if the gold is a single file, as are a zip with one member and an .npz."""
+    """Unpack an archive and return True; return False if the gold is a single file, including a zip with one member and
+    an .npz.
+    """
     with path.open("rb") as file:
         head = file.read(ARCHIVE_HEAD_BYTES)
     if is_tar(head):
@@ -86,7 +88,7 @@ def _unpack(path: Path, folder: Path) -> bool:
 
 
 def is_tar(head: bytes) -> bool:
-    """Return whether a file with this start, of at least `ARCHIVE_HEAD_BYTES`, is a tar."""
+    """Return whether a file is a tar. head: its first bytes, at least `ARCHIVE_HEAD_BYTES`."""
     return head.startswith(_TAR_MAGIC, _TAR_MAGIC_AT)
 
 
@@ -118,7 +120,7 @@ _TIMES = 3
 
 @contextmanager
 def private_folder(content_bytes: int) -> Iterator[Path]:
-    """Yield an empty folder, mode 0700, with room for this much content and what is unpacked from it."""
+    """Yield an empty folder, mode 0700, with enough space for this content and everything unpacked from it."""
     place = _place(content_bytes * _TIMES)
     clear_unlocked(place, _PREFIX)
     with locked_folder(place, _PREFIX) as folder:
@@ -137,7 +139,7 @@ KEPT = 16
 
 
 class GoldRequest(Protocol):
-    """The gold and items of a claim, on a run or on a file to validate."""
+    """The gold and items that a claim refers to, of a run or of a file to validate."""
 
     @property
     def gold(self) -> str: ...
@@ -150,7 +152,7 @@ class GoldRequest(Protocol):
 
 
 class GoldSettings(BaseSettings):
-    """The location of gold; read by workers only."""
+    """The location of gold; these settings are read only by workers."""
 
     model_config = SettingsConfigDict(env_prefix="EVERGOLD_", env_ignore_empty=True)
 
@@ -170,8 +172,8 @@ def gold_folder() -> Path:
 class OpenGold:
     """Parsed gold.
 
-    is_public: True if anybody may see it, as declared when it was sealed, or by this worker's own list.
-    binding: the place that its file declares; None for plain gold, and for gold sealed before there were bindings.
+    is_public: True if anybody may see it, as declared when it was sealed, or in this worker's list.
+    binding: the place that its file declares; None for plain gold, and for gold sealed before bindings existed.
     """
 
     content: Any
@@ -191,7 +193,7 @@ def gold_of(task: AnyTask, options: Options, claim: GoldRequest) -> OpenGold:
 
 
 def read_sealed_gold(task: AnyTask, options: Options, sealed: SealedGold) -> OpenGold:
-    """Return this version after checking its commitment and that it was sealed for this place."""
+    """Return the gold of this version, after checking its commitment and that it was sealed for this place."""
     key = ("gold", task.name, _key(options), sealed.sha256, sealed.commitment)
     content, binding = _cached(key, lambda: _open_and_read(task, options, sealed))
     _check_place(binding, sealed)
@@ -199,7 +201,7 @@ def read_sealed_gold(task: AnyTask, options: Options, sealed: SealedGold) -> Ope
 
 
 def open_sealed_gold(sealed: SealedGold, into: Takes) -> Opened:
-    """Write the content of this version and return its other fields. Raises as `gold_of` does."""
+    """Write the content of this version and return its other fields. Raises the errors of `gold_of`."""
     path = sealed_path(sealed)
     opened = open_into(path, SealedKind.GOLD, sealed.keys, read_keys(key_file()), into)
     if opened.commitment != sealed.commitment:
@@ -209,7 +211,7 @@ def open_sealed_gold(sealed: SealedGold, into: Takes) -> Opened:
 
 
 def sealed_path(sealed: SealedGold) -> Path:
-    """Return the file of this version. Raises GoldNotFound."""
+    """Return the path of this version's file. Raises GoldNotFound."""
     storage = sealed_storage_of(get_settings())
     try:
         return local_file(storage, sealed.sha256)
@@ -220,7 +222,7 @@ def sealed_path(sealed: SealedGold) -> Path:
 def _check_place(binding: Binding | None, sealed: SealedGold) -> None:
     """Raise SealBroken if gold was sealed for another place, or GoldRefused for another program.
 
-    Gold without a binding fits any place and is hidden; a program never opens it.
+    Gold without a binding is valid for any place, counts as hidden, and is never opened for a program.
     """
     if sealed.place.program and (binding is None or not binding.has_program_of(sealed.place)):
         why = "it was sealed for another program, or for another environment"
@@ -230,7 +232,7 @@ def _check_place(binding: Binding | None, sealed: SealedGold) -> None:
 
 
 def read_gold(task: AnyTask, options: Options, name: str) -> Any:
-    """Return the parsed plain gold of this name. Raises GoldNotFound, InvalidGold."""
+    """Return the parsed plain gold with this name. Raises GoldNotFound, InvalidGold."""
     path = _gold_path(name)
     return _cached(("gold", task.name, _key(options), _sha256(path)), lambda: task.read_gold(path, options))
 
@@ -244,7 +246,7 @@ def read_items(task: AnyTask, options: Options, claim: GoldRequest, gold: Any) -
 
 
 def items_in_storage(task: AnyTask, options: Options, sha256: str) -> Any:
-    """Return the blind items of this file. Raises InvalidItems."""
+    """Return the blind items in this stored file. Raises InvalidItems."""
     storage = storage_of(get_settings())
     try:
         return _cached(
@@ -256,7 +258,7 @@ def items_in_storage(task: AnyTask, options: Options, sha256: str) -> Any:
 
 
 def _open_and_read(task: AnyTask, options: Options, sealed: SealedGold) -> tuple[Any, Binding | None]:
-    """Parse sealed gold; the clear text exists only while the task type reads it."""
+    """Return parsed sealed gold with its binding; the clear text exists only while the task type reads it."""
     with private_folder(sealed_path(sealed).stat().st_size) as folder:
         with (folder / "sealed-gold").open("wb") as clear:
             opened = open_sealed_gold(sealed, clear)
@@ -274,7 +276,7 @@ def _gold_path(name: str) -> Path:
 
 
 def _sha256(path: Path) -> str:
-    """Hash a file, or all files of a folder with their names; again only after one of them was modified."""
+    """Return the hash of a file, or of all files of a folder with their names; cached until one of them is modified."""
     files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
     stamp = tuple((str(file), file.stat().st_mtime_ns, file.stat().st_size) for file in files)
     if stamp not in _digests:

@@ -1,6 +1,8 @@
-"""`evergold gold keygen`, `rotate`, `check`, `reveal`: commands that need private keys, in a process of the workers.
+"""`evergold gold keygen`, `rotate`, `check`, `reveal`: commands that need private keys, run in a process of the
+workers.
 
-Started by the command line as `python -m workers.gold_commands …`; that one never learns where keys are."""
+The command line starts it as `python -m workers.gold_commands …`, so that it never knows where the keys are.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,7 @@ class Checked:
 
 
 def check_gold(session: Session, path: Path) -> list[Checked]:
-    """Check the key file, the key of every sealed file, and the gold of every phase's tasks, read as for scoring."""
+    """Check the key file, the key of every sealed file, and the gold of all phases' tasks; return the results."""
     try:
         keys = read_keys(path)
     except KeyFileBroken as error:
@@ -89,7 +91,7 @@ def _check_keys(session: Session, path: Path, keys: Keys) -> list[Checked]:
 
 
 def _check_sealed(session: Session, keys: Keys) -> list[Checked]:
-    """Check that every sealed file exists and that its key opens; contents are read only where a phase needs them."""
+    """Check that every sealed file exists and that its key can be opened; contents are read only for gold in use."""
     total, faults = 0, []
     for file in _sealed_files(session):
         total += 1
@@ -107,7 +109,7 @@ def _check_sealed(session: Session, keys: Keys) -> list[Checked]:
 
 
 def _sealed_files(session: Session) -> Iterator[SealedFile]:
-    """Yield all sealed files with their keys, in batches: without a transaction, PostgreSQL keeps no cursor open."""
+    """Yield all sealed files with their keys, in batches: outside a transaction, PostgreSQL keeps no cursor open."""
     last = 0
     query = select(SealedFile).options(selectinload(SealedFile.keys)).order_by(SealedFile.id).limit(500)
     while files := session.scalars(query.where(SealedFile.id > last)).all():
@@ -132,7 +134,7 @@ def _check_phase_task(session: Session, phase_task: PhaseTask) -> list[Checked]:
 
 
 def _check(phase_task: PhaseTask, what: str, opening: Callable[[AnyTask, Options], OpenGold]) -> Checked:
-    """Read gold as for scoring, compare it with the blind items, and report problems in full."""
+    """Read gold as for scoring, compare it with the blind items, and return the result with all problems in full."""
     try:
         task = get_task(phase_task.task.task_type)
         options = read_options(task, phase_task.options_of(phase_task.task))
@@ -154,7 +156,7 @@ def _open_plain(name: str, task: AnyTask, options: Options) -> OpenGold:
 
 
 def _remarks(phase_task: PhaseTask, opened: OpenGold) -> str:
-    """Format remarks on gold that passed."""
+    """Return remarks on gold that passed the check, in brackets; "" if there are none."""
     remarks = []
     if opened.is_sealed and opened.binding is None:
         remarks.append("sealed by an older Evergold for no certain place, always hidden; upload it again to bind it")
@@ -164,7 +166,7 @@ def _remarks(phase_task: PhaseTask, opened: OpenGold) -> str:
 
 
 class GoldChanged(EvergoldError):
-    """Somebody else resealed the version at the same time."""
+    """The version was resealed concurrently by somebody else."""
 
     status = 409
     code = "gold_changed"
@@ -172,14 +174,14 @@ class GoldChanged(EvergoldError):
 
 @dataclass(frozen=True, slots=True)
 class Revealed:
-    """A version and its salt."""
+    """A gold version and its salt."""
 
     version: GoldVersion
     salt: bytes
 
 
 def reveal(engine: Engine, place: str, number: int | None, write: Path | None, now: datetime) -> Revealed:
-    """Return the salt that verifies a version's commitment; with `write`, also write the content to a new file."""
+    """Return the salt that verifies a version's commitment. write: a new file for the content."""
     version, sealed = _find(engine, place, number)
     with open(os.devnull, "wb") if write is None else open(write, "xb", opener=_private) as content:
         salt = open_sealed_gold(sealed, content).salt
@@ -220,7 +222,7 @@ def make_public(engine: Engine, place: str, number: int | None, now: datetime) -
 
 
 def _show_all_scores(engine: Engine, version: GoldVersion) -> None:
-    """Renew the boards, which now compare by all digits: public gold does not require coarse scores."""
+    """Bump the boards' versions and renew them with all decimals, because scores of public gold need no rounding."""
     with writing(engine) as session:
         boards_changed(session, [version.phase_task_id])
         session.get_one(GoldVersion, version.id).is_public = True
@@ -266,9 +268,9 @@ BATCH = 500
 class Rotated:
     """The result of a rotation.
 
-    newest: the only key in use now.
-    files: the number of files resealed.
-    retired: the keys retired now.
+    newest: the only key still in use.
+    files: number of files resealed.
+    retired: keys that were retired.
     """
 
     newest: str
@@ -279,7 +281,7 @@ class Rotated:
 def rotate(session: Session, path: Path, now: datetime) -> Rotated:
     """Seal the key of every file to the newest key of this key file only. The caller commits, then calls `tidy`.
 
-    Raises NoKeyForIt, without any change, if no key in use is here, or a file opens with none of the keys here.
+    Raises NoKeyForIt, without any change, if this file has no key in use, or none that opens some file.
     """
     keys = read_keys(path)
     announce(session, keys, now)
@@ -301,7 +303,7 @@ def rotate(session: Session, path: Path, now: datetime) -> Rotated:
 def tidy(path: Path, newest: str) -> Path | None:
     """Leave only the newest key in the file and move the others to a file next to it; return its path.
 
-    They are still needed for backups made before, but for nothing on this server.
+    The others are needed only for backups made before.
     """
     keys = read_keys(path)
     if set(keys) == {newest}:
@@ -313,7 +315,7 @@ def tidy(path: Path, newest: str) -> Path | None:
 
 
 def _newest(in_use: list[WorkerKey], keys: Keys) -> WorkerKey:
-    """Return the last key of the file that is in use."""
+    """Return the last key in the file that is in use."""
     by_id = {key.key_id: key for key in in_use}
     ours = [by_id[key_id] for key_id in keys if key_id in by_id]
     if not ours:
@@ -392,7 +394,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def keygen(engine: Engine) -> int:
-    """Generate a key, which is used at once in addition to those in use."""
+    """Generate a key, which is used from now on in addition to those in use."""
     before = read_keys(key_file())
     key_id = add_key(engine, key_file(), _now())
     with writing(engine) as session:
@@ -406,7 +408,7 @@ def keygen(engine: Engine) -> int:
 
 
 def rotate_keys(engine: Engine) -> int:
-    """Seal everything to the newest key only."""
+    """Seal everything to the newest key only, and report the result."""
     path = key_file()
     with writing(engine) as session:
         done = rotate(session, path, _now())
@@ -436,7 +438,7 @@ def check(engine: Engine) -> int:
 
 
 def check_new(engine: Engine, version_ids: Sequence[int]) -> int:
-    """Check versions uploaded on this machine, if the key is here; results go to the database."""
+    """Check versions uploaded on this machine, if the key is here; results are stored in the database."""
     if read_keys(key_file()):
         for version_id in version_ids:
             check_version(engine, version_id)
@@ -444,9 +446,9 @@ def check_new(engine: Engine, version_ids: Sequence[int]) -> int:
 
 
 def reveal_gold(engine: Engine, place: str, number: int | None, write: Path | None, *, public: bool) -> int:
-    """Print all that is needed to verify a commitment.
+    """Print everything needed to verify a commitment.
 
-    public: make the version public first, so that items of runs scored against it from now on may be shown.
+    public: make the version public first, so that items of runs scored with it from now on may be shown.
     """
     if public:
         make_public(engine, place, number, _now())

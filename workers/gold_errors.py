@@ -1,4 +1,4 @@
-"""Errors on the way to gold, separate for modules that report errors but must not be able to open gold."""
+"""Errors of opening gold, in a separate module for code that reports errors but must not be able to open gold."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ class GoldNotFound(Exception):
 
 
 class SealBroken(Exception):
-    """The file is not what was sealed: truncated, modified, replaced, or of another kind."""
+    """The file differs from what was sealed: truncated, modified, replaced, or of another kind."""
 
 
 class GoldRefused(SealBroken):
-    """Gold is not opened for an organisers' program: it was sealed for another one, or it is not sealed."""
+    """Gold cannot be opened for an organisers' program, because it was sealed for another one or is not sealed."""

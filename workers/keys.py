@@ -1,6 +1,6 @@
-"""The workers' private keys: a file that no other process knows, one key per line, the newest last.
+"""The workers' private keys: a file that only workers can read, one key per line, the newest last.
 
-It opens all gold sealed to its keys and is not part of backups. The public keys are rows of the database.
+The keys open all gold sealed to them; the file is not part of backups. The public keys are rows of the database.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Keys = dict[str, PrivateKey]
 
 
 class KeySettings(BaseSettings):
-    """The location of the private keys; read by workers only."""
+    """The location of the private keys; these settings are read only by workers."""
 
     model_config = SettingsConfigDict(env_prefix="EVERGOLD_", env_ignore_empty=True)
 
@@ -91,9 +91,9 @@ def write_keys(path: Path, keys: Keys) -> None:
 
 
 def add_key(engine: Engine, path: Path, now: datetime) -> str:
-    """Generate a key, write its private half to the file and register its public half, which new seals then use, too.
+    """Generate a key, write its private half to the file and register its public half for new seals; return its id.
 
-    The file is written first: gold sealed to a public key is lost if the private half is.
+    The file is written first: gold sealed to a public key is lost if the private key is.
     """
     keys = read_keys(path)
     key = PrivateKey.generate()
@@ -105,7 +105,7 @@ def add_key(engine: Engine, path: Path, now: datetime) -> str:
 
 
 def ensure_key(engine: Engine, path: Path, now: datetime) -> bool:
-    """Generate the first key on a single-machine server; False if there is one in the file or the database."""
+    """Generate the first key on a single-machine server; return False if the file or the database has one."""
     with writing(engine) as session:
         known = session.scalars(select(WorkerKey.key_id).limit(1)).first()
     if known is not None or read_keys(path):
@@ -115,7 +115,7 @@ def ensure_key(engine: Engine, path: Path, now: datetime) -> bool:
 
 
 def announce(session: Session, keys: Keys, now: datetime) -> None:
-    """Register missing public halves; retired keys stay retired."""
+    """Register missing public keys; retired keys stay retired."""
     known = set(session.scalars(select(WorkerKey.key_id)))
     for key_id, key in keys.items():
         if key_id not in known:
@@ -125,7 +125,7 @@ def announce(session: Session, keys: Keys, now: datetime) -> None:
 
 
 def own_recipients(session: Session, keys: Keys) -> dict[str, bytes]:
-    """Return the public halves of this worker's own keys in use, by id; other keys of the database are never used."""
+    """Return the public keys of this worker that are in use, by id; other keys of the database are never used."""
     in_use = current_keys(session)
     return {key_id: bytes(key.public_key) for key_id, key in keys.items() if key_id in in_use}
 

@@ -1,4 +1,4 @@
-"""Threads beside a run: one renews its lease while it is scored, one writes its progress once a second."""
+"""Threads that run during a scoring run: one renews its lease, one writes its progress once a second."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ClaimLost(Exception):
 class Progress:
     """The progress of a run.
 
-    first: time and item count of the first report, from which the pace is computed.
+    first: time and item count of the first report, from which the speed is computed.
     begun: called at the first report.
     """
 
@@ -46,7 +46,7 @@ class Progress:
     begun: Callable[[], object] = lambda: None
 
     def checked(self) -> None:
-        """Mark the file as valid; scoring starts now."""
+        """Record that the file is valid and scoring starts."""
         self.checked_at = datetime.now(UTC)
 
     def report(self, done: int, total: int) -> None:
@@ -60,7 +60,7 @@ class Progress:
         self.done, self.total = done, total
 
     def seconds_left(self) -> int | None:
-        """Estimate the rest at the pace so far; None while it is unknown."""
+        """Return the estimated remaining seconds at the current speed; None while it is unknown."""
         if self.first is None or self.done is None or self.total is None or self.done <= self.first[1]:
             return None
         elapsed = time.monotonic() - self.first[0]
@@ -69,7 +69,7 @@ class Progress:
 
 @contextmanager
 def reporting_progress(engine: Engine, claim: Claim, begun: Callable[[], object] = lambda: None) -> Iterator[Progress]:
-    """Write the progress that this thread reports inside the block to the database, within a second."""
+    """Write the progress that this thread reports inside the block to the database, at most a second later."""
     progress, stop = Progress(begun=begun), threading.Event()
     thread = threading.Thread(target=_tell, args=(engine, claim, progress, stop), name="progress", daemon=True)
     thread.start()
@@ -120,7 +120,7 @@ T = TypeVar("T")
 
 @contextmanager
 def renewing_lease(engine: Engine, claim: Claim | CheckClaim, lease_seconds: float) -> Iterator[None]:
-    """Renew the lease until the block ends. Losing it does not stop the block, but the result is not recorded."""
+    """Renew the lease until the block ends. If it is lost, the block continues, but its result is not recorded."""
     whose = {"run_id": claim.run_id} if isinstance(claim, Claim) else {"validation_id": str(claim.validation_id)}
     with renewing(engine, partial(_renew, claim=claim, lease_seconds=lease_seconds), lease_seconds, **whose):
         yield
@@ -143,10 +143,11 @@ def renewing(
 
 
 def retry_while_db_down(transaction: Callable[[], T], lease_seconds: float) -> T:
-    """Return the result of the transaction; retry while the database is away, for as long as a lease lasts.
+    """Return the result of the transaction; while the database is down, retry for as long as a lease lasts.
 
-    Hours of scoring must not be lost to a restart of seconds. Repeating a transaction that was committed as the
-    connection broke is harmless: the claim's token is void by then.
+    Hours of scoring must not be lost because of a restart of seconds. Repeating a transaction that was committed when
+    the
+    connection broke is harmless: the claim's token is invalid by then.
     """
     give_up_at = time.monotonic() + lease_seconds
     while True:

@@ -1,7 +1,8 @@
-"""Handling of runs that exceed a limit: out of memory they stop, out of time they are ended, and then the process ends.
+"""Handling of runs that exceed a limit: they are stopped at the memory limit, ended at the time limit, and the process
+exits.
 
-A process whose memory was full may have it too fragmented for the next run, so that starts in a fresh one. A thread
-watches the time and ends the process from within, without any co-operation of a run that hangs.
+A process whose memory was full may have it too fragmented for the next run, which therefore starts in a fresh process.
+A thread watches the time and ends the process from within, without any co-operation of a hanging run.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ _begun = 0
 
 
 class Ending(Enum):
-    """The outcome of a job for its worker: DONE, successful or not; LEFT to others; SPENT: this process ends."""
+    """The way in which a job ended for its worker: DONE, successful or not; LEFT to others; SPENT: this process must
+    exit.
+    """
 
     DONE = "done"
     LEFT = "left"
@@ -41,13 +44,13 @@ class Ending(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """The limit that a run exceeded; words: as in `takes more than 8 GiB of memory`."""
+    """A limit that a run exceeded. words: as in `takes more than 8 GiB of memory`."""
 
     code: str
     words: str
 
     def problem(self, doing: str) -> Problem:
-        """Return the problem for the team. doing: `score` or `check`."""
+        """Return the problem to show to the team. doing: `score` or `check`."""
         return Problem(self.code, f"this file takes more than {self.words} to {doing}, the bound for every file")
 
 
@@ -59,7 +62,9 @@ def is_fresh_process() -> bool:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """True for MemoryError, which Python and numpy raise, and for torch's RuntimeError, recognised by its message."""
+    """Return True for MemoryError, which Python and numpy raise, and for torch's RuntimeError, recognised by its
+    message.
+    """
     return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and "can't allocate memory" in str(error))
 
 
@@ -73,9 +78,9 @@ AROUND_PROGRAMS = 120
 
 
 def scoring_seconds(task: AnyTask | None, options: Mapping[str, Any]) -> tuple[float, float]:
-    """Return the seconds that a run of this task may take: until its first progress report, and in total.
+    """Return the time limits of a run of this task in seconds: until its first progress report, and in total.
 
-    Our own types that need torch report before they encode: until then they have no more time than other types.
+    Built-in types that need torch report before they encode: until then they have the limit of other types.
     """
     settings = get_settings()
     if task is not None and task.seconds_by is not None:
@@ -103,7 +108,7 @@ class Deadline:
 def in_time(seconds: float, end: Callable[[Bound], object]) -> Iterator[Deadline]:
     """End this process if the block exceeds this time, or the processor time of a run.
 
-    end: records the overrun, from another thread. The block is not unwound: the process just ends.
+    end: records the overrun, from another thread. The block is not unwound: the process exits.
     """
     stop, deadline, began = threading.Event(), Deadline(seconds), time.monotonic()
     cpu_seconds = settings_of(RunLimits).cpu_seconds
@@ -126,7 +131,7 @@ def in_time(seconds: float, end: Callable[[Bound], object]) -> Iterator[Deadline
 
 
 def readable_time(seconds: float) -> str:
-    """Format a time as `2 s`, `10 min`, `1 h`, `1 h 30 min`."""
+    """Return a time as `2 s`, `10 min`, `1 h`, `1 h 30 min`."""
     minutes, rest = divmod(round(seconds), 60)
     if rest or not minutes:
         return f"{round(seconds)} s"
@@ -135,7 +140,7 @@ def readable_time(seconds: float) -> str:
 
 
 def _end_process(bound: Bound, end: Callable[[Bound], object]) -> None:
-    """Record the overrun and exit in any case; what cannot be recorded has lost its worker and is left to the sweep."""
+    """Record the overrun and exit in any case; if it cannot be recorded, the sweep treats the run as lost."""
     with suppress(ValueError, OSError):  # the block may also have filled the memory
         hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
         resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))

@@ -1,7 +1,7 @@
 """The smallest differences that a task's gold can detect, for its organisers.
 
-Computed from sealed outcomes of baselines, or from systems simulated with the gold itself, which only a worker opens.
-Only numbers leave this module.
+They are computed from sealed outcomes of baselines, or from systems simulated with the gold itself, which only a worker
+opens. Only numbers leave this module.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class _GoldOfTask:
 
 
 def compute_power(engine: Engine, phase_task_id: int, samples: Samples) -> Power | None:
-    """Compute the power; None if the stored one is current, or this worker cannot open the gold."""
+    """Return the power; None if the stored one is current, or this worker cannot open the gold."""
     with reading(engine) as session:
         wanted = _gold_of_task(session, phase_task_id)
         if wanted is None or is_kept(session, phase_task_id, wanted.key):
@@ -133,14 +133,14 @@ def _baselines(session: Session, phase_task_id: int, task_version: int, gold: st
 
 
 def _opened(wanted: _GoldOfTask) -> Any:
-    """Open the gold; only numbers derived from it leave this module."""
+    """Return the opened gold; only numbers derived from it leave this module."""
     if wanted.sealed is not None:
         return read_sealed_gold(wanted.task, wanted.options, wanted.sealed).content
     return read_gold(wanted.task, wanted.options, wanted.gold)
 
 
 def _made_up(wanted: _GoldOfTask, gold: Any) -> list[Sample]:
-    """Return samples of two simulated systems, of the public part if items are divided.
+    """Return samples of two simulated systems, for the public part if items are divided.
 
     Empty if the task type cannot simulate, or scoring needs an encoder.
     """

@@ -1,7 +1,7 @@
-"""Registration of this worker and its properties in the database, repeated until it ends.
+"""Registers this worker and its properties in the database, repeatedly until it ends.
 
-Done by a thread of the worker's main process, which scores nothing but forks children while the thread lives. A lock
-prevents forks during a write, when a child would inherit a locked database library.
+A thread of the worker's main process does this; the process scores nothing but forks children while the thread lives. A
+lock prevents forks during a write, when a child would inherit a locked database library.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Presence:
     name: str = field(default_factory=lambda: f"{socket.gethostname()}:{os.getpid()}-{secrets.token_hex(2)}")
 
     def checked(self, report: SelfCheckReport) -> None:
-        """Store the result of the self-check."""
+        """Store the result of the self-check in the reported properties."""
         self.self_check, self.report, self.self_checked_at = report.state, report, datetime.now(UTC)
 
     def as_row(self) -> Worker:
@@ -69,10 +69,10 @@ class Presence:
 
 
 def tell(engine: Engine, presence: Presence) -> None:
-    """Register this worker once, and follow what administrators ordered.
+    """Register this worker once, and follow orders of administrators.
 
-    Errors are logged and ignored, above all while the database is away. The next beat tries again; without further
-    beats, a worker that still works would count as gone.
+    Errors are logged and ignored, as while the database is down. The next beat tries again; without further beats, a
+    working worker would count as gone.
     """
     try:
         with _writing, _alone(engine):
@@ -96,7 +96,7 @@ def retire(engine: Engine, presence: Presence) -> None:
 
 @contextmanager
 def beating(engine: Engine, presence: Presence, seconds: float = BEAT_SECONDS) -> Iterator[None]:
-    """Register at once and then regularly, until the block ends."""
+    """Register immediately and then regularly, until the block ends."""
     stop = threading.Event()
     tell(engine, presence)
     thread = threading.Thread(target=_beat, args=(engine, presence, seconds, stop), name="presence", daemon=True)
@@ -110,7 +110,7 @@ def beating(engine: Engine, presence: Presence, seconds: float = BEAT_SECONDS) -
 
 @contextmanager
 def _alone(engine: Engine) -> Iterator[None]:
-    """Close all connections after the block: a child forked later would inherit them."""
+    """Run the block without forks, and close all connections after it: a child forked later would inherit them."""
     try:
         yield
     finally:

@@ -1,7 +1,7 @@
-"""`evergold score program`: an organisers' own program on their own machine, in a sandbox, or, if trusted, without.
+"""`evergold score program`: runs an organisers' program on their own machine, in a sandbox or, if trusted, without one.
 
-Started by the command line as `python -m workers.program_at_home REQUESTS`, a JSON list; writes the list of answers to
-stdout.
+The command line starts it as `python -m workers.program_at_home REQUESTS`, with a JSON list; it writes a list of
+answers to stdout.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ TRUSTED = "none: without a sandbox"
 
 
 class WrongRequest(Exception):
-    """Something in the request does not exist; in words."""
+    """Something in the request does not exist; the message names it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request of the command line. task, phase: empty if there is only one, or none applies."""
+    """A request of the command line. task, phase: "" if there is only one, or none applies."""
 
     competition: str
     prediction: str
@@ -51,7 +51,7 @@ class Request:
 
 
 def answer_to(request: Request) -> dict[str, Any]:
-    """Return the scores and the log, or the `error` with its kind, message and problems."""
+    """Return the scores and the log, or an `error` with its kind, message and problems."""
     try:
         return _scored(request)
     except InvalidPhases as invalid:
@@ -107,7 +107,7 @@ def _run(task: AnyTask, options: Mapping[str, Any], files: RunFiles, runner: Run
 
 
 def main_of(folder: Path) -> Path:
-    """Return the path if it is a file, else the one declaration in the folder. Raises WrongRequest."""
+    """Return the path if it is a file, or else the only declaration in the folder. Raises WrongRequest."""
     if folder.is_file():
         return folder
     found = sorted(folder.glob("*.yaml")) + sorted(folder.glob("*.yml"))
@@ -162,14 +162,16 @@ def _lay_out(gold: Path, place: Path) -> None:
 
 
 def run_at_home(call: ProgramCall, folder: Path) -> ProgramEnd:
-    """Run a program that its own organiser trusts, with all rights of this process, on copies of its files."""
+    """Run a program that its organiser trusts, with all rights of this process, on copies of its files; return the
+    result.
+    """
     program = Program(folder, command_of(call, folder))
     outcome = run_trusted(program, call.reference, call.submission, limits_of(call), None)
     return end_of(outcome, "", TRUSTED)
 
 
 def main(words: list[str]) -> int:
-    """Answer the requests, given as a JSON list."""
+    """Answer the requests, given as a JSON list; return the exit code."""
     answers = [answer_to(Request(**one)) for one in json.loads(words[0])]
     sys.stdout.write(json.dumps(answers, ensure_ascii=False) + "\n")
     return 0

@@ -1,6 +1,6 @@
-"""The runner of organisers' programs on a worker: unpacks the stored program, finds its environment, and runs it.
+"""Runs organisers' programs on a worker: unpacks the stored program, finds its environment, and runs it.
 
-What a program wrote is read here as data alone. Which sandbox there is, and what it allows, `workers.sandbox` decides.
+Output of a program is read only as data. `workers.sandbox` decides which sandbox is used, and what it allows.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ WAITS = "waits for a worker with a sandbox"
 
 
 class ProgramLost(ScoringError):
-    """A program was ended by something other than a bound of its run: not its fault, so it is tried again."""
+    """A program was ended by something other than a limit of its run, so it is tried again."""
 
 
 def sandboxed(call: ProgramCall) -> ProgramEnd:
-    """Run a stored program in a sandbox of this machine. Raises NoSandbox, ProgramMissing."""
+    """Run a stored program in a sandbox on this machine; return the result. Raises NoSandbox, ProgramMissing."""
     if not call.program:
         raise ProgramMissing("the task has no program: declare `program:`")
     try:
@@ -48,7 +48,7 @@ def sandboxed(call: ProgramCall) -> ProgramEnd:
 
 
 def must_have_sandbox(options: Options) -> None:
-    """Raise NoSandbox where this machine cannot run a program with these options at all: before any gold is opened."""
+    """Raise NoSandbox, before any gold is opened, if this machine cannot run a program with these options."""
     try:
         if getattr(options, "image", None) is None:
             find_backend()
@@ -59,7 +59,7 @@ def must_have_sandbox(options: Options) -> None:
 
 
 def run_folder(call: ProgramCall, folder: Path) -> ProgramEnd:
-    """Run the program in this folder in a sandbox. Raises NoSandbox."""
+    """Run the program in this folder in a sandbox; return the result. Raises NoSandbox."""
     limits = limits_of(call)
     try:
         python = None if call.image is not None else environment_of(call, folder)
@@ -74,7 +74,7 @@ def run_folder(call: ProgramCall, folder: Path) -> ProgramEnd:
 
 
 def environment_of(call: ProgramCall, folder: Path) -> Path:
-    """Return the folder of the environment that the task declares, or the program's requirements.txt, or the default.
+    """Return the folder of the environment: declared by the task, by the program's requirements.txt, or the default.
 
     Raises SandboxUnavailable if it is not built on this machine.
     """
@@ -82,7 +82,7 @@ def environment_of(call: ProgramCall, folder: Path) -> Path:
 
 
 def command_of(call: ProgramCall, folder: Path) -> tuple[str, ...]:
-    """Return the words of the command. Raises ProgramMissing if none is declared, or it is not a line of words."""
+    """Return the words of the command. Raises ProgramMissing if none is declared, or it cannot be split into words."""
     if call.contract == "evalai":
         return evalai_command(call.phase)
     command = call.command if call.command is not None else command_in_folder(folder)
@@ -96,7 +96,7 @@ def command_of(call: ProgramCall, folder: Path) -> tuple[str, ...]:
 
 
 def limits_of(call: ProgramCall) -> Limits:
-    """Return the declared limits; the sandbox keeps them below the server's own."""
+    """Return the declared limits; the sandbox caps them at the server's limits."""
     usual, declared = Limits(), dict(call.limits)
     known = {one.name: declared.get(one.name, getattr(usual, one.name)) for one in fields(Limits)}
     whole = {name: value if isinstance(getattr(usual, name), float) else int(value) for name, value in known.items()}
@@ -104,7 +104,7 @@ def limits_of(call: ProgramCall) -> Limits:
 
 
 def end_of(outcome: Outcome, environment: str, image: str | None) -> ProgramEnd:
-    """Read how a program ended, and what it wrote."""
+    """Return how a program ended, and its output."""
     failure, scores = failure_of(outcome), None
     if failure is None and outcome.scores is not None and outcome.scores_name is not None:
         try:
@@ -126,7 +126,7 @@ def end_of(outcome: Outcome, environment: str, image: str | None) -> ProgramEnd:
 
 
 def failure_of(outcome: Outcome) -> str | None:
-    """Describe how the program failed, as after "the program"; None if it ended well and left scores."""
+    """Return how the program failed, to follow "the program"; None if it ended without error and left scores."""
     if outcome.ended is Ended.FINISHED:
         return None if outcome.scores is not None else "ended without scores.json or scores.txt in its output"
     if outcome.ended is Ended.FAILED:

@@ -1,6 +1,6 @@
-"""Runs of task types whose scores come from an organisers' own program: gold is opened again for each, and never kept.
+"""Runs of task types scored by an organisers' program: gold is opened for each run, and never cached.
 
-The clear text lies in a private folder, under the names that the organisers gave their files, until the run has ended.
+The clear text is in a private folder, under the organisers' file names, until the run has ended.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ UNNAMED_GOLD, UNNAMED = "gold", "submission"
 
 
 class Sent(GoldRequest, Protocol):
-    """The file of a claim, on a run or on a file to validate."""
+    """The file of a claim, for a run or a validation."""
 
     @property
     def filename(self) -> str: ...
 
 
 def run_program(task: AnyTask, options: Options, claim: Sent, upload: Path, runner: Runner) -> ProgramScores:
-    """Check the upload, open gold for this one run, and run the program.
+    """Check the upload, open gold for this single run, run the program, and return its scores.
 
-    Raises InvalidPrediction, NoSandbox, ProgramMissing, GoldRefused, and what opening gold raises.
+    Raises InvalidPrediction, NoSandbox, ProgramMissing, GoldRefused, and the errors of opening gold.
     """
     if task.run is None:
         raise InvalidOptions([Problem("no-program", f"{task.name} runs no program")])
@@ -56,7 +56,7 @@ def run_program(task: AnyTask, options: Options, claim: Sent, upload: Path, runn
 
 @contextmanager
 def named_upload(upload: Path, filename: str) -> Iterator[Path]:
-    """Yield the upload under the name that its team gave it, as a link in a folder of its own."""
+    """Yield the upload under the name that its team gave it, as a link in a separate folder."""
     with tempfile.TemporaryDirectory(prefix="evergold-named-") as folder:
         path = Path(folder, plain_name(filename, UNNAMED))
         path.symlink_to(upload.absolute())
@@ -64,7 +64,7 @@ def named_upload(upload: Path, filename: str) -> Iterator[Path]:
 
 
 def plain_name(filename: str, otherwise: str) -> str:
-    """Return the last part of a file name without what could lead elsewhere."""
+    """Return the last part of a file name without unsafe characters. otherwise: the name if nothing remains."""
     last = filename.replace("\\", "/").rstrip("/").rpartition("/")[2]
     name = "".join(character for character in last if character.isprintable()).lstrip(".").strip()
     while len(name.encode()) > 200:
@@ -74,10 +74,10 @@ def plain_name(filename: str, otherwise: str) -> str:
 
 @contextmanager
 def opened_gold(claim: GoldRequest) -> Iterator[Path]:
-    """Yield a private folder with the gold in clear, under its file names; it is gone when the block ends.
+    """Yield a private folder with the gold in clear, under its file names; it is deleted when the block ends.
 
-    Plain gold is never opened: a program can read all that it is given, and nothing binds plain gold to one program.
-    Raises GoldRefused, and what opening gold raises.
+    Plain gold is never opened: a program can read everything that it gets, and nothing binds plain gold to one program.
+    Raises GoldRefused, and the errors of opening gold.
     """
     sealed = claim.sealed_gold
     if sealed is None:
@@ -92,7 +92,7 @@ def opened_gold(claim: GoldRequest) -> Iterator[Path]:
 
 
 def lay_out_gold(clear: Path, reference: Path, name: str) -> None:
-    """Unpack gold that was uploaded as a folder or zip; a single file keeps its name. Removes `clear`."""
+    """Unpack gold that was uploaded as a folder or zip; a single file keeps its name. Deletes `clear`."""
     with clear.open("rb") as file:
         head = file.read(ARCHIVE_HEAD_BYTES)
     if is_tar(head):
@@ -109,7 +109,7 @@ def lay_out_gold(clear: Path, reference: Path, name: str) -> None:
 
 
 def _is_folder(path: Path) -> bool:
-    """Return whether a zip is a folder of files, and not NumPy's, or an office document."""
+    """Return whether a zip is a folder of files, rather than a file of NumPy or an office document."""
     try:
         names = member_names(path, LIMITS, InvalidGold)
     except InvalidGold:  # of documents, too

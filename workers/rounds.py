@@ -1,4 +1,4 @@
-"""Rounds of work beside the sweep, each kind in a thread of its own: people, or receivers of news, may be waiting."""
+"""Rounds of work next to the sweep, each kind in a separate thread, because people may be waiting for its results."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ STOP_SECONDS = 2.0
 def rounds(
     name: str, engine: Engine, works: Sequence[Callable[[threading.Event], object]], hourly: Callable[[], None]
 ) -> Iterator[None]:
-    """Work while the block runs, every few seconds while this code fits the tables.
+    """Run rounds of work every few seconds during the block, while this code fits the tables.
 
-    name: of the thread, and of its failures in the log. works: each gets the event that is set when it should stop, and
-    each has its turn, whatever became of those before it. hourly: called at once, and once an hour.
+    name: of the thread, and of its errors in the log. works: each gets an event that is set when it should stop, and
+    runs even if those before it failed. hourly: called immediately, and once an hour.
     """
     stop = threading.Event()
 

@@ -1,4 +1,4 @@
-"""Samples behind the scores of runs, opened from sealed outcomes, with their intervals and pairwise comparisons."""
+"""Samples behind the scores of runs, from sealed outcomes, with their intervals and pairwise comparisons."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OPENED_AT_ONCE = 200
 
 
 class Samples:
-    """A cache of opened samples; drops the least recently used."""
+    """A cache of opened samples that evicts the least recently used."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -36,7 +36,7 @@ class Samples:
     def of(self, run_id: int, task: AnyTask, half: Half = Half.PUBLIC) -> Sample | None:
         """Return a run's sample; None without readable outcomes, or with those of another version of the task type.
 
-        half: the part of the items, where they are divided.
+        half: the part of divided items.
         """
         key = run_id, half
         found = self._opened.pop(key) if key in self._opened else self._open(run_id, task, half)
@@ -59,7 +59,7 @@ class Samples:
 def intervals_of(
     sample: Sample | None, metrics: Mapping[str, Metric], scores: Sequence[Score]
 ) -> dict[Score, Interval]:
-    """Compute the intervals of those scores that have one."""
+    """Return the intervals of those scores that have one."""
     if sample is None:
         return {}
     few = sample.only([name for name in scores if name in sample.names])
@@ -78,7 +78,7 @@ def differences_of(
 ) -> dict[RunPair, Difference]:
     """Return the second run's score minus the first's, by pair; runs without outcomes or this score are left out.
 
-    gold: what both were scored against; seeds the random draws.
+    gold: identity of the gold of both, which seeds the random draws.
     """
     runs = sorted({run for pair in wanted for run in pair})
     opened = {run: sample for run in runs if (sample := _comparable(samples.of(run, task, half), score))}

@@ -1,4 +1,4 @@
-"""score_submission(run_id): claims, reads, scores, records."""
+"""score_submission(run_id): claims a run, reads its files, scores it, and records the result."""
 
 from __future__ import annotations
 
@@ -66,10 +66,11 @@ _PARTS = "parts"
 
 
 def seal_outcomes(engine: Engine, outcomes: dict[str, Any] | None) -> Sealed | None:
-    """Store the outcomes; None if there are none, or no key to seal them with.
+    """Seal and store the outcomes; return None if there are none, or no key to seal them with.
 
-    They are sealed to keys of this worker's own file that are in use: others in the database might be anybody's. Keys
-    once found in use are cached until recording fails with KeysChanged, see `ask_for_keys`. If the outcomes cannot be
+    They are sealed only to keys in this worker's file that are in use: anybody could have added other keys to the
+    database. Keys in use are cached until recording fails with KeysChanged, see `ask_for_keys`. If the outcomes cannot
+    be
     stored, the team still gets its scores: the error is logged, and the run has no outcomes.
     """
     if outcomes is None:
@@ -88,7 +89,7 @@ def seal_outcomes(engine: Engine, outcomes: dict[str, Any] | None) -> Sealed | N
 
 
 def ask_for_keys() -> None:
-    """Clear the cache of keys in use."""
+    """Clear the cache of keys in use, so that they are queried again."""
     _in_use.clear()
 
 
@@ -106,7 +107,7 @@ def _recipients(engine: Engine, own: Keys) -> dict[str, bytes]:
 
 
 def in_parts(public: dict[str, Any] | None, private: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Combine the outcomes of both parts of the items; None if the task type has none."""
+    """Return the outcomes of both parts of the items as one document; None if the task type has none."""
     return None if public is None or private is None else {_PARTS: {Half.PUBLIC: public, Half.PRIVATE: private}}
 
 
@@ -117,7 +118,7 @@ def forget_outcomes(sealed: Sealed | None) -> None:
 
 
 def read_outcomes(session: Session, run_id: int, of: Half = Half.PUBLIC) -> dict[str, Any] | None:
-    """Return the outcomes of a run.
+    """Return the outcomes of a run. of: the part of divided items.
 
     None if none are stored, or for the private part of items that were not divided. Raises NoKeyForIt, SealBroken,
     OSError.
@@ -140,7 +141,7 @@ def read_outcomes(session: Session, run_id: int, of: Half = Half.PUBLIC) -> dict
 
 
 def fetch(claim: Claim | CheckClaim) -> None:
-    """Fetch the file, blind items and sealed gold of a claim. Raises StorageAway, StorageDamaged."""
+    """Fetch the file, blind items and sealed gold of a claim into the cache. Raises StorageAway, StorageDamaged."""
     name = check_name(claim.validation_id) if isinstance(claim, CheckClaim) else stored_name(claim.sha256)
     _fetch(storage_of(get_settings()), name, claim.sha256)
     if isinstance(claim, Claim) and (program := claim.options.get(PROGRAM)):
@@ -149,7 +150,7 @@ def fetch(claim: Claim | CheckClaim) -> None:
 
 
 def fetch_gold(sealed: SealedGold | None, items_sha256: str | None) -> None:
-    """Fetch a gold version and the blind items that it has to match."""
+    """Fetch a gold version, and the blind items that it has to match, into the cache."""
     if items_sha256 is not None:
         _fetch(storage_of(get_settings()), stored_name(items_sha256), items_sha256)
     if sealed is not None:
@@ -179,7 +180,7 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class FailedByProgram:
-    """A file that the organisers' own program could not score. failure: as after "the program"."""
+    """The failure of an organisers' program to score a file. failure: to follow "the program"."""
 
     failure: str
     log: dict[str, Any]
@@ -192,7 +193,7 @@ def score_submission(run_id: int) -> Ending:
 
 
 def score_next(*, needs_gpu: bool) -> Ending | None:
-    """Score the next upload in the queue; None if none could be claimed."""
+    """Score the next upload in the queue; return None if none could be claimed."""
     return _claimed_and_scored(partial(claim_next_upload, needs_gpu=needs_gpu, host=host_name()))
 
 
@@ -224,7 +225,7 @@ def _score(engine: Engine, claim: Claim, settings: Settings) -> Ending:
 
 
 def _scored_in_time(engine: Engine, claim: Claim, settings: Settings) -> Scored | FailedByProgram | InvalidPrediction:
-    """Score within the limits of the task, and report the progress."""
+    """Score within the limits of the task, report the progress, and return the result."""
     first_seconds, allowed_seconds = scoring_seconds(TASKS.get(claim.task_type), claim.options)
     late = partial(_record_overrun, engine, claim)
     with (
@@ -238,7 +239,8 @@ def _scored_in_time(engine: Engine, claim: Claim, settings: Settings) -> Scored 
 
 
 def score_as_of(engine: Engine, claim: Claim, now: datetime) -> bool:
-    """Score a claimed run and record it as of a given moment, to generate a history. False: the claim was void.
+    """Score a claimed run and record it as of a given moment, to generate a history; return False if the claim was
+    invalid.
 
     Raises errors of the server, which the caller handles.
     """
@@ -246,7 +248,7 @@ def score_as_of(engine: Engine, claim: Claim, now: datetime) -> bool:
 
 
 def score_claim(claim: Claim, progress: Progress) -> Scored | FailedByProgram:
-    """Read gold, items and prediction, and score. Raises what scoring raises."""
+    """Read gold, items and prediction, score them, and return the result. Raises the errors of scoring."""
     task = get_task(claim.task_type)
     options = read_options(task, claim.options)
     if task.run is not None:
@@ -264,7 +266,7 @@ def score_claim(claim: Claim, progress: Progress) -> Scored | FailedByProgram:
 
 
 def _by_program(task: AnyTask, options: Options, claim: Claim) -> Scored | FailedByProgram:
-    """Run the organisers' program, in a sandbox, on gold that is opened for this one run."""
+    """Run the organisers' program in a sandbox, with gold opened for this run, and return the result."""
     if division_of(claim.private_part) is not None:
         raise InvalidOptions([Problem("private-part", "items of an organisers' own program cannot be divided")])
     must_have_sandbox(options)
@@ -300,7 +302,9 @@ def _scored(task: AnyTask, gold: Any, prediction: Any, options: Options, shows_i
 
 
 def _in_two(task: AnyTask, gold: Any, prediction: Any, options: Options, division: Division) -> Scored:
-    """Score divided items: everything for the public part, only scores and outcomes for the private part."""
+    """Return the result for divided items: everything for the public part, only scores and outcomes for the private
+    part.
+    """
     public = _scored(task, *half(task, gold, prediction, division, Half.PUBLIC), options, shows_items=False)
     scores, outcomes = score_with_outcomes(task, *half(task, gold, prediction, division, Half.PRIVATE), options)
     return replace(
@@ -370,7 +374,7 @@ def _record_scored(engine: Engine, claim: Claim, outcome: Scored, now: datetime)
 
 
 def _put_back(engine: Engine, claim: Claim, lacking: Exception) -> bool:
-    """Queue the run again, with the full reason: it names packages and models, never gold."""
+    """Queue the run again, with the full reason, which names packages and models but never gold."""
     reason = f"{worker_name()} cannot score it: {lacking}"
     newer = isinstance(lacking, GoldRefused)
     with writing(engine) as session:

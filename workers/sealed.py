@@ -1,7 +1,7 @@
 """Opens sealed files in chunks and detects truncated, extended, reordered or modified ones.
 
-Chunks yielded before the end are authentic, but the rest may be missing until the end is reached. For the format, see
-`app.gold.sealing`.
+Chunks yielded before the end are authentic, but only the end shows that none is missing. `app.gold.sealing` describes
+the format.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FINAL = bindings.crypto_secretstream_xchacha20poly1305_TAG_FINAL
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The fields of a complete file besides its content; binding: None for outcomes and for gold sealed without one."""
+    """The fields of a complete file other than its content. binding: None for outcomes and for gold without one."""
 
     commitment: str
     salt: bytes
@@ -65,7 +65,7 @@ def opened_bytes(path: Path, kind: SealedKind, sealed_keys: Mapping[str, bytes],
 
 
 def _first_line(file: BinaryIO, kind: SealedKind) -> bytes:
-    """Read the first line, which must not be trusted before the chunks have opened with it."""
+    """Return the first line, which must not be trusted until the chunks have been opened with it."""
     line = file.readline(LINE_BYTES + 1)
     is_bound = kind is SealedKind.GOLD and read_binding(line) is not None
     if not is_bound and line != unbound_line(kind):

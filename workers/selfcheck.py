@@ -1,8 +1,10 @@
-"""Self-check of a worker: a golden submission must score here as recorded, or this machine takes no BERTScore runs.
+"""Self-check of a worker: a golden submission must get the recorded scores here, or this machine takes no BERTScore
+runs.
 
 For the encoder in a package, the scores come with this code (`workers/data/recorded`; upstream's bert-score printed the
-same). For others, `evergold selfcheck --record` records them once, and every machine is compared with the record. It is
-a process of its own (`python -m workers.selfcheck`): torch must not be loaded in a process that forks, and may hang.
+same). For others, `evergold selfcheck --record` records them once, and every machine is compared with the record. It
+runs in a separate process (`python -m workers.selfcheck`): torch must not be loaded in a process that forks, and may
+hang.
 """
 
 from __future__ import annotations
@@ -49,8 +51,8 @@ _PAIRS = Path(__file__).parent / "data" / "demo_pairs.json"
 class Comparison:
     """The largest differences in F1 between our BERTScore and the package's, with one encoder.
 
-    difference: with our default, in which scores do not depend on other pairs.
-    in_its_batches: with `compatibility: upstream-64`, where only rounding should be left.
+    difference: with our default, for which scores do not depend on other pairs.
+    in_its_batches: with `compatibility: upstream-64`, where only rounding may differ.
     """
 
     model: str
@@ -65,7 +67,8 @@ def compare_models(
 ) -> tuple[tuple[Comparison, ...], tuple[str, ...]]:
     """Compare every model; return the comparisons, and a sentence for each model that fails or differs beyond rounding.
 
-    No reason for a worker to refuse runs: the self-check compares our own implementation with recorded scores.
+    A difference does not stop a worker from taking runs: the self-check compares our own implementation with recorded
+    scores.
     """
     done, words = list[Comparison](), list[str]()
     for name in names:
@@ -84,7 +87,9 @@ def compare_models(
 
 
 def compare_with_package(name: str, layer: int, settings: EncoderSettings) -> Comparison:
-    """Compare both on every pair. Raises MissingPackage without bert-score, and what loading a model raises."""
+    """Return the comparison over all pairs. Raises MissingPackage without bert-score, and the errors of loading a
+    model.
+    """
     candidates, references = map(list, zip(*read_pairs(), strict=True))
     expected = reference_scores(load_reference(name, layer, settings), candidates, references)
     encoder = load_encoder(name, layer, "fp32", settings)
@@ -138,7 +143,7 @@ class SelfCheckReport:
     """The result of a machine's self-check.
 
     words: one sentence per finding.
-    device, models: what the machine has.
+    device, models: of the machine.
     comparisons: the differences between its BERTScores and the package's.
     """
 
@@ -150,14 +155,14 @@ class SelfCheckReport:
 
 
 class CannotRecord(Exception):
-    """The new record would contradict an existing one, or is wrong in itself."""
+    """The new record would contradict an existing one, or has wrong scores."""
 
 
 # ------------------------------------------------------------------------------------------------------------- check
 
 
 def check_machine() -> SelfCheckReport:
-    """Compare every model of this machine with its record; faults of the machine are reported, not raised."""
+    """Compare every model on this machine with its record; errors of the machine are part of the report, not raised."""
     models: tuple[str, ...] = ()
     try:
         models = tuple(list_models(models_folder()))
@@ -209,7 +214,9 @@ def differences(record: Record, scores: Mapping[str, float | None]) -> Iterator[
 
 
 def measure(name: str, files: ModelFiles, settings: EncoderSettings) -> Record:
-    """Return the scores of the golden submission here with the default layer of this model; bypasses cached vectors."""
+    """Return the scores of the golden submission on this machine with the model's default layer, without cached
+    vectors.
+    """
     layer = usual_layer(name, files)
     options = Options(model=name, layer=layer)
     with encoding_with(replace(settings, vectors_dir=None, memory_bytes=0)):
@@ -223,7 +230,9 @@ def measure(name: str, files: ModelFiles, settings: EncoderSettings) -> Record:
 
 
 def find_record(name: str) -> Record | None:
-    """Return the record of this model: that of this server, else the one that comes with this code."""
+    """Return the record of this model: the server's own, or else the one that comes with this code; None if there is
+    none.
+    """
     for path in (_own_record(name), _DATA / "recorded" / f"{name}.json"):
         if path.is_file():
             return Record(**json.loads(path.read_text(encoding="utf-8")))
@@ -231,9 +240,9 @@ def find_record(name: str) -> Record | None:
 
 
 def record_model(name: str, settings: EncoderSettings, now: datetime, *, overwrite: bool = False) -> Path | None:
-    """Record the scores of the golden submission with this model; None if they equal the record.
+    """Record the scores of the golden submission with this model; return the file, None if the record already has them.
 
-    overwrite: replace a different record. Raises CannotRecord, and what scoring raises.
+    overwrite: replace a different record. Raises CannotRecord, and the errors of scoring.
     """
     files = find_model(name, settings.models_dir)
     found = measure(name, files, settings)
@@ -269,7 +278,7 @@ def _written(value: float | None) -> str:
 
 
 def check_in_process() -> SelfCheckReport:
-    """Run `check_machine` in a new process; a crash or a timeout counts as a refusal."""
+    """Run `check_machine` in a new process and return its report; a crash or a timeout counts as a refusal."""
     command = [sys.executable, "-P", "-m", "workers.selfcheck", "--json"]
     try:
         done = subprocess.run(  # noqa: S603 - our own module

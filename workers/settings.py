@@ -1,4 +1,4 @@
-"""Cached settings of workers: parsing them takes longer than all uses of them in a run."""
+"""Cached settings of workers: parsing them would take longer than everything a run does with them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Kind = TypeVar("Kind", bound=BaseSettings)
 
 
 def settings_of(kind: type[Kind]) -> Kind:
-    """Return these settings as currently set in the environment. Raises InvalidSettings."""
+    """Return settings of this kind as currently set in the environment. Raises InvalidSettings."""
     prefix = kind.model_config["env_prefix"]
     values = tuple(os.environ.get(f"{prefix}{name}".upper()) for name in kind.model_fields)
     return cast(Kind, _read(kind, values))

@@ -1,7 +1,7 @@
 """Starts a worker: chooses its queues, runs the self-check, then Celery in this process and the background process.
 
-Tasks that need torch use the queue `gpu`, even without a GPU. A worker takes it only if torch is installed and the
-self-check passed; `auto` takes it if possible, and the other queue in any case.
+Tasks that need torch use the queue `gpu`, even without a GPU. A worker takes from it only if torch is installed and the
+self-check has passed; `auto` takes from it if possible, and from the other queue in any case.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ SCORING_NICENESS, LAST_NICENESS = 5, 10
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run `evergold worker`."""
+    """Run `evergold worker`; return its exit code."""
     collect_rarely()
     parser = argparse.ArgumentParser(prog="evergold worker")
     parser.add_argument("--queues", choices=["auto", CPU_QUEUE, GPU_QUEUE], default="auto")
@@ -104,7 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def wrong_settings() -> list[str]:
-    """Return what is wrong with the settings of workers, a sentence for each variable."""
+    """Return a sentence for each variable with an invalid setting of workers."""
     faults = []
     for kind in SETTINGS:
         try:
@@ -115,7 +115,7 @@ def wrong_settings() -> list[str]:
 
 
 def choose_queues(queues: str, presence: Presence, engine: Engine) -> tuple[str, ...]:
-    """Return the queues that this worker may take; for `gpu` only, wait until it may."""
+    """Return the queues that this worker may take from; for `gpu` only, wait until it may."""
     if queues == CPU_QUEUE or not has_torch():
         refuse_encoding()
         return (CPU_QUEUE,)
@@ -168,7 +168,7 @@ def run_celery(presence: Presence, engine: Engine) -> None:
 
 
 class Intake:
-    """The queues that Celery takes messages from: none while the machine is drained, so that others get them."""
+    """The queues from which Celery takes messages: none while the machine is drained, so that others get them."""
 
     def __init__(self, consumer: Consumer, queues: Sequence[str]) -> None:
         self._consumer = consumer
@@ -176,7 +176,7 @@ class Intake:
         self._is_closed = False
 
     def follow(self, is_drained: bool) -> None:
-        """Stop or begin taking messages; Celery's own thread does so."""
+        """Stop or resume taking messages, in Celery's own thread."""
         if is_drained == self._is_closed:
             return
         act = self._consumer.cancel_task_queue if is_drained else self._consumer.add_task_queue
@@ -187,7 +187,7 @@ class Intake:
 
 
 def _exit_on_sigterm() -> None:
-    """Exit on SIGTERM until Celery takes over, also during the self-check."""
+    """Exit on SIGTERM until Celery handles signals, even during the self-check."""
 
     def stop(*_: object) -> NoReturn:
         sys.exit(0)

@@ -1,7 +1,8 @@
-"""The keeper of a bucket's keys, which starts the worker without them and makes the accesses that need them.
+"""The process that keeps a bucket's keys, starts the worker without them, and accesses the bucket for it.
 
 Scoring code reads participants' files and gold; if it were compromised, the keys would open everything else. So they
-are only in this process, which parses no such file: it fetches into the cache, and stores sealed files by their sha256.
+are only in this process, which parses no such file: it fetches files into the cache, and stores sealed files by their
+sha256.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _PDEATHSIG, _DUMPABLE = 1, 4
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run a worker with these arguments and serve its requests; return its exit status."""
+    """Run a worker with these arguments and serve its requests; return its exit code."""
     configure_logging()
     log_libraries()
     _prctl(_DUMPABLE, 0)  # hides the memory even from processes of the same user
@@ -54,7 +55,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _pass_on(signals: list[int], workers: list[subprocess.Popen[bytes]]) -> None:
-    """Forward stop signals to the worker; store those that arrive before it exists."""
+    """Forward stop signals to the worker; those that arrive before it exists are forwarded later."""
 
     def passed_on(number: int, _: object) -> None:
         if workers:
@@ -68,12 +69,12 @@ def _pass_on(signals: list[int], workers: list[subprocess.Popen[bytes]]) -> None
 
 
 def without_keys(environment: Mapping[str, str]) -> dict[str, str]:
-    """Remove all variables that open the bucket or lead to it."""
+    """Return the environment without variables that open the bucket or lead to it."""
     return {name: value for name, value in environment.items() if name not in KEYS and not name.startswith("AWS_")}
 
 
 def end_with_keeper() -> None:
-    """Exit when the keeper dies, without which a worker can read no file; the supervisor restarts both."""
+    """Exit when the keeper dies, because a worker can read no files without it; the supervisor restarts both."""
     end_with_parent()
     with socket.socket(socket.AF_UNIX) as door:
         try:
@@ -83,18 +84,18 @@ def end_with_keeper() -> None:
 
 
 def end_with_parent(number: int = signal.SIGTERM) -> None:
-    """Send this process a signal when its parent dies."""
+    """Let the kernel send this process a signal when its parent dies."""
     _prctl(_PDEATHSIG, number)
 
 
 def _prctl(what: int, value: int) -> None:
-    """Call prctl, which exists on Linux only."""
+    """Call prctl, which exists only on Linux."""
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(what, value, 0, 0, 0)
 
 
 class Keeper(socketserver.ThreadingUnixStreamServer):
-    """A server that answers one line with one line, each connection in its own thread."""
+    """A server that answers each line with one line, with a thread for each connection."""
 
     daemon_threads = True
     request_queue_size = 64
@@ -130,7 +131,7 @@ class Keeper(socketserver.ThreadingUnixStreamServer):
 
 
 def _checked(name: str) -> str:
-    """Return the name if it is that of content or of a file to validate; it never leads out of the storage."""
+    """Return the name if it is a sha256 or names a file to validate, so that it cannot lead outside the storage."""
     folder, _, rest = name.partition("/")
     if digest_of(name) is None and (folder != CHECKS or not rest or set(rest) & set("/.\\")):
         raise ValueError(name)
@@ -138,7 +139,7 @@ def _checked(name: str) -> str:
 
 
 def _keep(storage: Storage, name: str, file: str) -> None:
-    """Store a partial upload under this name if that is its sha256, so that no existing file can be overwritten."""
+    """Store a partial upload under this name if the name is its sha256, so that no existing file can be overwritten."""
     path = storage.folder / INCOMING / Path(file).name
     if path.is_symlink() or stored_name(digest := sha256_of(path)) != name:
         raise ValueError(name)

@@ -1,6 +1,7 @@
-"""The sweep: repairs from the database what crashes, lost messages and dead workers leave behind; sends the outbox.
+"""The sweep: repairs from the database the effects of crashes, lost messages and dead workers; sends the outbox.
 
-A process of its own (`evergold sweep`), not a Celery task, since it must also work while the broker is away."""
+It is a separate process (`evergold sweep`), not a Celery task, because it must also work while the broker is down.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +76,7 @@ from workers.tables import is_refused, tables_fit
 
 
 def look_after_validations(engine: Engine, now: datetime) -> int:
-    """Clean up once and re-send lost checks; return how many were sent."""
+    """Clean up validations once and re-send lost checks; return how many were sent."""
     with suppress(StorageAway), reading(engine) as session:  # the next sweep deletes them
         clear_check_files(session, storage_of(get_settings()), now)
     with writing(engine) as session:
@@ -94,14 +95,14 @@ def look_after_validations(engine: Engine, now: datetime) -> int:
 
 
 def sweep_gold_checks(engine: Engine, now: datetime) -> int:
-    """Re-send pending gold checks; return how many."""
+    """Re-send pending gold checks; return their number."""
     with writing(engine) as session:
         waiting = unanswered_checks(session, now)
     return sum(map(send_gold_check, waiting))
 
 
 def sweep_archives(engine: Engine, settings: Settings, now: datetime) -> None:
-    """Re-send pending archives of people's data; delete the files of those whose days are over."""
+    """Re-send pending archives of people's data, and delete the files of expired ones."""
     with writing(engine) as session:
         waiting = archives_to_send(session, now)
     for archive_id in waiting:
@@ -117,7 +118,7 @@ def sweep_archives(engine: Engine, settings: Settings, now: datetime) -> None:
 
 
 def sweep_accounts(engine: Engine, settings: Settings, now: datetime) -> None:
-    """Remind of deletions of accounts, and erase those whose day has come, each in a transaction of its own."""
+    """Remind of planned account deletions, and delete the accounts that are due, each in a separate transaction."""
     with reading(engine) as session:
         due = due_deletions(session, now)
     deleted = 0
@@ -129,7 +130,7 @@ def sweep_accounts(engine: Engine, settings: Settings, now: datetime) -> None:
 
 
 def apply_retention(engine: Engine, settings: Settings, now: datetime) -> None:
-    """Delete what the retention rules do not keep any longer, and plan the deletion of abandoned drafts."""
+    """Delete data beyond its retention period, and schedule the deletion of abandoned drafts."""
     with writing(engine) as session:
         forgotten = forget_expired(session, settings, now)
         planned = plan_abandoned(session, settings, now)
@@ -138,7 +139,7 @@ def apply_retention(engine: Engine, settings: Settings, now: datetime) -> None:
 
 
 def look_after_statistics(engine: Engine, now: datetime) -> int:
-    """Send due statistics tasks once; return their number. What a broker that is down refuses is sent later."""
+    """Send due statistics tasks once; return their number. If the broker is down, they are sent later."""
     with writing(engine) as session:
         due = statistics_due(session, now, attempts=get_settings().attempts)
     return sum(map(send_statistics, due))
@@ -164,7 +165,7 @@ def posting(engine: Engine, settings: Settings) -> Iterator[None]:
 
 @contextmanager
 def watching_certificate(engine: Engine, settings: Settings) -> Iterator[None]:
-    """Look at the certificate of the public address at once and every hour while the block runs, if it is https."""
+    """Check the certificate of the public address immediately and every hour during the block, if it is https."""
     if public_place(settings) is None:
         yield
         return
@@ -181,7 +182,7 @@ CLEAR_SECONDS = 3600.0
 
 
 def sweep(engine: Engine, now: datetime) -> int:
-    """Repair once; return how many pending runs were announced to workers again."""
+    """Repair everything once; return how many pending runs were announced to workers again."""
     if left := clear_left_folders(get_settings()):
         log.warning("import_folders_removed", folders=left)
     forgotten = _forgotten_task_types()
@@ -223,7 +224,7 @@ def sweep(engine: Engine, now: datetime) -> int:
 
 
 def do_each(parts: Mapping[str, Callable[[], object]]) -> None:
-    """Do each part, whatever became of those before it; only a database that is away or busy ends all."""
+    """Run each part even if those before it failed; only a database that is down or busy ends the loop."""
     for name, part in parts.items():
         try:
             part()
@@ -250,7 +251,7 @@ def _delete(engine: Engine, now: datetime) -> None:
 
 
 def _look_for_news(engine: Engine, now: datetime) -> None:
-    """Note news for webhooks that follow boards and phases, if there are any."""
+    """Store news about boards and phases if any webhook wants them."""
     with reading(engine) as session:
         is_needed = are_watched(session)
     if is_needed:
@@ -260,7 +261,7 @@ def _look_for_news(engine: Engine, now: datetime) -> None:
 
 
 def _lost(session: Session, now: datetime) -> dict[str, int]:
-    """Count the runs that this sweep requeues and gives up, for the server's metrics."""
+    """Return the numbers of runs that this sweep will requeue and give up, for the server's metrics."""
     had_last_try = ScoringRun.attempts >= get_settings().attempts
     expired = (ScoringRun.status == RunStatus.RUNNING) & (ScoringRun.lease_expires_at <= now)
     counted = session.execute(select(had_last_try, func.count()).where(expired).group_by(had_last_try)).all()
@@ -269,13 +270,13 @@ def _lost(session: Session, now: datetime) -> dict[str, int]:
 
 
 def _forgotten_task_types() -> list[str]:
-    """Return the task types without messages at the broker: all were taken, or it was restarted or emptied."""
+    """Return the task types without messages at the broker: all were taken, or the broker was restarted or emptied."""
     empty = {queue for queue in (CPU_QUEUE, GPU_QUEUE) if has_messages(queue) is False}
     return [name for name in TASKS if (GPU_QUEUE if needs_gpu(name) else CPU_QUEUE) in empty]
 
 
 def _rescoring_runs(engine: Engine, now: datetime, forgotten: Sequence[str]) -> list[tuple[int, str]]:
-    """Update the open rescorings; return their runs that are due for announcement."""
+    """Update the open rescorings; return their runs that are to be announced."""
     with writing(engine) as session:
         notified = advance_rescorings(session, get_settings(), now)
         unserved = unserved_task_types(session, now)
@@ -304,7 +305,7 @@ def forget_counts(engine: Engine, now: datetime) -> None:
 
 
 def clear_held_uploads(engine: Engine, now: datetime) -> None:
-    """Delete files that were uploaded and not submitted within their day, and the outcomes of bundles as old."""
+    """Delete files that were uploaded but not submitted within a day, and the outcomes of bundles as old as that."""
     with writing(engine) as session:
         forgotten = forget_held_uploads(session, now) + forget_bundles(session, now)
     if forgotten:
@@ -320,7 +321,7 @@ def clear_blueprints(engine: Engine, settings: Settings, now: datetime) -> None:
 
 
 def clear_storage(engine: Engine, storage: Storage, now: float) -> None:
-    """Delete unreferenced files; a missing or read-only folder belongs to another machine."""
+    """Delete unreferenced files; a missing or read-only folder belongs to another machine and is skipped."""
     try:
         interrupted, unowned = clear_interrupted_uploads(storage.folder, now), clear_unowned(engine, storage, now)
     except (OSError, StorageAway) as error:
@@ -331,7 +332,7 @@ def clear_storage(engine: Engine, storage: Storage, now: float) -> None:
 
 
 def clear_all(engine: Engine, settings: Settings, now: datetime) -> None:
-    """Delete everything that is kept no longer."""
+    """Delete everything whose retention has ended."""
     do_each(
         {
             "rejected files": partial(clear_rejected, engine, settings, now),
@@ -346,7 +347,7 @@ def clear_all(engine: Engine, settings: Settings, now: datetime) -> None:
 
 
 def check_standings(engine: Engine, after: int) -> int:
-    """Verify the next few stored entries by recomputing them; return where to continue."""
+    """Verify the next few stored entries by recomputing them; return where to continue next time."""
     with writing(engine) as session:
         differences, reached = check_slice(session, after)
     for one in differences:
@@ -355,7 +356,9 @@ def check_standings(engine: Engine, after: int) -> int:
 
 
 def main() -> int:
-    """Sweep at once and then every `sweep_seconds`, until stopped; clean up storage every hour."""
+    """Sweep immediately and then every `sweep_seconds`, until stopped; clean up storage every hour. Return the exit
+    code.
+    """
     collect_rarely()
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -1,7 +1,7 @@
-"""Database revision checks of workers and the sweep: tables of another revision are left alone.
+"""Checks of the database revision by workers and the sweep, which do not use tables of another revision.
 
-A worker that runs during a migration takes no more work and logs why; it neither ends nor writes by the old schema.
-One started on such tables prints why it refuses.
+A worker that runs during a migration pauses and logs the reason. A worker started on such tables prints the reason and
+exits.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _tables = Tables()
 
 
 def tables_fit(engine: Engine) -> bool:
-    """True if the tables fit this program; logs every change."""
+    """Return True if the tables fit this program; logs every change."""
     before = str(_tables.misfit or "")
     misfit = str(_tables.look(engine, seconds=LOOK_SECONDS) or "")
     if misfit and misfit != before:
@@ -32,7 +32,7 @@ def tables_fit(engine: Engine) -> bool:
 
 
 def is_refused(engine: Engine) -> bool:
-    """True if a process must not start here; prints the reason. A process that finds no database waits instead."""
+    """Return True, and print the reason, if a process must not start here. Without a database it waits instead."""
     try:
         with suppress(SQLAlchemyError), engine.connect() as connection:
             check_revision(connection)

@@ -1,4 +1,4 @@
-"""take_turn(), the only Celery task: scores or checks whatever is next in the queue, whichever message woke it."""
+"""take_turn(), the only Celery task: scores or checks the next job in the queue, whichever message woke the worker."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ GO_ON_SECONDS = 1.0
 
 @app.task(name=TURN_TASK)
 def take_turn(announced: int | str, queue: str) -> None:
-    """Score or check what is next in this queue: one job per message, and none if nothing waits.
+    """Score or check the next job in this queue: one per message, and none if nothing is waiting.
 
-    After a job, take further messages for a while, without going through Celery between short runs.
+    After a job, take further messages for a while, to avoid Celery's overhead between short runs.
     announced: the run or check that the message was sent for, which may already be done.
     """
     if queue == GPU_QUEUE and not can_encode():
@@ -50,9 +50,9 @@ def take_turn(announced: int | str, queue: str) -> None:
 
 
 def _turn(*, needs_gpu: bool) -> Ending | None:
-    """Run the next job and return how it ended; None if nothing waits.
+    """Run the next job and return how it ended; None if nothing is waiting.
 
-    A job that is LEFT was taken by a faster worker, or this machine lacks what it needs.
+    LEFT: a faster worker took the job, or this machine lacks what it needs.
     """
     engine = get_engine(get_settings().database_address)
     ending: Ending | None = Ending.LEFT
@@ -68,7 +68,7 @@ def _turn(*, needs_gpu: bool) -> Ending | None:
 
 
 def _leave_to_others(announced: int | str) -> None:
-    """Let the sweep announce a run again whose message reached a machine that is drained."""
+    """Make the sweep announce a run again whose message reached a drained machine."""
     engine = get_engine(get_settings().database_address)
     with reading(engine) as session:
         is_lost = isinstance(announced, int) and is_drained(session, host_name())

@@ -1,4 +1,5 @@
-"""check_gold_version(version_id): opens a gold version before its first use: is it readable, does it match the items?
+"""check_gold_version(version_id): opens a gold version before its first use, to check that it is readable and matches
+the items.
 
 Problems are reported by line, without content: the web process and the database never have gold. `evergold gold check`,
 on the worker, shows them in full.
@@ -47,7 +48,7 @@ QUOTED = 3
 
 
 def items_misfits(task: AnyTask, options: Options, opened: OpenGold, items_sha256: str | None) -> list[Problem]:
-    """List how gold differs from the blind items of its phase, if it has any."""
+    """List the differences between gold and the blind items of its phase, if there are any."""
     if items_sha256 is None or task.demands is None:
         return []
     try:
@@ -59,7 +60,7 @@ def items_misfits(task: AnyTask, options: Options, opened: OpenGold, items_sha25
 
 
 def misfits(items: Mapping[str, object], gold: Mapping[str, object]) -> list[Problem]:
-    """List the differences. items, gold: the demands of each, by name, as from `Task.demands`."""
+    """List the differences. items, gold: what each requires, by item, as from `Task.demands`."""
     only_gold = sum(name not in items for name in gold)
     only_items = [name for name in items if name not in gold]
     other = [name for name in items if name in gold and items[name] != gold[name]]
@@ -86,7 +87,7 @@ LACKING = (NoKeyForIt, GoldNotFound, KeyFileBroken, StorageAway)
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The problems of a version, free of gold, the number of those left out, and an explanation or a description."""
+    """The problems of a version, free of gold, the number of those omitted, and an explanation or a description."""
 
     problems: Sequence[Problem]
     omitted: int
@@ -101,9 +102,9 @@ def check_gold_version(version_id: int, run: Run[CheckResult | Failed] = here) -
 
 
 def check_version(engine: Engine, version_id: int, run: Run[CheckResult | Failed] = here) -> None:
-    """Check, record the result, and submit and score what waited for this gold.
+    """Check a version, record the result, and submit and score the submissions that waited for this gold.
 
-    run: where the long part of the work runs.
+    run: executes the long part of the work, such as in another process.
     """
     with writing(engine) as session:
         version = begin_check(session, version_id, attempts=get_settings().attempts, now=datetime.now(UTC))
@@ -124,7 +125,7 @@ def check_version(engine: Engine, version_id: int, run: Run[CheckResult | Failed
 
 
 def _find(version: GoldVersion, sealed: SealedGold) -> CheckResult | Failed:
-    """Open and read the version."""
+    """Open and read the version; return its problems, or the reason why that failed."""
     try:
         fetch_gold(sealed, version.phase_task.items_sha256)
         with confined():
@@ -138,7 +139,7 @@ def _find(version: GoldVersion, sealed: SealedGold) -> CheckResult | Failed:
 
 
 def _description(sealed: SealedGold) -> str | None:
-    """Return the columns, if the binding allows it; gold that does not open has none."""
+    """Return the description of the columns if the binding allows it; None for gold that cannot be opened."""
     try:
         return described(sealed)
     except SealBroken:
@@ -156,7 +157,7 @@ def _leave(engine: Engine, version_id: int, found: Failed | Lost) -> None:
 
 
 def _problems(version: GoldVersion, sealed: SealedGold) -> CheckResult:
-    """Read the version and compare it with the items."""
+    """Read the version and compare it with the items; return the problems."""
     task_type, phase_task = version.phase_task.task.task_type, version.phase_task
     try:
         task = get_task(task_type)
@@ -172,7 +173,9 @@ def _problems(version: GoldVersion, sealed: SealedGold) -> CheckResult:
 
 
 def _by_line(invalid: InvalidFile, sealed: SealedGold) -> CheckResult:
-    """Report by line only under the options in force when it was sealed, see `app.gold.binding`; values only sealed."""
+    """Return the problems, by line only under the options of its sealing (see `app.gold.binding`), with values only if
+    sealed.
+    """
     with open(os.devnull, "wb") as nowhere:
         binding = open_sealed_gold(sealed, nowhere).binding
     if binding is not None and binding.has_options_of(sealed.place):

@@ -1,2 +1,5 @@
-"""Administration of the whole server: people, competitions, settings, announcements; each use case once, with its entry
-in the audit log. Pages, API and `evergold admin` call it; what one competition's organisers do is not here."""
+"""Administration of the whole server: people, competitions, settings, announcements.
+
+Each use case is here once, with its entry in the audit log; pages, API and `evergold admin` call it. Actions of a
+competition's organisers are elsewhere.
+"""

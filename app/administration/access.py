@@ -1,4 +1,4 @@
-"""Check that an administrator acts; every use case of this room does so itself, whatever its callers checked."""
+"""Checks that the acting user is an administrator; every use case of this package does so itself."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from app.models import User
 
 
 def check_administrator(by: User | None) -> None:
-    """Raise Forbidden unless an administrator acts. by: None for the server's command line."""
+    """Raise Forbidden unless the acting user is an administrator. by: None for the server's command line."""
     if by is not None and not by.is_administrator:
         raise Forbidden("This is for the administrators of this server.")

@@ -21,7 +21,7 @@ TEXT_CHARACTERS = 500
 
 @dataclass(frozen=True, slots=True)
 class NewAnnouncement:
-    """An announcement to be made. starts_at: None for now; ends_at: None for until somebody ends it."""
+    """An announcement to create. starts_at: None for now; ends_at: None for no planned end."""
 
     text: str
     severity: Severity = Severity.INFO
@@ -30,7 +30,10 @@ class NewAnnouncement:
 
 
 def announce(session: Session, wanted: NewAnnouncement, *, by: User | None, now: datetime) -> ServerAnnouncementOut:
-    """Announce something to everybody on this server. by: None for the command line. Raises Forbidden, InvalidForm."""
+    """Create an announcement to everybody on this server; return it. by: None for the command line.
+
+    Raises Forbidden, InvalidForm.
+    """
     check_administrator(by)
     text, starts_at = " ".join(wanted.text.split()), wanted.starts_at or now
     refuse({"text": _wrong_text(text), "ends": _wrong_end(starts_at, wanted.ends_at, now)})
@@ -67,7 +70,7 @@ def _wrong_end(starts_at: datetime, ends_at: datetime | None, now: datetime) -> 
 
 
 def end_announcement(session: Session, number: int, *, by: User | None, now: datetime) -> None:
-    """End an announcement, or cancel it before it starts. Raises Forbidden, NotFound if it has ended."""
+    """End an announcement, or cancel it before it starts. Raises Forbidden; NotFound if it has already ended."""
     check_administrator(by)
     open_ = or_(ServerAnnouncement.ends_at.is_(None), ServerAnnouncement.ends_at > now)
     ended = update(ServerAnnouncement).where(ServerAnnouncement.id == number, open_).values(ends_at=now)

@@ -1,4 +1,4 @@
-"""Competitions of the whole server by size, activity and owner, and their transfer to somebody else."""
+"""Competitions of the whole server by size, activity and owner, and changes of their owner."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from app.people.rights import find_user, grant_role, has_role
 
 
 def list_sizes(session: Session) -> list[CompetitionSize]:
-    """List all competitions with their size in bytes, the largest first."""
+    """List all competitions with their size in bytes, largest first."""
     of_organisers, submitted = _organisers_bytes(session), _submitted(session)
     counted = session.execute(select(Team.competition_id, func.count()).group_by(Team.competition_id))
     teams = {competition: count for competition, count in counted}
@@ -55,7 +55,7 @@ _NOTHING: tuple[int, int, datetime | None] = (0, 0, None)
 
 
 def _submitted(session: Session) -> dict[int, tuple[int, int, datetime | None]]:
-    """Return the number of submissions, their bytes, and the moment of the last, by competition."""
+    """Return the number of submissions, their bytes, and the time of the latest, by competition."""
     asked = (
         select(Phase.competition_id, func.count(), func.sum(Submission.size_bytes), func.max(Submission.submitted_at))
         .select_from(Submission)
@@ -67,7 +67,7 @@ def _submitted(session: Session) -> dict[int, tuple[int, int, datetime | None]]:
 
 
 def _organisers_bytes(session: Session) -> dict[int, int]:
-    """Return the bytes of files, each content once, and of gold, by competition: what counts for an organiser."""
+    """Return the bytes of files, each content once, and of gold, by competition, as counted in organisers' quotas."""
     files = declared_files().subquery()
     gold = (
         select(Phase.competition_id, func.sum(GoldVersion.content_bytes))
@@ -85,9 +85,9 @@ def _organisers_bytes(session: Session) -> dict[int, int]:
 
 
 def transfer(act: Act, competition: Competition, username: str, limits: OrganiserLimits) -> User:
-    """Make somebody the owner of a competition, and first an organiser if needed; return them.
+    """Make somebody the owner of a competition, and first an organiser if needed; return the new owner.
 
-    An administrator who names themselves takes it over. Raises Forbidden, NotFound, QuotaReached.
+    Administrators may name themselves. Raises Forbidden, NotFound, QuotaReached.
     """
     session = act.session
     check_administrator(act.user)

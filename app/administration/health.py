@@ -1,4 +1,4 @@
-"""Health in one view: the parts that `/readyz` checks, with backups, space, failed mails and failed runs."""
+"""Health in one view: the parts checked by `/readyz`, with backups, disk space, failed mails and failed runs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LEAST_FREE = 0.05
 
 
 def health_now(engine: Engine, settings: Settings, now: datetime) -> list[PartOut]:
-    """Return everything that the server knows of its own health. Checks of the machine: `evergold check-host`."""
+    """Return the health of all parts of the server; `evergold check-host` checks the machine."""
     found = [_part("version", True, f"is {VERSION}, tables {NEWEST_REVISION}"), *parts(engine, settings, now)]
     try:
         with reading(engine) as session:

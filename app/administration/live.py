@@ -1,7 +1,7 @@
-"""Settings changed while the server runs, announcements to everybody, and who is blocked, as each process knows them.
+"""Settings changed while the server runs, announcements to everybody, and blocked users, as known to each process.
 
-A process looks at one number (`LiveRevision`) and reads the rest only when it has changed: web processes every two
-seconds beside their look at the schema, and at once after a change of their own; workers and the sweep before each
+A process polls one number (`LiveRevision`) and reads the rest only when that has changed: web processes every two
+seconds, with their check of the schema, and immediately after a change of their own; workers and the sweep before each
 round. No request queries the database for them.
 """
 
@@ -34,7 +34,7 @@ _ONLY_ROW = 1
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """The state at one revision. announcements: without those that had ended, the most severe first; blocked: users."""
+    """The state at one revision. announcements: without ended ones, most severe first; blocked: ids of users."""
 
     revision: int
     settings: Settings
@@ -48,7 +48,7 @@ def _clock() -> datetime:
 
 
 class LiveState:
-    """Settings and announcements as this process last saw them."""
+    """Settings and announcements, as last read by this process."""
 
     def __init__(self, environment: Settings, clock: Callable[[], datetime] = _clock) -> None:
         self._environment = environment
@@ -59,34 +59,34 @@ class LiveState:
 
     @property
     def environment(self) -> Settings:
-        """The settings of the environment, which hold where nobody changed them."""
+        """The settings of the environment, which apply unless administrators changed them."""
         return self._environment
 
     @property
     def settings(self) -> Settings:
-        """The settings that hold now."""
+        """The current settings."""
         return self._known.settings
 
     @property
     def looks(self) -> Looks:
-        """The looks that hold now."""
+        """The current looks."""
         return self._known.looks
 
     def announcements(self, now: datetime) -> list[ServerAnnouncementOut]:
-        """Return the announcements of this moment, the most severe first."""
+        """Return the announcements shown at this moment, most severe first."""
         return [one for one in self._known.announcements if one.is_shown_at(now)]
 
     def is_blocked(self, user: User) -> bool:
-        """Return whether this process knows that the user is blocked: for requests that wait, without a query."""
+        """Return whether this process knows that the user is blocked, without a query, for requests that wait."""
         return user.id in self._known.blocked
 
     def stamp(self, now: datetime) -> str:
-        """Return a word that changes with everything here that a page may show."""
+        """Return a text that changes with everything here that a page may show."""
         known = self._known
         return f"{known.revision}-{'-'.join(str(one.id) for one in known.announcements if one.is_shown_at(now))}"
 
     def look(self, engine: Engine, *, seconds: float = 0.0) -> None:
-        """Notice changes, checking the database at most this often; while it is away, the last known state holds."""
+        """Notice changes, at most this often; while the database is down, the last known state is kept."""
         with self._turn:
             if time.monotonic() - self._looked_at < seconds:
                 return
@@ -97,7 +97,7 @@ class LiveState:
 
 
 def _read(session: Session, environment: Settings, now: datetime) -> ServerState:
-    """Read everything; the revision first, so that nothing read is older than it."""
+    """Return the whole state, with the revision read first, so that nothing read is older than it."""
     revision = revision_of(session)
     blocked = frozenset(session.scalars(select(User.id).where(User.blocked_at.is_not(None))))
     settings = current_settings(session, environment)
@@ -111,7 +111,7 @@ def revision_of(session: Session) -> int:
 
 
 def note_change(session: Session) -> None:
-    """Have all processes notice what this transaction changes. Concurrent changes wait until it ends."""
+    """Make all processes notice the changes of this transaction. Concurrent changes wait until it ends."""
     counted = update(LiveRevision).where(LiveRevision.id == _ONLY_ROW).values(number=LiveRevision.number + 1)
     if session.execute(counted.returning(LiveRevision.id)).first() is None and not insert_now(
         session, LiveRevision(id=_ONLY_ROW, number=1)
@@ -120,7 +120,7 @@ def note_change(session: Session) -> None:
 
 
 def current_settings(session: Session, environment: Settings) -> Settings:
-    """Return the settings that hold now, with all changes committed so far: for commands, the sweep and workers."""
+    """Return the current settings, with all changes committed so far, for commands, the sweep and workers."""
     rows = session.execute(
         select(ServerSetting.key, ServerSetting.value).where(ServerSetting.key.not_in(LOGO_KEYS.values()))
     )
@@ -128,7 +128,7 @@ def current_settings(session: Session, environment: Settings) -> Settings:
 
 
 def current_looks(session: Session, settings: Settings) -> Looks:
-    """Return the looks that these settings describe, with the logos that are stored."""
+    """Return the looks from these settings, with the stored logos."""
     is_logo = ServerSetting.key.in_(LOGO_KEYS.values())
     logos: dict[str, Logo] = {}
     for key, value in session.execute(select(ServerSetting.key, ServerSetting.value).where(is_logo)):
@@ -140,7 +140,7 @@ def current_looks(session: Session, settings: Settings) -> Looks:
 
 
 def with_changes(environment: Settings, changes: Mapping[str, Any]) -> Settings:
-    """Return the settings with these changes; names that this program does not know and invalid values are left out."""
+    """Return the settings with these changes, except for unknown names and invalid values."""
     found = environment
     for name, value in changes.items():
         if name in LOGO_KEYS.values():
@@ -156,12 +156,12 @@ def with_changes(environment: Settings, changes: Mapping[str, Any]) -> Settings:
 
 
 def checked(name: str, value: Any) -> Any:
-    """Return the value of a setting, parsed. Raises ValidationError."""
+    """Return the value of a setting after validation. Raises ValidationError."""
     return getattr(LiveSettings.model_validate({name: value}), name)
 
 
 def list_announcements(session: Session, now: datetime) -> list[ServerAnnouncementOut]:
-    """List the announcements that are shown or will be, the most severe first."""
+    """List current and coming announcements, most severe first."""
     is_ahead = or_(ServerAnnouncement.ends_at.is_(None), ServerAnnouncement.ends_at > now)
     found = [ServerAnnouncementOut.of(one) for one in session.scalars(select(ServerAnnouncement).where(is_ahead))]
     return sorted(found, key=lambda one: one.rank)

@@ -1,4 +1,4 @@
-"""Changing the looks of the server: name, accents, front page and featured competitions together, and its logos."""
+"""Changes of the server's looks: name, accents, front page and featured competitions together, and its logos."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def read_looks(session: Session, environment: Settings) -> LooksOut:
 
 
 def describe_looks(looks: Looks, removed: Sequence[str] = ()) -> LooksOut:
-    """Return the looks as answers have them. removed: what was left out of a logo just sent."""
+    """Return the API object of the looks. removed: what was left out of the uploaded logo."""
     accents = looks.accents
     return LooksOut(
         name=looks.name,
@@ -69,9 +69,9 @@ def _logo(logo: Logo | None) -> LogoOut | None:
 def change_looks(
     session: Session, wanted: Mapping[str, str], *, by: User | None, environment: Settings, now: datetime
 ) -> None:
-    """Change all of these, or none if one is wrong; unchanged ones are skipped. wanted: by the keys of `SETTINGS`.
+    """Change all of these looks, or none if one is invalid; unchanged ones are skipped. wanted: by keys of `SETTINGS`.
 
-    Raises Forbidden, InvalidForm with everything that is wrong, by these keys.
+    Raises Forbidden, InvalidForm with all errors by these keys.
     """
     check_administrator(by)
     current = current_settings(session, environment)
@@ -96,7 +96,7 @@ def _unknown_competition(session: Session, names: Sequence[str]) -> str:
 
 
 def put_logo(session: Session, scheme: str, made: MadeLogo, *, by: User | None, now: datetime) -> None:
-    """Store the logo of a scheme, light or dark, in place of an earlier one. Raises Forbidden."""
+    """Store the logo of a scheme, light or dark, replacing an earlier one. Raises Forbidden."""
     check_administrator(by)
     note_change(session)
     key = LOGO_KEYS[scheme]
@@ -124,7 +124,7 @@ def remove_logo(session: Session, scheme: str, *, by: User | None, now: datetime
 
 
 def _digest(row: ServerSetting | None) -> str | None:
-    """Return the digest of the stored logo; None if there is none, or none that can be read."""
+    """Return the digest of the stored logo; None if there is none or it cannot be read."""
     try:
         return Logo.of_stored(row.value).sha256 if row is not None else None
     except (KeyError, TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""The looks of the server, as pages, API and commands share them."""
+"""API schemas for the looks of the server, shared by pages, API and commands."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LOOKS_EXAMPLE: dict[str, Any] = {
 
 
 class LogoOut(ApiModel):
-    """A logo as it is shown: sanitised SVG, or PNG."""
+    """A logo as shown: sanitised SVG, or PNG."""
 
     address: str = Field(description="changes with the content")
     media_type: str
@@ -40,7 +40,7 @@ class LogoOut(ApiModel):
 
 
 class PaletteOut(Mirror):
-    """The colours that follow from an accent."""
+    """The colours derived from an accent."""
 
     accent: str
     strong: str = Field(description="below the pointer")

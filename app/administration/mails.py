@@ -1,4 +1,4 @@
-"""Mails that could not be delivered: their reasons, and another attempt."""
+"""Mails that could not be delivered: their list with reasons, and another attempt."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from app.people.mail import given_up, send_again, waiting_count
 
 
 def failed_mails(session: Session) -> FailedMailList:
-    """Return the mails that were given up, without their texts, and the number of those that wait."""
+    """Return the mails that were given up, without their texts, and the number of pending ones."""
     return FailedMailList(failed=[FailedMailOut.of(one) for one in given_up(session)], waiting=waiting_count(session))
 
 
 def try_again(session: Session, mail_ids: Collection[int], *, by: User | None, now: datetime) -> int:
-    """Put failed mails back into the outbox, all of them if none is named; return how many. Raises Forbidden."""
+    """Queue the named failed mails again, or all of them if none is named; return their number. Raises Forbidden."""
     check_administrator(by)
     wanted = [one for one in given_up(session) if not mail_ids or one.id in mail_ids]
     sent = send_again(session, wanted, now)

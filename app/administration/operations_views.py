@@ -1,4 +1,4 @@
-"""Queue, workers, storage, failed mails, refused requests and health, as administrators see them."""
+"""API schemas for queue, workers, storage, failed mails, refused requests and health, for administrators."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ REFUSED_EXAMPLE: dict[str, Any] = {
 
 
 class HoldOut(ApiModel):
-    """Scoring that is paused, or the workers of a machine that are drained."""
+    """Scoring that is paused, or a machine whose workers are drained."""
 
     model_config = example(HOLD_EXAMPLE)
 
@@ -80,7 +80,7 @@ class HoldOut(ApiModel):
 
     @classmethod
     def of(cls, one: ScoringHold, place: str) -> Self:
-        """Return the hold of the target at this place."""
+        """Return the hold. place: of its target, in words."""
         return cls(
             target=one.target,
             place=place,
@@ -92,7 +92,7 @@ class HoldOut(ApiModel):
 
 
 class WaitingWorkOut(ApiModel):
-    """The runs, or files to validate, that wait in a task of a phase, for one reason."""
+    """The runs, or files to validate, of a task in a phase that wait for the same reason."""
 
     model_config = example(WAITING_EXAMPLE)
 
@@ -107,7 +107,7 @@ class WaitingWorkOut(ApiModel):
 
 
 class RunningOut(ApiModel):
-    """A run that a worker scores now."""
+    """A run that a worker is scoring."""
 
     model_config = example(RUNNING_EXAMPLE)
 
@@ -138,7 +138,7 @@ class LiveWorkerOut(ApiModel):
 
 
 class QueueOut(ApiModel):
-    """Work that waits and why, work under way, and workers."""
+    """Pending work with the reasons, running work, and workers."""
 
     model_config = example(
         {
@@ -166,7 +166,7 @@ class QueuedAgainOut(ApiModel):
 
 
 class StoredOut(ApiModel):
-    """The files of one kind of a competition."""
+    """The stored files of one kind of a competition."""
 
     model_config = example(STORED_EXAMPLE)
 
@@ -177,7 +177,7 @@ class StoredOut(ApiModel):
 
 
 class SpaceOut(ApiModel):
-    """The file system of a folder."""
+    """The space of the file system of a folder."""
 
     model_config = example({"folder": "data", "free_bytes": 40_000_000_000, "total_bytes": 100_000_000_000})
 
@@ -187,7 +187,7 @@ class SpaceOut(ApiModel):
 
 
 class UnownedOut(ApiModel):
-    """Stored files that no row names; the sweep deletes them after eight days."""
+    """Stored files that no row references; the sweep deletes them after eight days."""
 
     model_config = example({"files": 3, "size_bytes": 120_000, "aside_files": 1, "aside_bytes": 40_000})
 
@@ -198,7 +198,7 @@ class UnownedOut(ApiModel):
 
 
 class StorageOut(ApiModel):
-    """Stored files by competition and kind, free space, and files that nobody owns."""
+    """Stored files by competition and kind, free space, and unreferenced files."""
 
     model_config = example(
         {
@@ -239,7 +239,7 @@ class FailedMailOut(ApiModel):
 
 
 class FailedMailList(ApiModel):
-    """The mails that could not be delivered, the latest first, and how many wait."""
+    """The mails that could not be delivered, latest first, and the number of pending ones."""
 
     model_config = example({"failed": [MAIL_EXAMPLE], "waiting": 4})
 
@@ -248,7 +248,7 @@ class FailedMailList(ApiModel):
 
 
 class SentAgainOut(ApiModel):
-    """The mails that are tried again."""
+    """The mails that will be tried again."""
 
     model_config = example({"mails": 1})
 
@@ -256,7 +256,7 @@ class SentAgainOut(ApiModel):
 
 
 class RefusedOut(ApiModel):
-    """Requests that a rate limit refused within an hour."""
+    """Requests that a rate limit refused during an hour."""
 
     model_config = example(REFUSED_EXAMPLE)
 
@@ -267,7 +267,7 @@ class RefusedOut(ApiModel):
 
 
 class RefusedList(ApiModel):
-    """The refused requests by hour and rule, the latest first."""
+    """The refused requests by hour and rule, latest first."""
 
     model_config = example({"refused": [REFUSED_EXAMPLE]})
 
@@ -275,7 +275,7 @@ class RefusedList(ApiModel):
 
 
 class ServerHealthOut(ApiModel):
-    """Everything that the server knows of its own health."""
+    """The health of all parts of the server."""
 
     model_config = example({"parts": [{"name": "sweep", "is_well": True, "says": "last ran 3 s ago"}]})
 

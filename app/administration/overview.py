@@ -1,4 +1,4 @@
-"""Numbers of the whole server, for the first page of administrators."""
+"""Counts about the whole server, for the administrators' start page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.runs.failures import failed_runs
 
 
 def overview(session: Session, now: datetime) -> ServerOverview:
-    """Return the numbers of this moment."""
+    """Return the current counts."""
     accounts, confirmed, blocked = session.execute(
         select(func.count(), func.count(User.email_confirmed_at), func.count(User.blocked_at)).where(IS_PERSON)
     ).one()

@@ -1,4 +1,4 @@
-"""People of the whole server: found, confirmed, blocked and unblocked, with limits of their own as organisers."""
+"""People of the whole server: search, confirmation, blocks, and limits for single organisers."""
 
 from __future__ import annotations
 
@@ -53,8 +53,9 @@ Organising = Literal["rule", "approved", "barred"]
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """People to look for. text: in a user name, a name, an address or the name of a team; after: their last user name
-    on the page before."""
+    """A search for people. text: in a user name, a name, an address or the name of a team; after: the last user name of
+    the previous page.
+    """
 
     text: str = ""
     group: Group = "all"
@@ -62,7 +63,7 @@ class Search:
 
 
 def search_people(session: Session, search: Search) -> AccountList:
-    """Return a page of people, by user name."""
+    """Return a page of people, sorted by user name."""
     query = select(User).where(*_conditions(search)).order_by(User.username).limit(PAGE_LENGTH + 1)
     found = list(session.scalars(query))
     shown = found[:PAGE_LENGTH]
@@ -105,7 +106,7 @@ def _owning() -> Select[int | None]:
 
 
 def find_account(session: Session, username: str) -> User:
-    """Return the person's account with this user name. Raises NotFound."""
+    """Return the account with this user name. Raises NotFound."""
     name = username.strip().lower()
     found = session.scalar(select(User).where(User.username == name, IS_PERSON)) if name.isprintable() else None
     if found is None:
@@ -114,7 +115,7 @@ def find_account(session: Session, username: str) -> User:
 
 
 def describe(session: Session, user: User, settings: Settings, now: datetime) -> AccountOut:
-    """Return what administrators see of an account: no secret, nothing of what teams submitted."""
+    """Return the API object of an account for administrators, without secrets and submissions of teams."""
     factors = second_factor.factors_of(session, user)
     limits = own_limits(limits_of(settings), user.competitions_limit, user.mebibytes_limit)
     mine, live = LoginSession.user_id == user.id, ApiToken.revoked_at.is_(None)
@@ -157,9 +158,10 @@ def describe(session: Session, user: User, settings: Settings, now: datetime) ->
 
 
 def block(session: Session, user: User, reason: str, *, by: User | None, now: datetime) -> bool:
-    """Block an account: everything that opens it ends at once. Return False if it was blocked already.
+    """Block an account: all access to it ends immediately. Return False if it was blocked already.
 
-    reason: for the person; a new one replaces the first. by: None for the command line. Raises Forbidden, InvalidForm.
+    reason: shown to the person; a new one replaces the first. by: None for the command line. Raises Forbidden,
+    InvalidForm.
     """
     check_administrator(by)
     if by is not None and by.id == user.id:
@@ -184,7 +186,7 @@ def _wrong_reason(reason: str) -> str:
 
 
 def unblock(session: Session, user: User, *, by: User | None, now: datetime) -> bool:
-    """Let the owner of a blocked account log in again; their tokens stay revoked. Return False if it was not blocked.
+    """Unblock an account, so that its owner can log in again; tokens stay revoked. Return False if it was not blocked.
 
     Raises Forbidden.
     """
@@ -202,9 +204,9 @@ def unblock(session: Session, user: User, *, by: User | None, now: datetime) -> 
 
 
 def confirm_address(session: Session, user: User, *, by: User | None, now: datetime) -> bool:
-    """Confirm an address for its owner, as the mailed link would; their log-ins and tokens end. Raises Forbidden.
+    """Confirm an address for its owner, like the mailed link; log-ins and tokens of the account end.
 
-    Return False if it was confirmed already.
+    Return False if it was confirmed already. Raises Forbidden.
     """
     check_administrator(by)
     changed = believe(session, user, now, actor=by or actor_name(None))
@@ -214,16 +216,16 @@ def confirm_address(session: Session, user: User, *, by: User | None, now: datet
 
 
 def reset_second_factor(session: Session, user: User, settings: Settings, *, by: User | None, now: datetime) -> bool:
-    """Remove the second factor of somebody who has lost it, and end their log-ins. Raises Forbidden.
+    """Remove the second factor of a user who has lost it, and end the user's log-ins.
 
-    Return False if there was none.
+    Return False if there was none. Raises Forbidden.
     """
     check_administrator(by)
     return second_factor.clear(session, user, settings, now, actor=by)
 
 
 def demote(session: Session, user: User, *, by: User | None, now: datetime) -> bool:
-    """Make an administrator a user like others; return False if they were none. by: None for the command line.
+    """Make an administrator a normal user; return False if the user was not one. by: None for the command line.
 
     Raises Forbidden, LastAdministrator.
     """
@@ -235,7 +237,7 @@ def demote(session: Session, user: User, *, by: User | None, now: datetime) -> b
 
 @dataclass(frozen=True, slots=True)
 class OrganiserRules:
-    """Rules for one organiser. None: those of the server."""
+    """Rules for one organiser. None: the server's rule applies."""
 
     organising: Organising
     competitions: int | None = None
@@ -243,7 +245,7 @@ class OrganiserRules:
 
 
 def set_organiser_rules(session: Session, user: User, rules: OrganiserRules, *, by: User | None, now: datetime) -> bool:
-    """Set whether somebody may create competitions, and their own limits; return False if nothing changed.
+    """Set whether a user may create competitions, and the user's limits; return False if nothing changed.
 
     Raises Forbidden, InvalidForm.
     """
@@ -277,7 +279,10 @@ def _rules_of(user: User) -> OrganiserRules:
 
 
 def ban_domain(session: Session, domain: str, *, by: User | None, environment: Settings, now: datetime) -> SettingOut:
-    """Refuse new addresses of this domain and its subdomains; existing accounts stay. Raises Forbidden, InvalidForm."""
+    """Refuse new addresses of this domain and its subdomains; existing accounts are kept. Return the changed setting.
+
+    Raises Forbidden, InvalidForm.
+    """
     check_administrator(by)
     note_change(session)  # from here on nobody else changes the list
     known = domains_in(current_settings(session, environment).banned_domains)

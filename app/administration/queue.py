@@ -1,4 +1,4 @@
-"""The queue of the whole server: what waits and why, what runs, pausing, draining, and running again."""
+"""The queue of the whole server: pending work with reasons, running work, pausing, draining, and queueing again."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Columns = TypeVarTuple("Columns")
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """The state of the server on which the reason of a waiting run depends."""
+    """The state of the server that determines why a run is waiting."""
 
     holds: Mapping[str, ScoringHold]
     unserved: Collection[str]
@@ -55,7 +55,7 @@ class _Facts:
 
 
 def queue_now(session: Session, settings: Settings, now: datetime) -> QueueOut:
-    """Return what waits, what runs, the workers, and what is held."""
+    """Return pending and running work, the workers, and the holds."""
     holds = list_holds(session)
     workers = live_workers(session, now)
     unserved, has_broker = unserved_task_types(session, now), broker_answers(settings)
@@ -70,7 +70,7 @@ def queue_now(session: Session, settings: Settings, now: datetime) -> QueueOut:
 
 
 def target_at(session: Session, place: str, host: str = "") -> Target:
-    """Return the target: all of the server, `COMPETITION`, `COMPETITION/TASK`, or the workers of a machine.
+    """Return the target: the whole server, `COMPETITION`, `COMPETITION/TASK`, or the workers of a machine.
 
     Raises NotFound, InvalidForm.
     """
@@ -92,20 +92,25 @@ def target_at(session: Session, place: str, host: str = "") -> Target:
 
 
 def hold_scoring(session: Session, target: Target, reason: str, *, by: User | None, now: datetime) -> HoldOut:
-    """Pause scoring there, or drain the machine. by: None for the command line. Raises Forbidden, InvalidForm."""
+    """Pause scoring of the target, or drain the machine; return the hold. by: None for the command line.
+
+    Raises Forbidden, InvalidForm.
+    """
     check_administrator(by)
     made = hold(session, target, reason, actor=by, now=now)
     return HoldOut.of(made, _place_of(session, made))
 
 
 def resume_scoring(session: Session, target: Target, *, by: User | None, now: datetime) -> None:
-    """Resume scoring where it is on hold. Raises Forbidden, NotFound."""
+    """Resume scoring of the target. Raises Forbidden, NotFound."""
     check_administrator(by)
     lift(session, target, actor=by, now=now)
 
 
 def run_again(session: Session, run_ids: Collection[int], *, by: User | None, now: datetime) -> int:
-    """Queue failed runs again, all of them (up to a thousand) if none is named; return how many. Raises Forbidden."""
+    """Queue failed runs again, or all of them (up to a thousand) if none is named; return their number. Raises
+    Forbidden.
+    """
     check_administrator(by)
     wanted = run_ids or [one.run_id for one in failed_runs(session, limit=AT_ONCE)]
     return sum(queue_again(session, run_id, actor=by, now=now) for run_id in wanted)
@@ -184,7 +189,7 @@ def _waiting(row: Row[*tuple[Any, ...]], kind: str, reason: tuple[str, str]) -> 
 
 
 def _reason(row: Row[*tuple[Any, ...]], facts: _Facts, failure: str | None) -> tuple[str, str]:
-    """Return why work waits, as a word and a sentence: the first obstacle that would hold it on its own."""
+    """Return why work is waiting, as a word and a sentence: the first obstacle that alone would suffice."""
     targets = (f"task {row.task_id}", f"competition {row.competition_id}", SERVER)
     held = next((facts.holds[target] for target in targets if target in facts.holds), None)
     if held is not None:

@@ -1,7 +1,7 @@
-"""Requests that rate limits refused: counted by hour and rule, by account for a week, by address never.
+"""Requests that rate limits refused: counted by hour and rule, by account for a week, never by network address.
 
-Addresses are counted by rule alone, since even their digests would identify them. Each process collects its counts and
-adds them to the table from time to time, so that a flood of refused requests writes a few rows.
+Network addresses are not stored, since even their digests would identify them. Each process collects its counts and
+adds them to the table periodically, so that a flood of refused requests writes only a few rows.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _Key = tuple[datetime, str, str]
 
 
 class RefusalCounts:
-    """Counts of this process that are not in the table yet."""
+    """Counts of this process that have not been added to the table yet."""
 
     def __init__(self) -> None:
         self._turn = threading.Lock()
@@ -47,7 +47,7 @@ class RefusalCounts:
                 self._counts[hour, rule, f"{_USER}{user_id}"] += 1
 
     def flush(self, engine: Engine) -> None:
-        """Add the counts to the table; they stay here while the database is away."""
+        """Add the counts to the table; while the database is down, they are kept here."""
         with self._turn:
             counts, self._counts = self._counts, Counter()
         if not counts:
@@ -62,7 +62,7 @@ class RefusalCounts:
 
 
 def add_refused(session: Session, counts: Counter[_Key]) -> None:
-    """Add counts to the table, in a fixed order, so that processes cannot deadlock."""
+    """Add counts to the table, in a fixed order to avoid deadlocks between processes."""
     insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
     for (hour, rule, who), count in sorted(counts.items()):
         added = insert(RefusedRequests).values(hour=hour, rule=rule, who=who, count=count)
@@ -74,7 +74,7 @@ def add_refused(session: Session, counts: Counter[_Key]) -> None:
 
 
 def list_refused(session: Session, limit: int = 500) -> list[RefusedOut]:
-    """List the counts, the latest hour first; accounts by their user names."""
+    """List the counts, latest hour first, with accounts by user name."""
     query = select(RefusedRequests).order_by(
         RefusedRequests.hour.desc(), RefusedRequests.rule, RefusedRequests.count.desc()
     )

@@ -1,4 +1,4 @@
-"""Changing settings while the server runs, and setting them back to the environment."""
+"""Changes of settings while the server runs, and their reset to the environment."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Kind = Literal["choice", "number", "text", "switch"]
 
 
 def list_settings(session: Session, environment: Settings) -> list[SettingOut]:
-    """List all settings that may change while the server runs, in their order."""
+    """List all settings that may change while the server runs, in the order of the page."""
     rows = {row.key: row for row in session.scalars(select(ServerSetting))}
     current = with_changes(environment, {key: row.value for key, row in rows.items()})
     return [_setting(name, environment, current, rows.get(name)) for name in LiveSettings.model_fields]
@@ -51,7 +51,7 @@ def _setting(name: str, environment: Settings, current: Settings, row: ServerSet
 
 
 def kind_of(field: FieldInfo) -> tuple[Kind, list[str]]:
-    """Return which kind of value a setting has, and the choices of a choice."""
+    """Return the kind of a setting's value, and the allowed values of a choice."""
     if get_origin(field.annotation) is Literal:
         return "choice", [str(one) for one in get_args(field.annotation)]
     kinds: dict[Any, Kind] = {bool: "switch", int: "number"}
@@ -61,7 +61,7 @@ def kind_of(field: FieldInfo) -> tuple[Kind, list[str]]:
 def change_setting(
     session: Session, name: str, value: str | int | bool, *, by: User | None, environment: Settings, now: datetime
 ) -> SettingOut:
-    """Change a setting for all processes; the same value again changes nothing. by: None for the command line.
+    """Change a setting for all processes; return it. An equal value changes nothing. by: None for the command line.
 
     Raises Forbidden, NotFound, InvalidForm.
     """
@@ -86,7 +86,7 @@ def change_setting(
 
 
 def reset_setting(session: Session, name: str, *, by: User | None, environment: Settings, now: datetime) -> SettingOut:
-    """Set a setting back to its value in the environment. Raises Forbidden, NotFound."""
+    """Reset a setting to its value in the environment; return it. Raises Forbidden, NotFound."""
     check_administrator(by)
     _check_name(name)
     note_change(session)
@@ -99,7 +99,7 @@ def reset_setting(session: Session, name: str, *, by: User | None, environment: 
 
 
 def read_setting(session: Session, name: str, environment: Settings) -> SettingOut:
-    """Return a setting as it is now. Raises NotFound."""
+    """Return the current state of a setting. Raises NotFound."""
     _check_name(name)
     return next(one for one in list_settings(session, environment) if one.name == name)
 
@@ -110,7 +110,7 @@ def _check_name(name: str) -> None:
 
 
 def _sentence(error: ValidationError) -> str:
-    """Return what is wrong with a value, as a sentence."""
+    """Return the reason why a value is invalid, as a sentence."""
     fault = error.errors()[0]
     if fault["type"] == "value_error":
         return f"It must be {own_words(fault)}."

@@ -1,4 +1,4 @@
-"""Storage of the whole server: files by competition and kind, free space, and files that nobody owns."""
+"""Storage of the whole server: files by competition and kind, free space, and unreferenced files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DRAFTS = ""
 
 
 def storage_now(session: Session, settings: Settings) -> StorageOut:
-    """Return sizes by competition and kind, and free space; files that nobody owns are counted by `count_unowned`."""
+    """Return sizes by competition and kind, and free space; `count_unowned` counts unreferenced files."""
     stored = [
         StoredOut(competition=name, kind=kind, files=files, size_bytes=int(size or 0))
         for kind, query in _kinds().items()
@@ -41,7 +41,9 @@ def storage_now(session: Session, settings: Settings) -> StorageOut:
 
 
 def count_unowned(engine: Engine, settings: Settings) -> UnownedOut:
-    """Count stored files that no row names. It reads all names in the storage. Raises StorageAway."""
+    """Return the number and size of stored files that no row references, which lists the whole storage. Raises
+    StorageAway.
+    """
     files = size = aside_files = aside_size = 0
     for storage in (storage_of(settings), sealed_storage_of(settings)):
         found = ((digest, kept) for kept in storage.listed() if (digest := digest_of(kept.name)))
@@ -59,7 +61,7 @@ def count_unowned(engine: Engine, settings: Settings) -> UnownedOut:
 
 
 def space_of(settings: Settings) -> list[SpaceOut]:
-    """Return the space of each file system, once if several folders share it; a bucket has none."""
+    """Return the space of each file system, once if several folders share it; none for a bucket."""
     spaces, seen = [], set()
     for name, folder in (("data", settings.data_dir), ("files", settings.storage_dir), ("gold", settings.sealed_dir)):
         if not folder.is_dir() or (device := folder.stat().st_dev) in seen:

@@ -1,4 +1,4 @@
-"""The server as administrators see it, and its announcements to everybody: shared by pages, API and commands."""
+"""API schemas for server administration and announcements to everybody, shared by pages, API and commands."""
 
 from __future__ import annotations
 
@@ -77,17 +77,17 @@ class ServerAnnouncementOut(ApiModel):
         )
 
     def is_shown_at(self, now: datetime) -> bool:
-        """Return whether it is shown at this moment."""
+        """Return whether the announcement is shown at this moment."""
         return self.starts_at <= now and (self.ends_at is None or now < self.ends_at)
 
     @property
     def rank(self) -> tuple[int, int]:
-        """The place among others: the most severe first, then the newest."""
+        """The sort key among announcements: most severe first, then the newest."""
         return -list(Severity).index(self.severity), -self.id
 
 
 class ServerAnnouncementList(ApiModel):
-    """Announcements to the whole server, the most severe first, then the newest."""
+    """Announcements to the whole server, most severe first, then the newest."""
 
     model_config = example({"announcements": [ANNOUNCEMENT_EXAMPLE]})
 
@@ -95,7 +95,7 @@ class ServerAnnouncementList(ApiModel):
 
 
 class ServerOverview(ApiModel):
-    """Numbers of the server, and of requests that wait for its administrators."""
+    """Counts about the server, including requests that need its administrators."""
 
     model_config = example(
         {
@@ -158,7 +158,7 @@ ACCOUNT_EXAMPLE: dict[str, Any] = {
 
 
 class AccountRow(ApiModel):
-    """An account in a list of administrators."""
+    """An account in the administrators' list."""
 
     model_config = example(ACCOUNT_ROW)
 
@@ -189,7 +189,7 @@ class AccountRow(ApiModel):
 
 
 class AccountOut(AccountRow):
-    """An account as administrators see it."""
+    """An account, with the details for administrators."""
 
     model_config = example(ACCOUNT_EXAMPLE)
 
@@ -212,7 +212,7 @@ class AccountOut(AccountRow):
 
 
 class AccountList(ApiModel):
-    """A page of accounts, by user name."""
+    """A page of accounts, sorted by user name."""
 
     model_config = example({"accounts": [ACCOUNT_ROW], "next_after": None})
 
@@ -252,7 +252,7 @@ class CompetitionSize(ApiModel):
 
 
 class CompetitionSizes(ApiModel):
-    """All competitions of the server, the largest first."""
+    """All competitions of the server, largest first."""
 
     model_config = example({"competitions": [SIZE_EXAMPLE]})
 
@@ -304,7 +304,7 @@ class OrganisingRequestOut(ApiModel):
 
 
 class OrganisingRequestList(ApiModel):
-    """Requests without an answer, the oldest first."""
+    """Requests without an answer, oldest first."""
 
     model_config = example({"requests": [REQUEST_EXAMPLE]})
 

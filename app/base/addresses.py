@@ -1,8 +1,8 @@
 """The public address of this server, for links in mails, on pages, in feeds and on terminals.
 
-EVERGOLD_BASE_URL takes precedence. Without it, pages and feeds use the address of the request, and anything made
-without a request the address at which the server listens, which it writes to the data folder for worker, sweep and
-commands. Uses only the standard library, because the supervisor needs it.
+EVERGOLD_BASE_URL takes precedence. Without it, pages and feeds use the address of the request; everything else uses the
+address at which the server listens, which it writes to the data folder for worker, sweep and commands. This module
+needs only the standard library, because the supervisor imports it.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ _MOST_CHARACTERS = 300
 def public_address(settings: Settings, path: str, *, requested: str = "") -> str:
     """Return the full address of a path.
 
-    requested: the address in the request for a page. Never pass it for mails: their links could be redirected by a
-    forged Host header.
+    requested: the address in the request for a page. Never pass it for mails: a forged Host header could redirect their
+    links.
     """
     base = settings.base_url or requested or _noted(settings.data_dir) or USUAL_ADDRESS
     return base.rstrip("/") + path
 
 
 def note_address(data_dir: Path, address: str) -> None:
-    """Write the address at which a server listens to its data folder, for the processes that share it."""
+    """Write the address at which a server listens to its data folder, for the processes that share the folder."""
     path = data_dir / NOTE_NAME
     unfinished = path.with_name(f"{NOTE_NAME}.{os.getpid()}")
     with suppress(OSError):  # a web process that may not write to the folder: links then need EVERGOLD_BASE_URL

@@ -1,4 +1,4 @@
-"""The base class of all answers and of what comes in by the API, and the few types they share."""
+"""The base classes of all answers and of the API's requests, and a few types that they share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class ApiModel(BaseModel):
 
 
 class Mirror(ApiModel):
-    """Base of answers that are read from an object with the same fields."""
+    """Base of answers that are created from an object with the same fields."""
 
     model_config = ConfigDict(from_attributes=True)
 

@@ -1,4 +1,4 @@
-"""All addresses of the API; pages that have a JSON version have its address behind the prefix."""
+"""All addresses of the API; pages with a JSON version have the same path behind the API's prefix."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def competition(name: str) -> str:
 
 
 def all_submissions(competition_name: str, **filters: object) -> str:
-    """Link to all submissions to a competition, for organisers, with the non-empty filters."""
+    """Return the link to all submissions to a competition, for organisers, with the non-empty filters."""
     return f"{competition(competition_name)}/submissions{links.query(filters)}"
 
 
 def downloads(competition_name: str, **filters: object) -> str:
-    """Link to downloads of restricted files, with the non-empty filters."""
+    """Return the link to downloads of restricted files, with the non-empty filters."""
     return f"{competition(competition_name)}/downloads{links.query(filters)}"
 
 
@@ -31,7 +31,7 @@ def declaration_zip(competition_name: str, number: int | None = None) -> str:
 
 
 def own_archive() -> str:
-    """Link to the archive of one's own data, once it is ready."""
+    """Return the link to the archive of the user's own data, once it is ready."""
     return f"{API}/me/archive/file"
 
 

@@ -1,6 +1,6 @@
 """Message brokers: lists in Redis or Valkey, or files in a folder, both in the format of Celery workers.
 
-Messages are sent without Celery, which only workers load: it takes 1 ms for each, and writes files that are not whole
+Messages are sent without Celery, which only workers load: it takes 1 ms per message, and writes incomplete files
 (decision 068). The format is Celery's protocol, version 2, in the envelope of its transports (kombu's).
 """
 
@@ -43,11 +43,11 @@ class Broker(Protocol):
         ...
 
     def took(self, queue: str, task: str) -> bool:
-        """Take the next message if it is for this task; False where only Celery can take it."""
+        """Take the next message if it is for this task, and return True; return False if only Celery can take it."""
         ...
 
     def take(self, queue: str) -> bytes | None:
-        """Take the next message, whatever its task; None if there is none."""
+        """Take and return the next message, whatever its task; None if there is none."""
         ...
 
     def close(self) -> None: ...
@@ -79,7 +79,7 @@ def broker_settings(broker_url: str, data_dir: Path) -> dict[str, Any]:
 
 
 def celery_message(task: str, arguments: Sequence[int | str], queue: str, priority: int) -> bytes:
-    """Encode a message for a Celery worker."""
+    """Return a message in the format of Celery workers."""
     task_id = str(uuid4())
     body = json.dumps([arguments, {}, {"callbacks": None, "errbacks": None, "chain": None, "chord": None}])
     return json.dumps({
@@ -200,7 +200,7 @@ def _folders(data_dir: Path) -> dict[str, Path]:
 
 
 def _lists(queue: str) -> list[str]:
-    """Return the names of the lists that we write to, by priority."""
+    """Return the names of the queue's lists that this code writes to, by priority."""
     return [_list_of(queue, _FIRST), _list_of(queue, LATER)]
 
 

@@ -1,6 +1,7 @@
-"""Colours of the pages from one accent, with the contrast that WCAG 2.2 AA demands of text on every background.
+"""Colours of the pages derived from one accent, with the contrast that WCAG 2.2 AA requires of text on every
+background.
 
-The library of colours is loaded only where an accent is checked or drawn: most servers keep the house's.
+The colour library is loaded only to check or to draw an accent: most servers use the default accent.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ _STEP = 0.002
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """The house's colours in light or dark, as `static/evergold.css` has them.
+    """The default colours of light or dark pages, as in `static/evergold.css`.
 
-    grounds: backgrounds of links and buttons, by what they are called in messages; texts: colours of other text.
+    grounds: backgrounds of links and buttons, by their names in messages; texts: colours of other text.
     """
 
     name: str
@@ -63,7 +64,7 @@ DARK = Scheme(
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """The accent in one scheme, with what follows from it: below the pointer, as a wash, and the text of buttons."""
+    """The accent in one scheme, and the colours derived from it: under the pointer, as a wash, and for button text."""
 
     accent: str
     strong: str
@@ -73,7 +74,7 @@ class Palette:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Text on a background, in words and colours."""
+    """Text on a background, described in words and colours."""
 
     words: str
     text: str
@@ -81,7 +82,7 @@ class Pair:
 
     @property
     def contrast(self) -> float:
-        """The ratio of WCAG, from 1 to 21."""
+        """The contrast ratio of WCAG, from 1 to 21."""
         return contrast(self.text, self.ground)
 
 
@@ -94,14 +95,14 @@ def read_colour(text: str) -> str | None:
 
 
 def contrast(one: str, other: str) -> float:
-    """Return the ratio of two colours by WCAG 2.2, from 1 to 21."""
+    """Return the contrast ratio of two colours by WCAG 2.2, from 1 to 21."""
     lighter, darker = sorted((_color(one).luminance(), _color(other).luminance()), reverse=True)
     return float((lighter + 0.05) / (darker + 0.05))
 
 
 @lru_cache(maxsize=64)
 def palette_of(accent: str, scheme: Scheme) -> Palette:
-    """Return the colours that follow from the accent, whether or not they pass."""
+    """Return the colours derived from the accent, whether or not their contrast suffices."""
     wash = _color(scheme.card).mix(_color(accent), _WASH, space="oklab")
     return Palette(
         accent,
@@ -123,15 +124,15 @@ def pairs_of(palette: Palette, scheme: Scheme) -> Iterator[Pair]:
 
 
 def faint_pairs(accent: str, scheme: Scheme) -> list[Pair]:
-    """Return the pairs with too little contrast, the worst first; none if the accent can be used."""
+    """Return the pairs with too little contrast, worst first; empty if the accent can be used."""
     faint = [pair for pair in pairs_of(palette_of(accent, scheme), scheme) if pair.contrast < TEXT_CONTRAST]
     return sorted(faint, key=lambda pair: pair.contrast)
 
 
 def nearest_accent(accent: str, scheme: Scheme) -> str:
-    """Return the accent itself if it passes, or else the colour of its hue and the nearest lightness that does.
+    """Return the accent if its contrast suffices, or else the colour of its hue with the nearest sufficient lightness.
 
-    Darker ones pass in light, lighter ones in dark; black and white always do.
+    Darker ones suffice in the light scheme, lighter ones in the dark scheme; black and white always do.
     """
     if not faint_pairs(accent, scheme):
         return accent
@@ -144,7 +145,7 @@ def nearest_accent(accent: str, scheme: Scheme) -> str:
 
 
 def accent_fault(accent: str, scheme: Scheme) -> str:
-    """Return what the accent must be, with the nearest that is; empty if it can be used."""
+    """Return a sentence on the accent's lack of contrast, with the nearest usable colour; "" if it can be used."""
     faint = faint_pairs(accent, scheme)
     if not faint:
         return ""
@@ -156,7 +157,7 @@ def accent_fault(accent: str, scheme: Scheme) -> str:
 
 
 def style_sheet(light: str, dark: str) -> str:
-    """Return the CSS that replaces the house's accents by these."""
+    """Return the CSS that replaces the default accents by these."""
     return (
         f":root {{ {_variables(palette_of(light, LIGHT))} }}\n"
         f"@media (prefers-color-scheme: dark) {{ :root {{ {_variables(palette_of(dark, DARK))} }} }}\n"
@@ -179,12 +180,12 @@ def _color(text: str) -> Color:
 
 
 def _lightness(accent: str) -> float:
-    """Return the lightness by OKLCH, from 0 to 1."""
+    """Return the lightness of a colour in OKLCH, from 0 to 1."""
     return float(_color(accent).convert("oklch").get("lightness"))
 
 
 def _with_lightness(accent: str, lightness: float) -> str:
-    """Return the colour of this lightness, with hue and, as far as screens can show it, chroma of the accent."""
+    """Return the accent with this lightness, its hue and, as far as screens can show it, its chroma."""
     return _hex(_color(accent).convert("oklch").set("lightness", min(1.0, max(0.0, lightness))))
 
 

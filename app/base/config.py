@@ -1,6 +1,6 @@
-"""Settings from the environment (`EVERGOLD_…`), with an embedded default for each; names include the units.
+"""Settings from the environment (`EVERGOLD_…`), with a default for each; names include the units.
 
-Deliberately without any setting for gold: only `workers.gold` knows where it is.
+There is deliberately no setting for gold: only `workers.gold` knows where it is.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _SENDER_WORDS = "mail_from is an address, or a name and an address: Example Scor
 
 
 class InvalidSettings(Exception):
-    """An error in the environment, in words for administrators; never contains values, which may be secrets."""
+    """An error in the environment, in words for administrators, without values, which may be secrets."""
 
 
 class Settings(LiveSettings, BaseSettings):
-    """The settings shared by web, workers and the command line; those of `LiveSettings` until somebody changes them."""
+    """The settings shared by web, workers and the command line; those in `LiveSettings` may later be changed."""
 
     model_config = SettingsConfigDict(
         env_prefix="EVERGOLD_", env_nested_delimiter="__", hide_input_in_errors=True, frozen=False
@@ -199,14 +199,14 @@ class Settings(LiveSettings, BaseSettings):
 
     @property
     def database_address(self) -> str:
-        """The SQLAlchemy address; by default that of the embedded SQLite file."""
+        """The address of the database for SQLAlchemy; by default that of the embedded SQLite file."""
         if self.database_url:
             return self.database_url
         return f"sqlite:///{quote(str(self.data_dir.resolve() / 'evergold.db'))}"
 
     @property
     def site_texts(self) -> dict[str, Path | None]:
-        """The Markdown files of this server's own pages, by address."""
+        """The Markdown files of this server's text pages, by address."""
         return {"contact": self.contact_file, "privacy": self.privacy_file, "imprint": self.imprint_file}
 
     @property
@@ -216,9 +216,9 @@ class Settings(LiveSettings, BaseSettings):
 
 
 def sender_of(mail_from: str, server_name: str = PRODUCT) -> Address:
-    """Parse `scores@example.org`, to which the server's name is added, or `Example Scores <scores@example.org>`.
+    """Parse a sender: `scores@example.org`, which gets the server's name, or `Example Scores <scores@example.org>`.
 
-    Raises ValueError with a sentence.
+    Raises ValueError, with a sentence.
     """
     found = _SENDER.fullmatch(mail_from.strip())
     try:
@@ -234,7 +234,7 @@ def sender_of(mail_from: str, server_name: str = PRODUCT) -> Address:
 
 @lru_cache(maxsize=1)
 def get_settings() -> Settings:
-    """Return the settings of this process, which are read once. Raises InvalidSettings."""
+    """Return the settings of this process, cached. Raises InvalidSettings."""
     return read_settings(Settings)
 
 
@@ -242,7 +242,7 @@ Kind = TypeVar("Kind", bound=BaseSettings)
 
 
 def read_settings(kind: type[Kind]) -> Kind:
-    """Read these settings from the environment. Raises InvalidSettings."""
+    """Return settings of this kind from the environment. Raises InvalidSettings."""
     try:
         return kind()
     except ValidationError as error:
@@ -254,7 +254,7 @@ def read_settings(kind: type[Kind]) -> Kind:
 
 
 def _words(fault: ErrorDetails, prefix: str, field: FieldInfo | None) -> str:
-    """Return what is wrong with a variable, or with several together, without any value: it may be a secret."""
+    """Return a sentence on an invalid variable, or on several together, without values, which may be secrets."""
     variable = prefix + "__".join(str(name).upper() for name in fault["loc"])
     if fault["type"] == "extra_forbidden":
         return f"{variable}: there is no such setting"

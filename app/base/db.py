@@ -80,7 +80,7 @@ Json = JSON().with_variant(JSONB(), "postgresql")
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """An aware UTC datetime; restores the zone that SQLite drops and refuses naive values."""
+    """A column of aware UTC datetimes; restores the time zone, which SQLite drops, and refuses naive values."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -99,14 +99,14 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 
 class Base(DeclarativeBase):
-    """Root of all tables."""
+    """The base class of all tables."""
 
     metadata = MetaData(naming_convention=NAMING)
     type_annotation_map = {datetime: UtcDateTime(), dict[str, Any]: Json, list[Any]: Json}
 
 
 def make_engine(address: str) -> Engine:
-    """Return an engine for this address; SQLite uses WAL mode and transactions that we control."""
+    """Return an engine for this address; SQLite gets WAL mode and transactions controlled by this module."""
     if not address.startswith("sqlite"):
         # Hosts give addresses without a driver, and also in the older spelling.
         url = make_url(_POSTGRESQL.sub("postgresql+psycopg://", address))
@@ -129,14 +129,14 @@ def get_engine(address: str) -> Engine:
 
 
 def dispose_engines(*, close: bool = True) -> None:
-    """Dispose all cached engines. close: False in a forked process, whose parent still uses the connections."""
+    """Dispose of all cached engines. close: False in a forked process, whose parent still uses the connections."""
     for engine in _engines.values():
         engine.dispose(close=close)
     _engines.clear()
 
 
 class ReadingSession(Session):
-    """A read-only session: it may have no transaction that could be rolled back."""
+    """A session for reading only, which may have no transaction that could be rolled back."""
 
 
 @event.listens_for(ReadingSession, "before_flush")
@@ -153,13 +153,13 @@ def _refuse_statements(state: ORMExecuteState) -> None:
 
 @contextmanager
 def reading(engine: Engine) -> Iterator[Session]:
-    """Open a session for reading; `once` caches repeated queries in it."""
+    """Open a session for reading, in which `once` caches results."""
     with ReadingSession(engine_for_reading(engine), expire_on_commit=False, info={_FOUND: {}}) as session:
         yield session
 
 
 def once(session: Session, key: tuple[Any, ...], look: Callable[[], T]) -> T:
-    """Return what `look` returns. A session for reading looks once for each key, others each time."""
+    """Return the result of `look`, cached by key in a session for reading."""
     found: dict[tuple[Any, ...], T] | None = session.info.get(_FOUND)
     if found is None:
         return look()
@@ -169,7 +169,7 @@ def once(session: Session, key: tuple[Any, ...], look: Callable[[], T]) -> T:
 
 
 def found_before(session: Session, key: tuple[Any, ...]) -> Any:
-    """Return what `once` has found for the key in this session for reading; None if it has not looked yet."""
+    """Return the result that `once` has cached for the key in this session; None if there is none."""
     return session.info.get(_FOUND, {}).get(key)
 
 
@@ -177,9 +177,9 @@ def found_before(session: Session, key: tuple[Any, ...]) -> Any:
 def engine_for_reading(engine: Engine) -> Engine:
     """Return the engine for reading outside of a session.
 
-    On PostgreSQL each query stands alone: it sees what was committed at its start anyway, so a transaction would only
-    add BEGIN and ROLLBACK, and the latter makes psycopg drop all prepared statements of the connection. On SQLite a
-    transaction gives all queries the same view.
+    On PostgreSQL each query runs in autocommit: it sees what was committed at its start anyway, so a transaction would
+    only add BEGIN and ROLLBACK, and the latter makes psycopg drop all prepared statements of the connection. On SQLite
+    a transaction gives all queries the same view.
     """
     return engine.execution_options(isolation_level="AUTOCOMMIT") if engine.dialect.name == "postgresql" else engine
 
@@ -193,10 +193,9 @@ def writing(engine: Engine) -> Iterator[Session]:
 
 
 class likely(FunctionElement[bool]):
-    """Mark a condition that most rows meet, on a status or a task, so that a query does not start from its index.
+    """Marks a condition that most rows meet, on a status or a task, so that SQLite does not use its index.
 
-    SQLite has no statistics here, and would use that index and scan almost everything; PostgreSQL has its own
-    statistics.
+    SQLite has no statistics here, and would scan almost the whole index; PostgreSQL has statistics.
     """
 
     inherit_cache = True
@@ -216,10 +215,10 @@ def _compile_default(element: likely, compiler: SQLCompiler, **options: Any) -> 
 
 
 class among(FunctionElement[bool]):
-    """Return the SQL condition that a number is in a list passed as one parameter, a JSON text of any length.
+    """The condition that a number is in a list passed as a single parameter, a JSON text of any length.
 
-    `in_` makes one parameter per number. PostgreSQL assumes the JSON list to be short and uses the index; with
-    thousands of parameters it would read a whole table.
+    `in_` uses one parameter per number. PostgreSQL assumes the JSON list to be short and uses the index; with thousands
+    of parameters it would read a whole table.
     """
 
     inherit_cache = True
@@ -250,7 +249,7 @@ def _among_on_postgresql(element: among, compiler: SQLCompiler, **options: Any) 
 
 
 def _check_encoding(connection: Any, record: object) -> None:
-    """Refuse encodings other than UTF-8: names and texts may be in any script."""
+    """Raise an error for encodings other than UTF-8, since names and texts may be in any script."""
     encoding = connection.info.parameter_status("server_encoding")
     if encoding not in ("UTF8", None):
         raise InvalidRequestError(
@@ -263,9 +262,9 @@ def _note_use(connection: Any, record: ConnectionPoolEntry) -> None:
 
 
 def _check_alive(dialect: Dialect, connection: Any, record: ConnectionPoolEntry, _: object) -> None:
-    """Replace connections that died with a restart of the server before they are used.
+    """Replace connections that were closed by a restart of the database server before they are used.
 
-    Connections used a moment ago, on which nothing has arrived since, not even their end, are not pinged.
+    Connections that were used recently and have received nothing since, not even their end, are not pinged.
     """
     used_at = record.info.get(_USED_AT)
     if used_at is None or (time.monotonic() - used_at < FRESH_SECONDS and _is_silent(connection)):
@@ -277,7 +276,7 @@ def _check_alive(dialect: Dialect, connection: Any, record: ConnectionPoolEntry,
 
 
 def _is_silent(connection: Any) -> bool:
-    """Return whether the server has sent nothing unsolicited, such as the end of the connection."""
+    """Return whether the database server has sent nothing unsolicited, such as the end of the connection."""
     if connection.closed or not hasattr(select, "poll"):
         return False
     poll = select.poll()
@@ -314,9 +313,9 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 def insert_now(session: Session, row: Base) -> bool:
-    """Insert a new row and attach it to the session as if it had been flushed.
+    """Insert a new row and attach it to the session as if it had been flushed; return True.
 
-    False, without an insert, on a conflict with a unique constraint.
+    Returns False, without an insert, if it violates a unique constraint.
     """
     table = cast(Table, inspect(type(row)).local_table)
     names = [column.name for column in table.columns]
@@ -337,7 +336,7 @@ def insert_now(session: Session, row: Base) -> bool:
 
 @lru_cache
 def _insert(table: Table, dialect: str) -> Any:
-    """Build the statement once: looking it up among compiled ones is part of its cost."""
+    """Return the statement, built once because even looking it up among compiled ones takes time."""
     insert = postgresql.insert if dialect == "postgresql" else sqlite.insert
     return insert(table).on_conflict_do_nothing().returning(*table.primary_key.columns)
 

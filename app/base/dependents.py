@@ -1,4 +1,4 @@
-"""Delete rows together with every row that refers to them, directly or through others."""
+"""Deletes rows together with every row that refers to them, directly or through others."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def delete_with_dependents(session: Session, root: Table, condition: ColumnEleme
 
 
 def _conditions(table: Table, belongs: dict[str, ColumnElement[bool]]) -> list[ColumnElement[bool]]:
-    """Return SQL conditions: the row refers to a row known to be deleted."""
+    """Return conditions for rows that refer to a row known to be deleted."""
     return [
         key.parent.in_(select(key.column).where(belongs[key.column.table.name]))
         for key in sorted(table.foreign_keys, key=lambda key: key.parent.name)

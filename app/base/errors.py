@@ -1,6 +1,6 @@
 """Expected errors, each with its HTTP status and a stable code; `app.web.http.errors` turns them into responses.
 
-All JSON errors have one shape: {"error": {"code", "message", "details"}}. Any other exception is our bug: 500.
+All JSON errors have one format: {"error": {"code", "message", "details"}}. Any other exception is a bug: 500.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 
 class EvergoldError(Exception):
-    """Base class: `message` is a sentence for people, `details` are for scripts."""
+    """The base class. message: a sentence for people; details: data for scripts."""
 
     status: ClassVar[int] = 400
     code: ClassVar[str] = "bad_request"
@@ -21,13 +21,13 @@ class EvergoldError(Exception):
 
     @property
     def fields(self) -> dict[str, str]:
-        """The sentences about single fields of a form, by their names; empty if no field is at fault."""
+        """The sentences about single fields of a form, by field name; empty if no field is concerned."""
         fields: dict[str, str] = self.details.get("fields", {})
         return fields
 
 
 class NotFound(EvergoldError):
-    """The object does not exist, or this viewer must not learn that it does."""
+    """The object does not exist, or its existence must be hidden from this viewer."""
 
     status = 404
     code = "not_found"
@@ -44,14 +44,14 @@ class Forbidden(EvergoldError):
 
 
 class InvalidForm(EvergoldError):
-    """The input is incomplete or malformed; details: {"fields": {name: sentence}}."""
+    """The input is incomplete or malformed (details: fields, a mapping of names to sentences)."""
 
     status = 422
     code = "invalid_form"
 
 
 class PhaseNotOpen(EvergoldError):
-    """The phase is not open (yet, or any more); details: starts_at, ends_at, now."""
+    """The phase is not open yet, or no longer (details: starts_at, ends_at, now)."""
 
     status = 409
     code = "phase_not_open"
@@ -65,7 +65,7 @@ class GoldMissing(EvergoldError):
 
 
 class LimitReached(EvergoldError):
-    """A limit is used up; details: limit, used, per, retry_at."""
+    """A limit is used up (details: limit, used, per, retry_at)."""
 
     status = 429
     code = "limit_reached"
@@ -91,7 +91,7 @@ class NameTaken(EvergoldError):
 
 
 class UploadTooLarge(EvergoldError):
-    """The file is larger than allowed; details: limit_bytes."""
+    """The file is larger than allowed (details: limit_bytes)."""
 
     status = 413
     code = "upload_too_large"
@@ -103,7 +103,7 @@ class StorageFull(EvergoldError):
 
 
 class StorageAway(EvergoldError):
-    """The storage of another machine is unreachable or refuses; the request may be repeated."""
+    """The storage on another machine is unreachable or refuses access; the request may be repeated."""
 
     status = 503
     code = "storage_away"

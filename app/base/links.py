@@ -13,17 +13,19 @@ def competition(name: str) -> str:
 
 
 def organising_requests() -> str:
-    """Link to the page on which administrators answer requests to organise."""
+    """Return the link to the page on which administrators answer requests to organise."""
     return "/admin/requests"
 
 
 def tab(competition_name: str, name: str) -> str:
-    """Link to a tab of a competition's workspace: `data`, `submit`, `runs`, `leaderboard`, `pictures`, `cite`."""
+    """Return the link to a tab of a competition's workspace: `data`, `submit`, `runs`, `leaderboard`, `pictures`,
+    `cite`.
+    """
     return f"{competition(competition_name)}/{name}"
 
 
 def runs(competition_name: str, **wanted: str) -> str:
-    """Link to a team's own runs. wanted: phase, task, board, without empty ones."""
+    """Return the link to a team's own runs. wanted: phase, task and board; empty ones are left out."""
     asked = urlencode({name: value for name, value in wanted.items() if value})
     return tab(competition_name, "runs") + (f"?{asked}" if asked else "")
 
@@ -37,7 +39,7 @@ def task(competition_name: str, phase_name: str, name: str) -> str:
 
 
 def desk(competition_name: str) -> str:
-    """Link to the organisers' dashboard."""
+    """Return the link to the organisers' dashboard."""
     return f"{competition(competition_name)}/desk"
 
 
@@ -46,7 +48,7 @@ def board(competition_name: str, phase_name: str, name: str) -> str:
 
 
 def as_seen_by(address: str, seen_as: str | None) -> str:
-    """Add the preview mode to the address if the linking page has it."""
+    """Return the address with the preview role, if the linking page has one."""
     if not seen_as:
         return address
     path, mark, part = address.partition("#")
@@ -54,12 +56,12 @@ def as_seen_by(address: str, seen_as: str | None) -> str:
 
 
 def official(competition_name: str, phase: str, name: str, number: int | None = None) -> str:
-    """Link to the frozen board; without a number the latest one."""
+    """Link to an official board, by default the latest."""
     return f"{board(competition_name, phase, name)}/official{f'/{number}' if number is not None else ''}"
 
 
 def public_team(competition_name: str, name: str) -> str:
-    """Link to the public page of a team: its rows on all boards, its systems."""
+    """Return the link to the public page of a team: its rows on all boards, its systems."""
     return public_teams(competition_name) + part(name)
 
 
@@ -71,7 +73,7 @@ def public_teams(competition_name: str) -> str:
 def board_row(
     competition_name: str, phase: str, name: str, submission_id: UUID, official_number: int | None = None
 ) -> str:
-    """Link to the details of a row, of the board or of an official one."""
+    """Link to the details of a row on the live board or on an official one."""
     return f"{board_rows(competition_name, phase, name, official_number)}{submission_id}"
 
 
@@ -82,18 +84,18 @@ def board_rows(competition_name: str, phase: str, name: str, official_number: in
 
 
 def board_compare(competition_name: str, phase: str, name: str, *rows: UUID) -> str:
-    """Link to a comparison of two rows; if fewer are given, the page chooses the missing ones."""
+    """Return the link to a comparison of two rows; missing ones are chosen by the page."""
     asked = urlencode([("row", str(one)) for one in rows])
     return f"{board(competition_name, phase, name)}/compare{f'?{asked}' if asked else ''}"
 
 
 def board_picture(competition_name: str, phase: str, name: str) -> str:
-    """Link to the board as a PNG, for previews of shared links."""
+    """Return the link to the board as a PNG, for previews of shared links."""
     return f"{board(competition_name, phase, name)}/picture.png"
 
 
 def embedded(competition_name: str, phase: str, name: str) -> str:
-    """Link to the board for embedding into other sites."""
+    """Return the link to the board for embedding into other sites."""
     return f"/embed{board(competition_name, phase, name)}"
 
 
@@ -118,7 +120,7 @@ def submit(competition_name: str, phase_name: str, task_name: str) -> str:
 
 
 def file(competition_name: str, phase_name: str, task_name: str, name: str) -> str:
-    """Link to the rows of a file of a task."""
+    """Return the link to the page with the rows of a task's file."""
     return f"{task(competition_name, phase_name, task_name)}/files/{quoted(name)}"
 
 
@@ -132,12 +134,12 @@ def rescoring(competition_name: str, number: int | None = None) -> str:
 
 
 def image(competition_name: str, sha256: str) -> str:
-    """Link to an image in a text of the competition."""
+    """Return the link to an image in a text of the competition."""
     return f"{competition(competition_name)}/images/{sha256}"
 
 
 def edit(competition_name: str, part: str = "") -> str:
-    """Link to the page to edit dates and rules, or `texts`."""
+    """Return the link to the page to edit dates and rules, or `texts`."""
     return f"{competition(competition_name)}/edit{f'/{part}' if part else ''}"
 
 
@@ -147,7 +149,7 @@ def history(competition_name: str, number: int | None = None) -> str:
 
 
 def failed(competition_name: str) -> str:
-    """Link to runs that failed on our side, for organisers."""
+    """Return the link to failed runs, for organisers."""
     return f"{competition(competition_name)}/failed"
 
 
@@ -168,37 +170,37 @@ def question(competition_name: str, question_id: int) -> str:
 
 
 def report_text(competition_name: str, kind: str, which: object) -> str:
-    """Link to the form that reports a text; for organisers, that hides it."""
+    """Return the link to the form that reports a text; for organisers, that hides it."""
     return f"{competition(competition_name)}/report-text?{urlencode({'kind': kind, 'which': str(which)})}"
 
 
 def moderation(competition_name: str) -> str:
-    """Link to reports of texts, hidden texts and blocked people, for organisers."""
+    """Return the link to reports of texts, hidden texts and blocked people, for organisers."""
     return f"{competition(competition_name)}/moderation"
 
 
 def exports(competition_name: str) -> str:
-    """Link to the organisers' exports: predictions, participants."""
+    """Return the link to the organisers' exports: predictions, participants."""
     return f"{competition(competition_name)}/exports"
 
 
 def ranking(competition_name: str, phase_name: str, name: str) -> str:
-    """Link to a ranking across tasks."""
+    """Return the link to a ranking across tasks."""
     return f"{phase(competition_name, phase_name)}/rankings/{quoted(name)}"
 
 
 def all_submissions(competition_name: str, **filters: object) -> str:
-    """Link to all submissions to a competition, for organisers, with the non-empty filters."""
+    """Return the link to all submissions to a competition, for organisers, with the non-empty filters."""
     return f"{competition(competition_name)}/submissions{query(filters)}"
 
 
 def downloads(competition_name: str, **filters: object) -> str:
-    """Link to downloads of restricted files, with the non-empty filters."""
+    """Return the link to downloads of restricted files, with the non-empty filters."""
     return f"{competition(competition_name)}/downloads{query(filters)}"
 
 
 def validate(competition_name: str, phase_name: str, task_name: str) -> str:
-    """Link to the upload of files to validate."""
+    """Return the link to the upload of files to validate."""
     return f"{task(competition_name, phase_name, task_name)}/validate"
 
 
@@ -215,7 +217,7 @@ def submission(submission_id: UUID) -> str:
 
 
 def report(submission_id: UUID, **parameters: str) -> str:
-    """Link to the report, with the non-empty parameters, as in its own links."""
+    """Return the link to the report, with the non-empty parameters, as in its own links."""
     chosen = urlencode({name: value for name, value in parameters.items() if value})
     return f"{submission(submission_id)}/report{f'?{chosen}' if chosen else ''}"
 
@@ -233,90 +235,90 @@ def withdrawal(submission_id: UUID) -> str:
 
 
 def card(submission_id: UUID) -> str:
-    """Link to a submission's method card."""
+    """Return the link to a submission's method card."""
     return f"{submission(submission_id)}/card"
 
 
 def allowances(competition_name: str) -> str:
-    """Link to extensions for single teams."""
+    """Return the link to extensions for single teams."""
     return f"{competition(competition_name)}/allowances"
 
 
 def life(competition_name: str) -> str:
-    """Link to the status page of a competition (publish, pause, archive), for organisers."""
+    """Return the link to the status page of a competition (publish, pause, archive), for organisers."""
     return f"{competition(competition_name)}/life"
 
 
 def people(competition_name: str) -> str:
-    """Link to the people of a competition, for organisers."""
+    """Return the link to the people of a competition, for organisers."""
     return f"{competition(competition_name)}/people"
 
 
 def invitations() -> str:
-    """Link to the user's own invitations."""
+    """Return the link to the user's own invitations."""
     return "/invitations"
 
 
 def register(following: str) -> str:
-    """Link to the form to create an account. following: the page to continue with."""
+    """Return the link to the form that creates an account. following: the page to continue with."""
     return f"/register?{urlencode({'next': following})}"
 
 
 def join(secret: str) -> str:
-    """Return the secret link to a private competition."""
+    """Return the link to a private competition, with the secret of its guest link."""
     return f"/join?{urlencode({'link': secret})}"
 
 
 def organise(blueprint_id: int | None = None, page: str = "", at: str = "") -> str:
-    """Link to the competition editor: to all of the user's drafts, one of them, or a page of it."""
+    """Link to the competition editor: to all of the user's drafts, to one of them, or to a page of it."""
     path = "/organise" if blueprint_id is None else f"/organise/{blueprint_id}"
     query = f"?{urlencode({'at': at})}" if at else ""
     return f"{path}{f'/{page}' if page else ''}{query}"
 
 
 def ask_to_organise() -> str:
-    """Link to the request to the administrators to be let organise."""
+    """Return the link to the form that requests permission to organise from the administrators."""
     return "/account/organise"
 
 
 def own_data() -> str:
-    """Link to the page on which people download their data and delete their account."""
+    """Return the link to the page where people download their data and delete their account."""
     return "/account/data"
 
 
 def privacy() -> str:
-    """Link to the page about what this server stores, and for how long."""
+    """Return the link to the page about what this server stores, and for how long."""
     return "/privacy"
 
 
 def setup(competition_name: str, step: str = "publish") -> str:
-    """Link to a step of setting up a draft."""
+    """Return the link to a step of setting up a draft."""
     return f"{competition(competition_name)}/setup/{step}"
 
 
 def setup_items(competition_name: str) -> str:
-    """Link to the address that receives the items of a draft."""
+    """Return the link to the address that receives the items of a draft."""
     return f"{competition(competition_name)}/setup-items"
 
 
 def rewrite(competition_name: str) -> str:
-    """Link to the start of editing a competition's whole declaration."""
+    """Return the link to the start of editing a competition's whole declaration."""
     return f"{competition(competition_name)}/rewrite"
 
 
 def rows(competition_name: str, phase_name: str, task_name: str) -> str:
-    """Link to the organisers' marks on the rows of a task in a phase."""
+    """Return the link to the organisers' marks on the rows of a task in a phase."""
     return f"{task(competition_name, phase_name, task_name)}/rows"
 
 
 def submissions(**filters: str) -> str:
-    """Link to the user's own submissions, with the non-empty filters."""
+    """Return the link to the user's own submissions, with the non-empty filters."""
     chosen = urlencode({name: value for name, value in filters.items() if value})
     return f"/submissions{f'?{chosen}' if chosen else ''}"
 
 
 def compare(a: UUID, b: UUID | None = None) -> str:
-    """Link to a comparison of two submissions; with one, the page chooses the other."""
+    """Link to a comparison of two submissions; if only one is given, the page chooses the other."""
     return f"/submissions/compare?{urlencode({'a': str(a)} | ({'b': str(b)} if b else {}))}"
 
 
@@ -325,7 +327,7 @@ def submission_live(submission_id: UUID) -> str:
 
 
 def judging(competition_name: str, round_name: str = "", *more: object) -> str:
-    """Link to rounds of human judgement, one of them, or a page below: a language, a place in an order, …"""
+    """Return the link to rounds of human judgement, to one of them, or to a page below it: a language, a position, …"""
     parts = [round_name, *map(str, more)] if round_name else []
     return "/".join([f"{competition(competition_name)}/judging", *map(quoted, parts)])
 
@@ -335,27 +337,29 @@ def registration(competition_name: str) -> str:
 
 
 def joining_code(competition_name: str) -> str:
-    """Link to make a code by which people join, for organisers."""
+    """Return the link to the form that creates a joining code, for organisers."""
     return f"{competition(competition_name)}/joining-code"
 
 
 def registrations(competition_name: str, username: str = "") -> str:
-    """Link to all registrations, for organisers, or one."""
+    """Return the link to all registrations, for organisers, or one."""
     return f"{competition(competition_name)}/registrations{f'/{quoted(username)}' if username else ''}"
 
 
 def team(competition_name: str, deed: str = "") -> str:
-    """Link to the user's own team, or a form of that page."""
+    """Return the link to the user's team, or to a form of that page."""
     return f"{competition(competition_name)}/team{f'/{deed}' if deed else ''}"
 
 
 def webhook(webhook_id: int) -> str:
-    """Link to one webhook."""
+    """Return the link to one webhook."""
     return f"/webhooks/{webhook_id}"
 
 
 def webhooks(competition_name: str = "", *, of_team: bool = False) -> str:
-    """Link to the webhooks of a competition, of the user's own team in it, or, without one, of the server."""
+    """Return the link to the webhooks of a competition, of the user's team in it, or, without a competition, of the
+    server.
+    """
     if not competition_name:
         return "/webhooks"
     return team(competition_name, "webhooks") if of_team else f"{competition(competition_name)}/webhooks"
@@ -377,12 +381,14 @@ def query(filters: Mapping[str, object]) -> str:
 
 @lru_cache(maxsize=1024)
 def quoted(name: str) -> str:
-    """Quote a name as a part of a path; cached, since names of competitions and boards recur in a page's addresses."""
+    """Return a name quoted as a part of a path; cached, because names of competitions and boards recur in a page's
+    addresses.
+    """
     return part(name)
 
 
 def part(text: str) -> str:
-    """Quote a part of a path."""
+    """Return a text quoted as a part of a path."""
     return text.translate(_QUOTED) if text.isascii() else quote(text, safe="")
 
 

@@ -1,8 +1,9 @@
-"""The settings that administrators may change while the server runs; the environment sets them until then.
+"""The settings that administrators may change while the server runs; until then the environment sets them.
 
-Each is a field here, once: it has its variable `EVERGOLD_…` (`app.base.config.Settings` inherits it), its field on the
-administrators' page, and its name in the API and for `evergold admin set`. Only what is safe to change without a
-restart belongs here: nothing that a process reads once at its start, no secret, nothing that could lock everybody out.
+Each is a field here, once, which defines its variable `EVERGOLD_…` (`app.base.config.Settings` inherits it), its field
+on the administrators' page, and its name in the API and for `evergold admin set`. Only settings that are safe to change
+without a
+restart belong here: none that a process reads once at its start, no secrets, none that could lock everybody out.
 """
 
 from __future__ import annotations
@@ -173,7 +174,7 @@ class LiveSettings(BaseModel):
         return ", ".join(wanted)
 
     def refusal_of(self, email: str) -> str:
-        """Return why this address may not be registered, in a sentence; empty if it may."""
+        """Return a sentence on why this address may not be registered; "" if it may."""
         domain = email.rpartition("@")[2].lower()
         if _is_among(domain, domains_in(self.banned_domains)):
             return "This server takes no addresses of this domain."
@@ -195,12 +196,12 @@ def _accent(text: str, scheme: Scheme) -> str:
 
 
 def names_in(text: str) -> list[str]:
-    """Return the names of competitions in a setting, in order, each once."""
+    """Return the names of competitions in a setting, in order, without duplicates."""
     return list(dict.fromkeys(part.strip() for part in text.replace("\n", ",").split(",") if part.strip()))
 
 
 def domains_in(text: str) -> list[str]:
-    """Return the domains in a setting, in lower case, in order, each once."""
+    """Return the domains in a setting, in lower case, in order, without duplicates."""
     return list(dict.fromkeys(part.strip().lower().removeprefix("@") for part in text.split(",") if part.strip()))
 
 

@@ -1,4 +1,4 @@
-"""Logging of the server's processes and their libraries with structlog: a line per event with request or run id."""
+"""Logging of the server's processes and their libraries with structlog: one line per event, with request or run id."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ bound_fields = get_contextvars
 
 
 def _text(_logger: object, _method: str, entry: EventDict) -> str:
-    """Format time, level and event in columns, the fields by name, and a traceback below.
+    """Return a log line: time, level and event in columns, the fields by name, and a traceback below.
 
-    structlog's own takes twice as long, and writes control characters, which could act on a terminal.
+    structlog's own renderer takes twice as long, and writes control characters, which could affect a terminal.
     """
     head = f"{entry.pop('timestamp')} [{entry.pop('level'):9}] {entry.pop('event'):30}"
     below = entry.pop("exception", None)
@@ -47,7 +47,7 @@ os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_i
 
 
 class _StandardOutput:
-    """Writes lines; structlog's own logger takes a lock that a fork may leave held."""
+    """Writes lines to stdout without a lock; structlog's own logger takes one that a fork may leave held."""
 
     def __init__(self, *_: object) -> None: ...
 
@@ -74,9 +74,9 @@ def configure_logging(log_format: Literal["text", "json"] | None = None) -> None
 
 
 def log_libraries(*, info: tuple[str, ...] = (), warning: tuple[str, ...] = ()) -> None:
-    """Log library messages from warnings on as our lines, named by logger; may be repeated.
+    """Log library messages of level warning and above as our own lines, named by logger; may be repeated.
 
-    info: loggers whose info messages are logged, too. warning: loggers below these that are limited to warnings.
+    info: loggers whose info messages are also logged. warning: loggers below these that are limited to warnings.
     """
     logging.basicConfig(level=logging.WARNING, handlers=[_OfLibraries()], force=True)
     logging.captureWarnings(True)
@@ -96,10 +96,10 @@ class _OfLibraries(logging.Handler):
 
 
 def log_and_continue(event: str, error: Exception, **names: object) -> None:
-    """Log an error from which its caller recovers, with the message only if it is of the database: others may quote
+    """Log an error from which the caller recovers, with its message only if it is from the database: others may quote
     gold.
 
-    Raises nothing, not even when there is no memory for logging.
+    Raises nothing, not even if there is no memory for logging.
     """
     with suppress(Exception):
         is_of_database = type(error).__module__.startswith("sqlalchemy.")
@@ -109,7 +109,7 @@ def log_and_continue(event: str, error: Exception, **names: object) -> None:
 
 @contextmanager
 def continuing(event: str, **names: object) -> Iterator[None]:
-    """Log an error of the block, and continue behind it: what fails for one subject ends no round for the others."""
+    """Log an error of the block and continue after it, so that an error for one subject does not affect the others."""
     try:
         yield
     except Exception as error:

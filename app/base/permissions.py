@@ -1,4 +1,4 @@
-"""File permissions: private to the server's user, except that a group may read what web, workers and sweep share.
+"""File permissions: files are private to the server's user, except those that web, workers and sweep share in a group.
 
 A storage folder with the setgid bit is shared: folders created in it are writable by its group, files readable. All
 other files, above all the workers' key and plain gold, are private to the user who wrote them.
@@ -25,7 +25,9 @@ def keep_private() -> None:
 
 
 def prepare_folders(settings: Settings) -> None:
-    """Share folders with EVERGOLD_FILES_GROUP and close what older versions left open. Raises InvalidSettings."""
+    """Share folders with EVERGOLD_FILES_GROUP and restrict files that older versions left readable. Raises
+    InvalidSettings.
+    """
     keep_private()
     group = _own_group(settings.files_group) if settings.files_group else None
     data = settings.data_dir
@@ -39,7 +41,7 @@ def prepare_folders(settings: Settings) -> None:
 
 
 def _caches(settings: Settings) -> list[Path]:
-    """Return the cache folders for files in a bucket; none for files in a folder."""
+    """Return the cache folders for files from a bucket; empty if files are stored in a folder."""
     if "s3" not in (settings.storage, settings.storage_before):
         return []
     return [settings.cache_dir, settings.cache_dir / "storage", settings.cache_dir / "sealed"]
@@ -58,7 +60,7 @@ def make_folder(folder: Path, root: Path) -> None:
 
 
 def share_file(descriptor: int, root: Path) -> None:
-    """Let the group read a file just written into a storage folder, if the root is shared."""
+    """Let the group read a file that was just written into a storage folder, if the root is shared."""
     if is_shared(root):
         os.fchmod(descriptor, SHARED_FILE)
 
@@ -85,7 +87,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def group_number(name: str) -> int:
-    """Return the number of a group of this machine, given by name or number. Raises InvalidSettings."""
+    """Return the id of a group of this machine, given by name or id. Raises InvalidSettings."""
     try:
         return int(name) if name.isdigit() else grp.getgrnam(name).gr_gid
     except KeyError:

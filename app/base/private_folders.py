@@ -1,7 +1,7 @@
-"""Private folders for a bundle that is being imported: gold lies there in clear, in memory where that is possible.
+"""Private folders for a bundle that is being imported; its gold is unsealed there, in memory if possible.
 
-The process that uses a folder holds a lock on it (`flock`), which ends with the process however it ends: what nobody
-holds was left by a process that was killed, and is removed at the start of a web process and by the sweep.
+The process that uses a folder holds a lock on it (`flock`), which ends with the process however it ends. A folder
+without a lock was left by a killed process; it is removed at the start of a web process and by the sweep.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ def private_folder(settings: Settings) -> Iterator[Path]:
 
 @contextmanager
 def locked_folder(place: Path, prefix: str) -> Iterator[Path]:
-    """Yield a new folder for its owner alone, locked during the block; remove it with its contents at the end.
+    """Yield a new folder that only its owner can access, locked during the block; remove it with its contents at the
+    end.
 
-    prefix: of its name, before the number of this process.
+    prefix: of its name, before the id of this process.
     """
     folder, lock = _locked(place, f"{prefix}{os.getpid()}-")
     try:
@@ -44,14 +45,14 @@ def locked_folder(place: Path, prefix: str) -> Iterator[Path]:
 
 
 def clear_left_folders(settings: Settings) -> int:
-    """Remove the folders of bundles that no living process holds; return how many."""
+    """Remove the folders of bundles that no running process holds; return their number."""
     return clear_unlocked(_place(settings), _PREFIX)
 
 
 def clear_unlocked(place: Path, prefix: str) -> int:
-    """Remove the folders of `locked_folder` that no living process holds; return how many.
+    """Remove the folders of `locked_folder` that no running process holds; return their number.
 
-    Folders of other users are left to them.
+    Folders of other users are not touched.
     """
     removed = 0
     for folder in place.glob(f"{prefix}*"):
@@ -73,7 +74,9 @@ def _place(settings: Settings) -> Path:
 
 
 def _locked(place: Path, prefix: str) -> tuple[Path, int]:
-    """Make a folder and lock it; another one if it was removed in the moment before it was locked."""
+    """Create a folder and lock it; create another one if it was removed before it was locked. Return path and
+    descriptor.
+    """
     while True:
         folder = Path(tempfile.mkdtemp(prefix=prefix, dir=place))
         with suppress(FileNotFoundError):

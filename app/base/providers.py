@@ -17,7 +17,7 @@ _TITLES = {"github": "GitHub", "orcid": "ORCID"}
 
 
 class Provider(BaseModel):
-    """A provider of OpenID Connect, or GitHub, which has a protocol of its own."""
+    """A provider of OpenID Connect, or GitHub, which has a different protocol."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
@@ -36,7 +36,7 @@ class Provider(BaseModel):
     )
 
     def fault(self, name: str) -> str:
-        """Return what is wrong with these settings; empty if nothing."""
+        """Return a sentence on invalid settings; "" if they are valid."""
         if not _NAME.fullmatch(name):
             return "a name has up to 40 letters and digits"
         if not self.client_id:
@@ -51,17 +51,17 @@ class Provider(BaseModel):
         return ""
 
     def kind_of(self, name: str) -> str:
-        """Return the protocol: `oidc`, `github` or `orcid`, which is OpenID Connect without addresses."""
+        """Return the protocol: `oidc`, `github`, or `orcid`, which is OpenID Connect without e-mail addresses."""
         return self.kind or (name if name in _TITLES else "oidc")
 
     def issuer_of(self, name: str) -> str:
-        """Return the issuer, for GitHub the address of its pages."""
+        """Return the issuer; for GitHub, the address of its pages."""
         if self.kind_of(name) == "github":
             return self.issuer.rstrip("/") or _GITHUB
         return self.issuer or {"orcid": _ORCID}.get(self.kind_of(name), "")
 
     def title_of(self, name: str) -> str:
-        """Return the name for people."""
+        """Return the name of the provider for people."""
         return self.title or _TITLES.get(self.kind_of(name)) or urlsplit(self.issuer).hostname or name
 
     def scopes_of(self, name: str) -> str:

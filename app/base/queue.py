@@ -1,7 +1,7 @@
 """Wakes workers; the only module that knows the names of the Celery tasks.
 
 The database is the queue: a message only announces work, and `app.runs.claims` decides what is next. A lost message is
-sent again by the sweep, so a broker that is down is logged and tolerated.
+sent again by the sweep, so failures while the broker is down are logged and ignored.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _AT_ONCE = 500
 
 @dataclass
 class _Sender:
-    """The broker; with `turn`, only one thread sends at a time, so that nobody waits twice for a broker that hangs."""
+    """The broker. turn: lock that lets one thread send at a time, so that only one waits for a hanging broker."""
 
     broker: Broker
     turn: threading.Lock = field(default_factory=threading.Lock)
@@ -48,7 +48,9 @@ class _Sender:
         self.broker.close()
 
     def attempt(self, act: Callable[[], bool], **logged: int | str) -> bool | None:
-        """Return the result of `act`; False if the broker is down, which is logged; None in the pause after it hung."""
+        """Return the result of `act`; False if the broker is down, which is logged; None during the pause after it
+        hung.
+        """
         with self.turn:
             began = time.monotonic()
             if began < self.paused_until:
@@ -63,15 +65,15 @@ class _Sender:
 
 
 def send_run(run_id: int, *, needs_gpu: bool = False, later: bool = False) -> bool:
-    """Announce a queued run to workers; False if the broker is down, which is logged and left to the sweep.
+    """Announce a queued run to workers; return False if the broker is down, which is logged and left to the sweep.
 
-    later: after all messages without this; a broker of files ignores it.
+    later: after all messages without this flag; a broker of files ignores it.
     """
     return _turn(run_id, needs_gpu, LATER if later else 0, run_id=run_id)
 
 
 def send_runs(runs: Sequence[tuple[int, bool]], *, later: bool = False) -> list[int]:
-    """Announce queued runs, each with whether it needs a GPU, in few commands; return those that were sent."""
+    """Announce queued runs, each with whether it needs a GPU, in a few commands; return the ids of those sent."""
     sent: list[int] = []
     priority = LATER if later else 0
     for queue in (CPU_QUEUE, GPU_QUEUE):
@@ -84,22 +86,22 @@ def send_runs(runs: Sequence[tuple[int, bool]], *, later: bool = False) -> list[
 
 
 def send_validation(validation_id: UUID, *, needs_gpu: bool = False) -> bool:
-    """Announce a file to validate; False as for runs."""
+    """Announce a file to validate; return False as for runs."""
     return _turn(str(validation_id), needs_gpu, 0, validation_id=str(validation_id))
 
 
 def send_gold_check(version_id: int) -> bool:
-    """Announce a gold version to check before its first use; False as for runs."""
+    """Announce a gold version to check before its first use; return False as for runs."""
     return _send(GOLD_TASK, [(version_id,)], BACKGROUND_QUEUE, 0, gold_version_id=version_id)
 
 
 def send_statistics(phase_task_id: int) -> bool:
-    """Announce changed boards of a task, behind all gold checks; False as for runs."""
+    """Announce changed boards of a task, after all gold checks; return False as for runs."""
     return _send(STATISTICS_TASK, [(phase_task_id,)], BACKGROUND_QUEUE, LATER, phase_task_id=phase_task_id)
 
 
 def send_archive(archive_id: int) -> bool:
-    """Announce an archive of somebody's data to make, behind all gold checks; False as for runs."""
+    """Announce an archive of a user's data to create, after all gold checks; return False as for runs."""
     return _send(ARCHIVE_TASK, [(archive_id,)], BACKGROUND_QUEUE, LATER, archive_id=archive_id)
 
 
@@ -113,7 +115,7 @@ def _queue_for(needs_gpu: bool) -> str:
 
 
 def _send(task: str, each: Sequence[tuple[int | str, ...]], queue: str, priority: int, **logged: int | str) -> bool:
-    """Send one message for each tuple of arguments, all at once."""
+    """Send one message for each tuple of arguments, all at once; return whether they were sent."""
     sender = _sender()
 
     def send() -> bool:
@@ -128,17 +130,18 @@ def _send(task: str, each: Sequence[tuple[int | str, ...]], queue: str, priority
 
 
 def pop_message(queue: str) -> bool:
-    """Take the next message from Redis or Valkey if it announces a turn, which the caller takes at once.
+    """Take the next message from Redis or Valkey if it announces a turn, and return True; the caller then runs the
+    turn.
 
-    Otherwise it passes through Celery's main process, which takes up to a tenth of a short run. False: there is no
-    message, the next one is of another kind, or the broker uses files or is unreachable.
+    Otherwise it would pass through Celery's main process, which takes up to a tenth of a short run. Returns False if
+    there is no message, the next one is of another kind, or the broker uses files or is unreachable.
     """
     sender = _sender()
     return sender.attempt(partial(sender.broker.took, queue, TURN_TASK)) is True
 
 
 def take_background_message() -> tuple[str, int] | None:
-    """Take the next message of the background queue: the task and the id it is for.
+    """Take the next message of the background queue; return its task and id.
 
     None if there is none, or it is malformed, which is logged. Raises BROKER_ERRORS if the broker is unreachable.
     """
@@ -154,7 +157,7 @@ def take_background_message() -> tuple[str, int] | None:
 
 
 def has_messages(queue: str) -> bool | None:
-    """Return whether the broker holds messages not yet taken; None if it does not answer."""
+    """Return whether the broker has messages that were not taken yet; None if it does not respond."""
     sender = _sender()
     with sender.turn:
         if time.monotonic() < sender.paused_until:

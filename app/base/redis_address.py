@@ -1,4 +1,4 @@
-"""Addresses of Redis or Valkey in Celery's forms; apart from the client, which takes long to load."""
+"""Addresses of Redis or Valkey in Celery's formats; separate from the client, which takes long to load."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _SOCKETS = ("redis+socket", "redis+unix", "valkey+unix")
 
 
 def redis_address(address: str) -> str | None:
-    """Translate an address for the package `redis`; None for other schemes. Raises ValueError.
+    """Return an address in the format of the package `redis`; None for other schemes. Raises ValueError.
 
     `redis://:password@host:6379/0`, `rediss://…` with TLS, or `redis+socket:///path?virtual_host=0`.
     """

@@ -8,9 +8,9 @@ from redis.retry import Retry
 
 
 def redis_connections(address: str, wait_seconds: float) -> ConnectionPool:
-    """Return connections with this timeout for every operation, which are never retried.
+    """Return a pool of connections with this timeout for every operation, without retries.
 
-    address: as `app.base.redis_address` returns it.
+    address: from `app.base.redis_address`.
     """
     return ConnectionPool.from_url(
         address,

@@ -1,6 +1,6 @@
 """Storage of uploads, public and sealed files: a folder, unless settings name a bucket (decision 053).
 
-Nothing for buckets is imported here, so that servers with a folder do not pay for it.
+Nothing for buckets is imported here, so that servers with a folder do not load it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Text input and output: checks, shortening, lists, sizes; cells that spreadsheets do not take for formulas."""
+"""Text input and output: checks, shortening, lists, sizes; cells that spreadsheets do not interpret as formulas."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ PLEASE_CORRECT = "Please correct what is marked."
 
 
 def one_line(text: str) -> str:
-    """Strip the text and collapse whitespace, including line ends, to single spaces."""
+    """Return the text without surrounding whitespace, and with all other whitespace as single spaces."""
     return " ".join(text.split())
 
 
 def many_lines(text: str) -> str:
-    """Normalise the line ends of browsers' forms and strip the text."""
+    """Return the text with normalised line ends and without surrounding whitespace."""
     return text.replace("\r\n", "\n").replace("\r", "\n").strip()
 
 
 def wrong_text(text: str, limit: int) -> str:
-    """Return a sentence on what is wrong with a required text; empty if nothing is."""
+    """Return a sentence on an invalid required text; "" if it is valid."""
     if not text:
         return "Please write something here."
     if len(text) > limit:
@@ -35,7 +35,7 @@ def wrong_text(text: str, limit: int) -> str:
 
 
 def whole_number(text: str, most_digits: int = 9) -> int | None:
-    """Return the number written in ASCII digits; None for other text, and for more digits than a row id has."""
+    """Return the number written in ASCII digits; None for other text, and for more digits than `most_digits`."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= most_digits else None
 
 
@@ -47,7 +47,7 @@ def refuse(sentences: Mapping[str, str]) -> None:
 
 
 def is_control(character: str) -> bool:
-    """Return whether PostgreSQL (NUL) or XML cannot hold the character; joiners and direction marks are allowed."""
+    """Return whether PostgreSQL (NUL) or XML cannot store the character; joiners and direction marks are allowed."""
     code = ord(character)
     is_low = code < 32 and character not in "\n\t"
     return is_low or 0x7F <= code < 0xA0 or 0xD800 <= code < 0xE000 or code & 0xFFFE == 0xFFFE
@@ -57,7 +57,7 @@ _UNITS = (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))
 
 
 def readable_size(size_bytes: int) -> str:
-    """Format a size as `512 bytes`, `1.5 KiB`, `16 MiB`."""
+    """Return a size as `512 bytes`, `1.5 KiB`, `16 MiB`."""
     for unit, size in _UNITS:
         if size_bytes >= size:
             amount = f"{size_bytes / size:.1f}" if size_bytes < 10 * size else f"{size_bytes / size:.0f}"
@@ -76,7 +76,7 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def spreadsheet_safe(text: str) -> str:
-    """Mark text that looks like a formula as text, by an apostrophe."""
+    """Return the text, with an apostrophe in front if spreadsheets would interpret it as a formula."""
     return f"'{text}" if text.lstrip(" ").startswith(_FORMULA_STARTS) or text.startswith(_FORMULA_STARTS) else text
 
 
@@ -97,5 +97,5 @@ def folded(text: str) -> str:
 
 
 def hash_of_secret(secret: str) -> str:
-    """Return the sha256 by which the database knows a secret that was given out."""
+    """Return the sha256 under which the database stores a secret that was given out."""
     return hashlib.sha256(secret.encode()).hexdigest()

@@ -1,6 +1,6 @@
-"""Moments as organisers write them in phases.yaml: UTC offsets and AoE ("anywhere on Earth", UTC-12), exactly.
+"""Times as organisers write them in phases.yaml: with UTC offsets or AoE ("anywhere on Earth", UTC-12), exactly.
 
-`evergold.moments` has the words that people read.
+`evergold.moments` formats them for people.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _HOW = "write '2026-01-10 12:00 UTC', '2026-01-10 12:00 +02:00' or '2026-01-10 2
 
 
 def parse_moment(value: object) -> datetime:
-    """Parse a moment as aware UTC. Raises ValueError, with a sentence, on anything ambiguous.
+    """Return a parsed time as aware UTC. Raises ValueError, with a sentence, for anything ambiguous.
 
     A zone is required: a date without one is the commonest cause of deadlines that surprise half of the teams.
     """
@@ -74,12 +74,12 @@ def _zone(text: str) -> timezone:
 
 
 def in_utc(moment: datetime) -> str:
-    """Format as phases.yaml has it: `2026-01-10 12:00 UTC`, with seconds only if there are any."""
+    """Return a time in the format of phases.yaml: `2026-01-10 12:00 UTC`, with seconds only if they are not zero."""
     return f"{_clock(moment.astimezone(UTC))} UTC"
 
 
 def in_aoe(moment: datetime) -> str:
-    """Format as `2026-01-10 00:00 AoE`."""
+    """Return a time as `2026-01-10 00:00 AoE`."""
     return f"{_clock(moment.astimezone(AOE))} AoE"
 
 

@@ -1,8 +1,8 @@
 """Batched writes: short writes of many threads in one transaction, with a single commit and sync of the disk.
 
-SQLite allows one writer at a time, and the others poll with growing pauses; so in a rush some wait very long. Here
-writes queue up, and one thread executes them all. PostgreSQL locks rows and groups commits itself: there each write has
-its own transaction.
+SQLite allows one writer at a time, and the others poll with growing pauses, so that under load some wait very long.
+Here writes are queued, and one thread executes them all. PostgreSQL locks rows and groups commits itself, so there each
+write has its own transaction.
 """
 
 from __future__ import annotations
@@ -35,21 +35,24 @@ class WriteQueue:
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="write-together")
 
     def write(self, engine: Engine, job: Callable[[Session], Result]) -> Result:
-        """Return the result of `job` once it is committed, or raise its exception; then nothing of it was written."""
+        """Return the result of `job` once it is committed; if it raises, raise its exception and write nothing."""
         mine: Future[Result] = Future()
         self._waiting.append((job, mine))
         self._executor.submit(self._serve, engine)
         return mine.result()
 
     def _serve(self, engine: Engine) -> None:
-        """Execute all waiting jobs; earlier batches may have left none."""
+        """Execute the waiting jobs as one batch, unless an earlier batch included them."""
         jobs = [self._waiting.popleft() for _ in range(min(JOBS_AT_ONCE, len(self._waiting)))]
         if jobs:
             _carry_out(engine, jobs)
 
 
 def write_together(engine: Engine, job: Callable[[Session], Result]) -> Result:
-    """Let `job` write. It may run in another thread, together with others, and must not commit or roll back."""
+    """Return the result of `job`, which may run in another thread together with others.
+
+    It must not commit or roll back.
+    """
     if not has_single_writer(engine):
         with writing(engine) as session:
             return job(session)

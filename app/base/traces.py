@@ -1,6 +1,7 @@
 """Traces for OpenTelemetry: requests, their queries, and runs.
 
-Off unless OTEL_EXPORTER_OTLP_ENDPOINT names a collector."""
+They are off unless OTEL_EXPORTER_OTLP_ENDPOINT names a collector.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ def are_traces_wanted() -> bool:
 def start_traces(part: str, engine: Engine) -> None:
     """Send spans of this process and its queries (without their values). part: `web` or `worker`.
 
-    Call in the process that works, not before it forks. Raises InvalidSettings where the packages are missing.
+    To be called in the process that does the work, not before it forks. Raises InvalidSettings if the packages are
+    missing.
     """
     if not are_traces_wanted():
         return
@@ -51,7 +53,7 @@ def start_traces(part: str, engine: Engine) -> None:
 
 @contextmanager
 def span(name: str, **attributes: str | int) -> Iterator[None]:
-    """Time a piece of work as a span, where traces are wanted. Errors leave no text in it: it may quote gold."""
+    """Record the block as a span if traces are on. Error messages are left out, because they may quote gold."""
     if not are_traces_wanted():
         yield
         return

@@ -1,7 +1,7 @@
-"""Zips that are sent while they are written, piece by piece, and not compressed.
+"""Zips that are sent in pieces while they are written, without compression.
 
-Compressing would cost 15 to 25 times the processor time of everything else. Entries are stored blocks of DEFLATE: no
-plain entry may have its size after its content, where a stream must write it.
+Compression would take 15 to 25 times the processor time of everything else. Entries are stored blocks of DEFLATE,
+because plain entries may not have their size after their content, as streams require.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ class ZipStream:
         self._zip = ZipFile(self._sink, "w", ZIP_DEFLATED, compresslevel=_NOT_COMPRESSED)
 
     def text(self, name: str, content: str, at: datetime) -> bytes:
-        """Add a file with this text."""
+        """Add a file with this text; return the next bytes."""
         self._zip.writestr(_entry(name, at), content)
         return self._sink.taken()
 
     def file(self, name: str, path: Path, at: datetime) -> Iterator[bytes]:
-        """Add a file with the content of another."""
+        """Add a file with the content of another; yield the next bytes."""
         is_large = path.stat().st_size >= 2**31 - 1
         with path.open("rb") as source, self._zip.open(_entry(name, at), "w", force_zip64=is_large) as entry:
             while piece := source.read(_PIECE_BYTES):
@@ -39,7 +39,7 @@ class ZipStream:
         yield self._sink.taken()
 
     def end(self) -> bytes:
-        """Write the directory."""
+        """Write the directory of the zip; return the last bytes."""
         self._zip.close()
         return self._sink.taken()
 
@@ -53,7 +53,7 @@ def _entry(name: str, at: datetime) -> ZipInfo:
 
 
 class _Sink:
-    """A stream without seeking, whose pieces are taken as they come."""
+    """A stream without seeking, from which written data is taken."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
@@ -63,10 +63,10 @@ class _Sink:
         return len(data)
 
     def flush(self) -> None:
-        """Do nothing: no data is buffered elsewhere."""
+        """Do nothing, because no data is buffered elsewhere."""
 
     def close(self) -> None:
-        """Do nothing: there is nothing to close."""
+        """Do nothing, because there is nothing to close."""
 
     def taken(self) -> bytes:
         """Return the data written since the last call."""

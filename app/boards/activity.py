@@ -14,7 +14,7 @@ from app.models import BoardShown, Tally, Team, TeamKind
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """Numbers of teams, and of their scored runs; None if this viewer may not see it."""
+    """Numbers of teams and of their scored runs; None if this viewer may not see them."""
 
     teams: int | None = None
     runs: int | None = None
@@ -23,7 +23,8 @@ class Activity:
 def activity_of(session: Session, views: Mapping[int, View]) -> Activity:
     """Count the activity in a phase. views: of its tasks, by the id of the phase task.
 
-    A hidden board counts nothing. One that shows ranks only counts teams, since it does not show their numbers of runs.
+    Tasks with a hidden board are not counted. If a board shows only ranks, runs are not counted, because it does not
+    reveal their number.
     """
     public = [key for key, view in views.items() if view.board is BoardShown.PUBLIC]
     ranked = [key for key, view in views.items() if view.board is not BoardShown.HIDDEN]

@@ -1,4 +1,4 @@
-"""One axis for the ranking scores of a board: positions of values, from the worse end to the better one.
+"""The axis for the ranking scores of a board: positions of values, from the worse end to the better one.
 
 Positions are in percent of the axis, so that pages, pictures and mails draw alike.
 """
@@ -36,7 +36,7 @@ class Axis:
 
 
 class Spread(NamedTuple):
-    """Position of a row's value, and of the ends of its interval; None if it has none."""
+    """Positions of a row's value and of the ends of its interval; None without an interval."""
 
     place: float
     low: float | None = None
@@ -44,9 +44,9 @@ class Spread(NamedTuple):
 
 
 def axis_of(board: Leaderboard) -> Axis | None:
-    """Return a round axis for the ranking scores with their intervals; None if there are not two different scores.
+    """Return a rounded axis for the ranking scores with their intervals; None if all scores are equal.
 
-    Baselines may lie beyond its ends, so that systems do not crowd at one of them.
+    Baselines may lie beyond its ends, so that systems do not crowd at one end.
     """
     column = board.columns[board.rank_by]
     systems = [row.cells[board.rank_by] for row in board.rows if row.kind != "baseline"]
@@ -82,7 +82,7 @@ def baseline_value(board: Leaderboard) -> float | None:
 
 
 def _round_ends(values: Sequence[float]) -> tuple[float, float]:
-    """Return the nearest multiples of a round step that enclose all values."""
+    """Return the multiples of a round step that enclose all values most closely."""
     low, high = min(values), max(values)
     step = round_step(high - low, _STEPS, _ROUND)
     digits = max(0, -math.floor(math.log10(step)))

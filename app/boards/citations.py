@@ -16,7 +16,7 @@ from evergold.moments import date_words
 
 
 def cite_competition(competition: Competition, address: str, now: datetime) -> str:
-    """Return `@misc` for the competition as a whole. address: of its page; now: date of access."""
+    """Return `@misc` for the whole competition. address: of its page; now: date of access."""
     return _entry(
         key=competition.name,
         author=_author(competition),
@@ -28,7 +28,7 @@ def cite_competition(competition: Competition, address: str, now: datetime) -> s
 
 
 def cite_paper(competition: Competition) -> str:
-    """Return an entry for the overview paper; empty if there is none."""
+    """Return a BibTeX entry for the overview paper; "" if there is none."""
     paper = citation_of(competition).paper
     if paper is None:
         return ""
@@ -44,7 +44,7 @@ def cite_paper(competition: Competition) -> str:
 
 
 def cite_official(competition: Competition, phase: Phase, board: Board, official: Official, address: str) -> str:
-    """Return `@misc` for the official board, which never changes. address: its permanent one."""
+    """Return `@misc` for the official board, which never changes. address: its permanent address."""
     snapshot = official.snapshot
     later = f", superseded by {official.successor.name}" if official.successor else ""
     return _entry(
@@ -78,7 +78,7 @@ def _author(competition: Competition) -> str:
 
 
 def _names(authors: Sequence[str]) -> str:
-    """Join names for BibTeX; a name that contains an `and` stays one name."""
+    """Return the names joined for BibTeX; a name that contains " and " stays one name."""
     return " and ".join(f"{{{latex_text(one)}}}" if " and " in one else latex_text(one) for one in authors)
 
 
@@ -90,7 +90,7 @@ def _year(competition: Competition) -> int:
 
 
 def plain_citation(competition: Competition, address: str, now: datetime) -> str:
-    """Return a one-line citation for texts without BibTeX."""
+    """Return a one-line citation for use without BibTeX."""
     names = "; ".join(citation_of(competition).authors) or f"The organisers of {competition.title}"
     return f"{names} ({_year(competition)}). {competition.title}. {address} (accessed {now.date().isoformat()})."
 

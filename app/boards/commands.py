@@ -1,4 +1,4 @@
-"""Commands that reproduce a board's scores, intervals and p-values locally, where its gold is public."""
+"""Commands that reproduce a board's scores, intervals and p-values locally, if its gold is public."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GOLD, FIRST, SECOND = "GOLD", "FIRST", "SECOND"
 
 
 def commands_of(session: Session, phase: Phase, board: Board, leaderboard: Leaderboard) -> list[str]:
-    """Return commands to score and to compare predictions; none if gold is hidden or no statistics are shown."""
+    """Return commands that score and compare predictions; empty if gold is hidden or no statistics are shown."""
     phase_task = task_in_phase(session, phase, board)
     is_told = leaderboard.view.board is BoardShown.PUBLIC and leaderboard.statistics in ("current", "pending")
     gold = gold_identity(session, phase_task)

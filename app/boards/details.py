@@ -1,6 +1,6 @@
 """Details of a row: its entry, every score of its run that the viewer may see, and its tests against other rows.
 
-Starts from the board as the viewer sees it: rows or values that are not shown there have no details.
+Starts from the board as the viewer sees it: rows and values that it does not show have no details.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from evergold.scoring.task import Score
 
 @dataclass(frozen=True, slots=True)
 class RowTest:
-    """Another row of the board. test: the opened row minus the other one."""
+    """A test against another row of the board. test: the opened row minus the other one."""
 
     other: LeaderboardRow
     test: PairTest
@@ -44,14 +44,14 @@ _PUBLISHED_PAGES = UUID("6f2dbb1c-6b0e-5d0f-9a52-3c0a51e6a4d7")
 
 
 def published_page(row: HistoricRow) -> UUID:
-    """Identify the page of a published result, in each phase: by its board, source, name and date."""
+    """Return the id of a published result's page in each phase, derived from its board, source, name and date."""
     moment = row.achieved_at.isoformat() if row.achieved_at else ""
     return uuid5(_PUBLISHED_PAGES, json.dumps([row.board_id, row.source, row.team, moment]))
 
 
 def published_scores(session: Session, phase: Phase, board: Board, row: LeaderboardRow) -> list[Score]:
-    """Return every published score of a row, also those without a column; none where the board shows ranking scores
-    alone.
+    """Return every published score of a row, including those without a column; empty if the board shows only ranking
+    scores.
     """
     query = select(HistoricRow).where(HistoricRow.phase_id == phase.id, HistoricRow.board_id == board.id)
     found = next((one for one in session.scalars(query) if published_page(one) == row.page_id), None)
@@ -60,7 +60,9 @@ def published_scores(session: Session, phase: Phase, board: Board, row: Leaderbo
 
 
 def scores_of_row(session: Session, leaderboard: Leaderboard, row: LeaderboardRow) -> list[Score]:
-    """Return every score of the row's run rounded as the board's; none if only the board's may be shown."""
+    """Return every score of the row's run, rounded to the board's decimals; empty if only the board's scores may be
+    shown.
+    """
     if row.run_id is None:
         return []
     if leaderboard.half is Half.PRIVATE:
@@ -73,6 +75,6 @@ def scores_of_row(session: Session, leaderboard: Leaderboard, row: LeaderboardRo
 
 
 def tests_of_row(leaderboard: Leaderboard, row: LeaderboardRow) -> list[RowTest]:
-    """Return the tests against all compared rows, in board order; none if the board shows none."""
+    """Return the tests against all compared rows, in board order; empty if the board shows none."""
     tests = [(other, leaderboard.pair_test(row, other)) for other in leaderboard.rows if other.page_id != row.page_id]
     return [RowTest(other, test) for other, test in tests if test is not None]

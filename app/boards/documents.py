@@ -1,4 +1,4 @@
-"""Boards, results, teams and rankings as JSON and CSV, from what their viewers see."""
+"""Boards, results, teams and rankings as JSON and CSV, restricted to what the viewer may see."""
 
 from __future__ import annotations
 
@@ -47,9 +47,10 @@ from app.runs.workers import NO_INTERVALS, runs_program
 def board_json(
     competition: Competition, phase: Phase, board: Board, leaderboard: Leaderboard, official: Official | None
 ) -> bytes:
-    """Return a BoardOut as JSON.
+    """Return the board as JSON, in the format of BoardOut.
 
-    official: the latest official version if there is one, or the one that this board is. Rows are serialised without
+    official: the latest official version if there is one, or the version that this board is. Rows are serialised
+    without
     validation: for thousands of rows, validating each field takes longer than all the rest.
     """
     document = _without_rows(competition, phase, board, leaderboard, official).model_dump(mode="json")
@@ -119,14 +120,13 @@ def _successor(place: tuple[str, str, str], successor: Successor) -> SuccessorOu
 
 
 def board_csv(leaderboard: Leaderboard, superseded_by: str = "") -> str:
-    """Return the board as CSV, with the decimals of the JSON; undefined scores are empty (reasons are in the JSON).
+    """Return the board as CSV, with the decimals of the JSON; undefined scores are empty (the JSON has the reasons).
 
     Optional columns: track if the competition has tracks; phase if entries are carried over; sealed gold version and
-    commitment if gold is sealed; status and note if a row has one, and so the published rank; one for each method card
-    answer on the board; with statistics, best and worst rank, cluster, and both ends of each score's interval (for
-    scores with an interval in any row).
-    `ranked_by` names the score that ranks the board, as the heading of its column does.
-    superseded_by: address of the results that replace an official board, in an additional last column.
+    commitment if gold is sealed; status and note if any row has one, and likewise the published rank; one for each
+    method card answer on the board; with statistics, best and worst rank, cluster, and both ends of each score's
+    interval (if any row has one). `ranked_by` names the score that ranks the board, as in the heading of its column.
+    superseded_by: address of the results that replace an official board, for an additional last column.
     """
     text = io.StringIO()
     writer = csv.writer(text)
@@ -173,7 +173,9 @@ def _ends(cell: Cell) -> tuple[float | None, float | None]:
 
 
 def _said(row: LeaderboardRow, name: str) -> str:
-    """Return a row's method card answer for a column; numbers stay numbers, also negative ones."""
+    """Return a row's method card answer for a column, safe for spreadsheets; numbers remain numbers, even negative
+    ones.
+    """
     answer = row.answer(name)
     if answer is None:
         return ""
@@ -183,7 +185,7 @@ def _said(row: LeaderboardRow, name: str) -> str:
 def describe_row_comparison(
     place: tuple[str, str, str], leaderboard: Leaderboard, compared: RowComparison
 ) -> RowComparisonOut:
-    """Return two rows with what the board shows of both."""
+    """Return two rows of a board, with the values that the board shows."""
     rows = compared.first, compared.second
     return RowComparisonOut(
         competition=place[0],
@@ -210,7 +212,7 @@ def describe_row_comparison(
 
 
 def describe_results(competition: Competition, task: CompetitionTask, results: Results) -> ResultsOut:
-    """Return the results with the addresses of their boards."""
+    """Return the API object of the results, with the addresses of their boards."""
     return ResultsOut(
         competition=competition.name,
         task=task.name,
@@ -238,9 +240,9 @@ def describe_results(competition: Competition, task: CompetitionTask, results: R
 
 
 def results_csv(results: Results) -> str:
-    """Return the results as CSV, with the decimals of the JSON; no value is an empty field.
+    """Return the results as CSV, with the decimals of the JSON; missing values are empty.
 
-    Columns are called `phase/board`.
+    Columns are named `phase/board`.
     """
     text = io.StringIO()
     writer = csv.writer(text)
@@ -258,7 +260,7 @@ def results_csv(results: Results) -> str:
 
 
 def describe_team(competition: Competition, team: str, rows: list[TeamRow], orcids: list[str]) -> PublicTeamOut:
-    """Return a team with its systems; rows: from `team_rows`; orcids: from `shown_orcids`."""
+    """Return the API object of a team with its systems. rows: from `team_rows`; orcids: from `shown_orcids`."""
     return PublicTeamOut(
         competition=competition.name,
         team=team,
@@ -292,7 +294,7 @@ def _system(system: TeamSystem) -> TeamSystemOut:
 
 
 def describe_ranking(table: RankingTable) -> RankingOut:
-    """Return the ranking with its boards by name."""
+    """Return the API object of the ranking, with its boards by name."""
     return RankingOut(
         name=table.ranking.name,
         title=table.ranking.title,
@@ -306,7 +308,7 @@ def describe_ranking(table: RankingTable) -> RankingOut:
 
 
 def ranking_csv(table: RankingTable) -> str:
-    """Return a line per team: rank and mean, then for each board its rank, its score, and the value in the mean."""
+    """Return the ranking as CSV, a line per team: rank and mean, then rank, score and counted value for each board."""
     text = io.StringIO()
     writer = csv.writer(text)
     of_boards = [f"{one.board.name} {what}" for one in table.ranking.boards for what in ("rank", "score", "counted")]

@@ -1,6 +1,7 @@
 """A board's entries as rows, for the runs chosen by `app.standings`: scores, cards, human scores, the public part.
 
-Rows are unfiltered; see `app.boards.view` for access rules."""
+Rows are unfiltered; `app.boards.view` has the access rules.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ from evergold.scoring.task import Metric
 def with_cards(
     session: Session, competition: Competition, board: Board, phase_task_ids: Collection[int], whole: UnfilteredBoard
 ) -> UnfilteredBoard:
-    """Add the method cards of its rows to a board; their method takes precedence over the one submitted with the file.
+    """Return the board with the method cards of its rows; a card's method replaces the one submitted with the file.
 
     phase_task_ids: where its rows come from.
     """
@@ -58,8 +59,10 @@ def with_cards(
 def _documents(
     session: Session, board: Board, phase_task_ids: Collection[int], whole: UnfilteredBoard
 ) -> dict[UUID, Mapping[str, Any]]:
-    """Return the cards by submission. A card belongs to a system: a standing names that of an entry; other rows have
-    that of their submission."""
+    """Return the cards by submission.
+
+    A card belongs to a system: an entry's standing names its system; other rows have that of their submission.
+    """
     runs = {row.run_id: row.submission_id for row in whole.rows if row.submission_id and row.system}
     if not runs:
         return {}
@@ -82,7 +85,7 @@ _OF_STANDINGS = (
 
 
 def _with_card(row: LeaderboardRow, kept: Mapping[UUID, Mapping[str, Any]], form: CardForm) -> LeaderboardRow:
-    """Add its card to a row; most rows have only the method submitted with the file, which they show already."""
+    """Return the row with its card. Most rows need no change: they have only the method submitted with the file."""
     document = kept.get(row.submission_id) if row.submission_id else None
     if document is None:
         return row
@@ -101,7 +104,7 @@ _OTHER_JUDGED, _HISTORIC = "this submission was not judged", "not published"
 
 
 def with_human_scores(session: Session, phase: Phase, board: Board, whole: UnfilteredBoard) -> UnfilteredBoard:
-    """Add a last column of human scores in the board's language, or of their mean; unchanged without such a round."""
+    """Return the board with a last column of human scores in its language, or of their mean, if there are any."""
     judging = published_round(session, phase, board)
     if judging is None or judging.results is None or board.rank_split not in judging.results["signatures"]:
         return whole
@@ -130,7 +133,7 @@ def _cell(row: LeaderboardRow, document: Mapping[str, Any], split: str) -> Cell:
 
 
 def published_round(session: Session, phase: Phase, board: Board) -> JudgingRound | None:
-    """Return the round on this board's task in this phase that was published last."""
+    """Return the round on this board's task in this phase that was published last; None if there is none."""
     return session.scalar(_PUBLISHED, {"phase": phase.id, "task": board.task_id})
 
 
@@ -159,11 +162,11 @@ def rows_of(
     gold: str | None,
     half: Half | None = None,
 ) -> list[LeaderboardRow]:
-    """Build the rows of the board's entries, without ranks, in order of submission.
+    """Return the rows of the board's entries, without ranks, in order of submission.
 
-    rules: that they were chosen by.
-    gold: the one in use; runs scored against another are outdated.
-    half: the part of divided items whose scores are wanted.
+    rules: by which they were chosen.
+    gold: the version in use; runs scored with another one are outdated.
+    half: the part of divided items whose scores are needed.
     """
     marks, ranked = marks_of(session, phase_task), frozenset(phase_task.ranked_baselines)
     rank_by = [(column.metric, column.split) for column in columns].index((rules.metric, rules.split))
@@ -204,7 +207,7 @@ def _cells_by_run(
     rules: Rules,
     half: Half | None,
 ) -> Mapping[int, tuple[Cell, ...]]:
-    """Return the cells of each run: its stored scores, or else those in the tables of scores."""
+    """Return the cells of each run: from its cached scores, or else from the tables of scores."""
     wanted = [(column.metric, column.split) for column in columns]
     if half is Half.PRIVATE or not set(wanted) <= set(rules.columns):
         return cells_of(session, [entry.run_id for entry in entries], columns, half)
@@ -221,7 +224,7 @@ def _kept_cells(scores: Sequence[KeptScore | None], places: Sequence[int]) -> tu
 
 
 def _with_ladder_value(cells: tuple[Cell, ...], rank_by: int, entry: BoardEntry) -> tuple[Cell, ...]:
-    """Replace the ranking score by the one that a Ladder reports."""
+    """Return the cells with the ranking score replaced by the one that a Ladder reports."""
     if entry.ladder_value is None:
         return cells
     return (*cells[:rank_by], cells[rank_by]._replace(value=entry.ladder_value), *cells[rank_by + 1 :])
@@ -230,7 +233,7 @@ def _with_ladder_value(cells: tuple[Cell, ...], rank_by: int, entry: BoardEntry)
 def cells_of(
     session: Session, runs: Sequence[int], columns: Sequence[BoardColumn], half: Half | None = None
 ) -> Mapping[int, tuple[Cell, ...]]:
-    """Return all cells of these runs, by run. half: of divided items."""
+    """Return all cells of these runs, by run. half: the part of divided items."""
     places = {(column.metric, column.split): index for index, column in enumerate(columns)}
     empty = (NOT_COMPUTED,) * len(columns)
     found: defaultdict[int, list[Cell]] = defaultdict(lambda: list(empty))
@@ -259,7 +262,7 @@ _SCORES = select(
 
 
 def _with_marks(row: LeaderboardRow, marks: Marks) -> LeaderboardRow:
-    """Apply the mark of the submission, or that of its team if it is stricter."""
+    """Return the row with the mark of the submission, or that of its team if it is stricter."""
     if not marks.teams and not marks.submissions:
         return row
     row = _marked(row, marks.submissions.get(row.submission_id) if row.submission_id else None)
@@ -272,7 +275,7 @@ def stricter_mark(mark: Mark | None, row: LeaderboardRow) -> Mark | None:
 
 
 def apply_team_marks(rows: Sequence[LeaderboardRow], marks: Marks) -> list[LeaderboardRow]:
-    """Reapply team marks of the target phase to carried-over rows."""
+    """Return carried-over rows with the team marks of the phase that shows them."""
     return [_marked(row, stricter_mark(marks.teams.get(row.team_id or 0), row)) for row in rows]
 
 
@@ -286,7 +289,7 @@ _NONE = Cell(None, "not published", None)
 
 
 def with_public_part(session: Session, whole: UnfilteredBoard) -> UnfilteredBoard:
-    """Add the column to the board."""
+    """Return the board with a column for the public part of the items."""
     column = whole.columns[whole.rank_by]
     cells = cells_of(session, [row.run_id for row in whole.rows if row.run_id is not None], [column])
     title = f"Public: {column.title}"

@@ -1,4 +1,4 @@
-"""A competition's dates as a calendar (iCalendar), its announcements and boards as feeds (Atom); from shown content."""
+"""A competition's dates as a calendar (iCalendar); its announcements and boards as feeds (Atom)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # loaded on demand: with time zones it takes 2 MB
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry of a feed. id: unique and never changed; published: None if it equals `updated`."""
+    """An entry of a feed. id: unique and permanent; published: None if it equals `updated`."""
 
     id: str
     title: str
@@ -35,7 +35,7 @@ class Entry:
 
 
 def atom(title: str, entries: Iterable[Entry], *, page: str, feed: str, author: str, updated: datetime) -> bytes:
-    """Build the document. page, feed: addresses of the described page, and of the feed itself."""
+    """Return an Atom document. page, feed: addresses of the described page and of the feed itself."""
     root = Element("feed", xmlns="http://www.w3.org/2005/Atom")
     _put(root, "id", page)
     _put(root, "title", title)
@@ -58,7 +58,7 @@ def atom(title: str, entries: Iterable[Entry], *, page: str, feed: str, author: 
 
 
 def _put(parent: Element, name: str, text: str | None = None, **attributes: str) -> Element:
-    """Add an element, without control characters, which XML forbids."""
+    """Add an element, remove control characters (which XML forbids) from its text, and return it."""
     child = SubElement(parent, name, attributes)
     is_plain = text is None or text.isprintable()  # true for nearly all of thousands
     child.text = text if is_plain else "".join(one for one in text or "" if not is_control(one))
@@ -70,9 +70,10 @@ REMINDER = timedelta(days=1)
 
 
 def calendar(competition: Competition, address: str, now: datetime) -> bytes:
-    """Return start and end of every phase as events without duration, in UTC. address: of the competition's page.
+    """Return a calendar with start and end of every phase as events without duration, in UTC.
 
-    An event keeps its id when its date moves, so that subscribed calendars move it too.
+    address: of the competition's page. An event keeps its id when its date changes, so that subscribed calendars move
+    it.
     """
     from icalendar import Calendar
 
@@ -118,7 +119,8 @@ def _reminder() -> Alarm:
 def board_feed(
     place: tuple[Competition, Phase, Board], shown: Leaderboard, official: Sequence[Official], page: str, feed: str
 ) -> bytes:
-    """Return official versions, then rows, latest first, as this viewer sees them; empty while the board is hidden.
+    """Return a feed of official versions, then rows, latest first, as this viewer sees them; empty while the board is
+    hidden.
 
     page, feed: addresses of the board and of the feed itself. Rows without a date (published elsewhere) are left out.
     """
@@ -139,7 +141,7 @@ def board_feed(
 
 
 def _version_entry(official: Official, page: str) -> Entry:
-    """Return the entry of an official board; it is updated when a later one supersedes it."""
+    """Return the entry of an official board; it is updated when a later board supersedes it."""
     one, successor = official.snapshot, official.successor
     later = successor.snapshot if successor else None
     address = f"{page}/official/{one.number}"
@@ -151,9 +153,9 @@ def _version_entry(official: Official, page: str) -> Entry:
 def announcement_feed(
     competition: Competition, announcements: Sequence[tuple[Announcement, str]], page: str, feed: str
 ) -> bytes:
-    """Return announcements with their text as HTML, latest first; an edited one keeps its id.
+    """Return a feed of announcements with their text as HTML, latest first; an edited one keeps its id.
 
-    page, feed: addresses of the page with all of them, and of the feed itself.
+    page, feed: addresses of the page with all announcements and of the feed itself.
     """
     latest_first = sorted(
         ((one.edited_at or one.published_at, one, html) for one, html in announcements),

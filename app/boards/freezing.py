@@ -1,6 +1,6 @@
-"""Selection of boards that become official: phase ended, nothing left to score, and no ranked entries to come.
+"""Selects the boards that become official: phase ended, nothing left to score, no more ranked entries possible.
 
-Separate from `app.boards.snapshots`, which brings numpy: the sweep loads that only if a board is due.
+It is separate from `app.boards.snapshots`, which imports numpy: the sweep loads that only if a board is due.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ AFTER_CLOSE = timedelta(seconds=60)
 
 
 def freeze_due(session: Session, now: datetime) -> list[Snapshot]:
-    """Freeze the boards of every phase that has ended and has nothing left to score; idempotent.
+    """Freeze the boards of every phase that has ended and has nothing left to score; return them. Idempotent.
 
     Boards wait for a while for their statistics, so that official results include them, and for teams that may still
-    submit ranked entries.
-    A phase that is reopened is frozen again when it closes again. Tasks without submissions get no official board.
+    submit ranked entries. A phase that is reopened is frozen again when it closes again. Tasks without submissions get
+    no official board.
     """
     due = _due(session, now)
     if not due:
@@ -63,13 +63,13 @@ def _due(session: Session, now: datetime) -> list[tuple[Phase, Board]]:
 
 
 def _is_open_for_ranked_entries(now: datetime) -> ColumnElement[bool]:
-    """Build the condition that a team may still submit ranked entries to the phase, or could a moment ago."""
+    """Return the condition that a team may still submit ranked entries to the phase, or could a moment ago."""
     late = (Allowance.phase_id == Phase.id, Allowance.is_ranked, Allowance.until > now - AFTER_CLOSE)
     return exists(select(Allowance.id).where(*late).correlate(Phase))
 
 
 def _has_unfinished_runs() -> ColumnElement[bool]:
-    """Build the condition that the phase has unfinished current runs; runs of rescoring sets do not count."""
+    """Return the condition that the phase has unfinished current runs; runs of rescoring sets do not count."""
     of_phase = select(PhaseTask.id).where(PhaseTask.phase_id == Phase.id).correlate(Phase)
     return exists(
         select(ScoringRun.id)

@@ -1,8 +1,8 @@
-"""Fingerprint of public state: as long as it is equal, every public page and board of a competition is unchanged.
+"""Fingerprint of public state: as long as it is unchanged, so is every public page and board of a competition.
 
-One small query, whose size depends on the declarations and not on the number of submissions, to answer from a cache in
-any number of processes. It relies on `PhaseTask.board_version`, which rises with every change that a board could show,
-and on pages never showing the current time.
+It takes one small query, whose size depends on the declarations and not on the number of submissions, so that any
+number of processes can answer from their caches. It relies on `PhaseTask.board_version`, which increases with every
+change that a board could show, and on pages never showing the current time.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _DECLARED = (
 
 @lru_cache(maxsize=4)
 def _query(gpu_types: tuple[str, ...], *, is_one_competition: bool) -> Select[*tuple[Any, ...]]:
-    """Build the query once, since every reader of a public page executes it."""
+    """Return the query, built once because every request of a public page executes it."""
     is_heard = Worker.seen_at > bindparam("heard_since", type_=UtcDateTime())
     is_listening = select(Worker.name).where(is_heard, cast(Worker.queues, Text).contains(f'"{GPU_QUEUE}"')).exists()
     # Boards show that submissions wait for a worker that can encode.
@@ -76,7 +76,7 @@ def _query(gpu_types: tuple[str, ...], *, is_one_competition: bool) -> Select[*t
 
 
 def freshness(engine: Engine, competition: str | None, now: datetime) -> str | None:
-    """Return the fingerprint of one competition, or of all for None; None if the competition does not exist."""
+    """Return the fingerprint of one competition, or of all if `competition` is None; None if it does not exist."""
     query = _query(tuple(gpu_types()), is_one_competition=competition is not None)
     values = {"heard_since": heard_since(now), "competition": competition}
     with engine_for_reading(engine).connect() as connection:
@@ -89,13 +89,15 @@ def freshness(engine: Engine, competition: str | None, now: datetime) -> str | N
 
 @lru_cache(maxsize=256)
 def _declared(rows: tuple[tuple[Any, ...], ...]) -> tuple[str, Sequence[datetime]]:
-    """Return a digest, and all moments at which something changes by itself, in order."""
+    """Return a digest of the declarations, and the times at which something changes by itself, in order."""
     digest = hashlib.sha256(repr(rows).encode()).hexdigest()[:32]
     return digest, sorted({moment for row in rows for value in row for moment in _moments(value)})
 
 
 def _moments(value: Any) -> Iterator[datetime]:
-    """Yield the moments in a column: its value, or values of a JSON object, where organisers may use one for a name."""
+    """Yield the times in a column: its value, or values of a JSON object, in which organisers may have used a time as a
+    name.
+    """
     if isinstance(value, datetime):
         yield value
     elif isinstance(value, str):

@@ -1,8 +1,8 @@
 """Names of teams and systems that organisers hid, for boards that were frozen with them.
 
-On a live board the placeholder of a hidden name is read like any name. An official board keeps the name in its
-document, which never changes, so the name is replaced when it is read; and a name that was hidden when the board was
-frozen, and is shown again, is restored the same way.
+On a live board the placeholder of a hidden name is treated like any name. An official board has the name in its
+document, which never changes, so the name is replaced when the board is read; likewise a name that was hidden when the
+board was frozen is restored if it is shown again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _Name = tuple[int | None, str]
 
 @dataclass(frozen=True, slots=True)
 class HiddenNames:
-    """Names to replace in the rows of frozen boards of a competition; key: changes with them."""
+    """Names to replace in the rows of a competition's frozen boards. key: differs if any of them differs."""
 
     key: str = ""
     teams: Mapping[int, str] = field(default_factory=dict)
@@ -32,7 +32,7 @@ class HiddenNames:
     hidden_systems: frozenset[_Name] = frozenset()
 
     def in_row(self, row: LeaderboardRow) -> LeaderboardRow:
-        """Return the row as everybody sees it now; published results keep their names."""
+        """Return the row with the names that are visible now; published results keep their names."""
         if not self.key or row.kind == "historic":
             return row
         team = self.teams.get(row.team_id or 0) or self.names.get(row.team, row.team)
@@ -43,7 +43,7 @@ class HiddenNames:
 
 
 def hidden_names(session: Session, phase: Phase) -> HiddenNames:
-    """Return the names that are hidden, or were, in the competition of this phase."""
+    """Return the names in the phase's competition that are hidden now or were hidden before."""
     return once(session, ("hidden names", phase.competition_id), lambda: _read(session, phase.competition_id))
 
 

@@ -74,7 +74,7 @@ class EntrySource:
     """A task in a phase.
 
     closed_at: the close at which it was frozen; None for the live board.
-    is_carried: True if the board is another phase's, which shows only what was scored against its gold.
+    is_carried: True if the board belongs to another phase, which shows only runs scored with its gold.
     """
 
     phase: Phase
@@ -93,11 +93,11 @@ def build_leaderboard(
     until: datetime | None = None,
     half: Half | None = None,
 ) -> Leaderboard:
-    """Build the board as this viewer sees it now. `board.task` must be loaded.
+    """Return the board as this viewer sees it now. `board.task` must be loaded.
 
     more: further scores, (metric, split), as columns for pictures; those that the viewer may not see are left out.
     until: only submissions before then, under today's access rules.
-    half: of divided items; None for the default one. Raises NotFound if it is not shown.
+    half: the part of divided items; None for the default one. Raises NotFound if it is not shown.
     """
     asked = entry_sources(session, phase, board)
     sight = sight_of(session, asked, viewer)
@@ -119,7 +119,8 @@ def board_version(
 ) -> str:
     """Return a version that changes whenever this viewer's board could change, and reveals nothing else.
 
-    A few small queries, to answer from a cache; but a board that shows ranks only or hides a row is built for it.
+    It takes a few small queries, for answers from a cache; only a board that shows just ranks or hides a row must be
+    built.
     """
     asked = entry_sources(session, phase, board)
     sight = sight_of(session, asked, viewer)
@@ -138,7 +139,9 @@ def _half(sight: ViewerContext, asked: Half | None) -> Half | None:
 
 
 def _version_from_rows(session: Session, asked: Sequence[EntrySource], sight: ViewerContext) -> bool:
-    """True if the version number would reveal more than the board, since it also rises with hidden changes."""
+    """Return True if the version number would reveal more than the board, because it also increases with hidden
+    changes.
+    """
     view = sight.own.view
     if view.board is BoardShown.PUBLIC and not view.is_organiser:
         return has_hidden(session, [one.phase_task.id for one in asked])
@@ -148,7 +151,7 @@ def _version_from_rows(session: Session, asked: Sequence[EntrySource], sight: Vi
 def _version(
     board: Board, asked: Sequence[EntrySource], sight: ViewerContext, shown: Leaderboard | None, half: Half | None
 ) -> str:
-    """Build the version. That of a hidden board has no number, which would count the scored runs."""
+    """Return the version. That of a hidden board has no number, which would reveal the number of scored runs."""
     start = f"{asked[0].phase.id}-{board.id}" + (f"-{half}" if half else "")
     view = sight.own.view
     if view.board is BoardShown.HIDDEN:
@@ -172,14 +175,14 @@ def _version(
 
 
 def entry_sources(session: Session, phase: Phase, board: Board, rescoring: Rescored | None = None) -> list[EntrySource]:
-    """Return the sources of a board's entries: its own phase, then the one whose entries it carries over."""
+    """Return the sources of a board's entries: its own phase, then the phase whose entries it carries over."""
     return sources_of(session, EntrySource(phase, task_in_phase(session, phase, board)), board, rescoring)
 
 
 def sources_of(
     session: Session, own: EntrySource, board: Board, rescoring: Rescored | None = None
 ) -> list[EntrySource]:
-    """Return what `entry_sources` does, given the source of the board's own phase."""
+    """Return the same as `entry_sources`, given the source of the board's own phase."""
     carried = _carried_over(session, own, board, rescoring)
     return [own, carried] if carried else [own]
 
@@ -189,9 +192,9 @@ def sight_of(
     sources: Sequence[EntrySource],
     viewer: Viewer,
 ) -> ViewerContext:
-    """Return the viewer and their view of each phase.
+    """Return the viewer's access to each phase.
 
-    A private part stays hidden until that of a phase whose entries are carried over is shown, too.
+    A private part stays hidden until the private part of the phase whose entries are carried over is shown, too.
     """
     user = None if viewer.seen_as is SeenAs.PUBLIC else viewer.user
     views = [view_of(session, one.phase_task, viewer, closed_at=one.closed_at) for one in sources]
@@ -203,7 +206,7 @@ def sight_of(
 
 
 def whole_sight(session: Session, sources: Sequence[EntrySource]) -> ViewerContext:
-    """Return the view of organisers, who see everything, ranked by the same decimals as for everybody."""
+    """Return the access of organisers, who see everything, with the ranking decimals that apply to everybody."""
     ranks_by = min(declared_of(one.phase, one.phase_task).ranks_by for one in sources)
     everything = View(ranks_by=ranks_by, participants=View())
     own, *carried = [Source(one.phase.id, everything) for one in sources]
@@ -221,11 +224,11 @@ def whole_board(
     rescoring: Rescored | None = None,
     half: Half | None = None,
 ) -> UnfilteredBoard:
-    """Build the whole board, for `app.boards.view` to filter.
+    """Return the whole board, for `app.boards.view` to filter.
 
     until: only submissions before then.
-    rescoring: as if this set were published.
-    half: the part of divided items whose scores it has.
+    rescoring: a set to treat as published.
+    half: the part of divided items that the scores belong to.
     """
     own, *others = sources
     options = own.phase_task.options_of(board.task)
@@ -260,7 +263,7 @@ def whole_board(
 def rows_of_sources(
     session: Session, sources: Sequence[EntrySource], look: Callable[[EntrySource], list[LeaderboardRow]]
 ) -> list[LeaderboardRow]:
-    """Return the rows of all sources of a board. look: returns those of one of them."""
+    """Return the rows of all sources of a board. look: returns the rows of one source."""
     own, *others = sources
     rows = look(own)
     here = {row.team_id for row in rows if row.kind == "baseline"}
@@ -280,7 +283,7 @@ def _live_rows(
     gold: str | None,
     half: Half | None,
 ) -> list[LeaderboardRow]:
-    """Build the rows of a source. gold: the one in use; carried-over rows scored against another are left out."""
+    """Return the rows of a source. gold: the version in use; carried-over rows scored with another one are left out."""
     rules = rules_of(asked.phase, asked.phase_task, board)
     if rules is None:
         raise LookupError(f"the task type of board {board.name!r} is not installed here")
@@ -294,18 +297,18 @@ def _statistics(session: Session, sources: Sequence[EntrySource], board: Board, 
 
 
 def has_ladder(sources: Sequence[EntrySource]) -> bool:
-    """True if a phase uses a Ladder: its reported scores are not the computed ones, so statistics would not match."""
+    """Return True if a phase uses a Ladder, whose reported scores differ from the computed ones that statistics use."""
     return any(entry_settings(one.phase, one.phase_task).rule is EntryRule.LADDER for one in sources)
 
 
 def _gold(session: Session, phase_task: PhaseTask, rescoring: Rescored | None) -> str | None:
-    """Return the identity of the gold of a task in a phase."""
+    """Return the identity of a phase task's gold: of the rescoring set if it has one, else of the version in use."""
     found = rescoring.gold.get(phase_task.id) if rescoring is not None else None
     return found or gold_identity(session, phase_task)
 
 
 def _carried_over(session: Session, own: EntrySource, board: Board, rescoring: Rescored | None) -> EntrySource | None:
-    """Return the other phase if its scores are comparable: same gold, options and parts."""
+    """Return the source of the carried-over entries; None if there is none or its scores are not comparable."""
     if own.phase.carry_over is None or own.phase_task.gold is None:
         return None
     found = session.execute(
@@ -326,7 +329,7 @@ def _carried_over(session: Session, own: EntrySource, board: Board, rescoring: R
 
 
 def is_same_question(phase_task: PhaseTask, other: PhaseTask) -> bool:
-    """True if scores of both compare: same gold in the same version, same options and parts."""
+    """Return True if scores of both tasks are comparable: same gold version, options and parts."""
     return _question(phase_task) == _question(other)
 
 

@@ -1,4 +1,4 @@
-"""Share of each hidden gold of a competition that a team can infer in the whole phase; for organisers."""
+"""Shares of the hidden gold of a competition that one team can infer during a phase; for organisers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from evergold.scoring.tasks import get_task
 
 @dataclass(frozen=True, slots=True)
 class PhaseLeak:
-    """A task of a phase, and how much of its gold can be inferred."""
+    """A task of a phase. leak: the share of its gold that can be inferred."""
 
     phase: Phase
     phase_task: PhaseTask
@@ -27,7 +27,7 @@ class PhaseLeak:
 
 
 def leaks_in(session: Session, competition: Competition) -> list[PhaseLeak]:
-    """List every task of every phase that has boards and hidden gold, in the organisers' order.
+    """List every task in a phase with boards and hidden gold, in the organisers' order.
 
     competition: from `find_competition`.
     """

@@ -1,7 +1,7 @@
 """Marks of organisers on rows: unranked with a footnote, disqualified with a reason, or hidden; and their removal.
 
-A mark applies to a team on a task in a phase, or to one of its submissions. For their effect see `app.boards.entries`
-and `app.boards.view`; frozen official boards never change.
+A mark applies to a team on a task in a phase, or to one of its submissions. `app.boards.entries` and `app.boards.view`
+apply them; frozen official boards never change.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NOTE_CHARACTERS = 500
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A status and its note."""
+    """A status with its note."""
 
     status: RowStatus
     note: str
@@ -37,7 +37,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """The marks of a task in a phase: of teams by id, and of single submissions by id."""
+    """The marks of a task in a phase: those of teams by team id, and those of submissions by submission id."""
 
     teams: Mapping[int, Mark]
     submissions: Mapping[UUID, Mark]
@@ -47,7 +47,7 @@ class Marks:
 
 
 def marks_of(session: Session, phase_task: PhaseTask) -> Marks:
-    """Return all marks of a task in a phase; a session for reading keeps them."""
+    """Return all marks of a task in a phase; cached in sessions that only read."""
     return once(session, ("marks", phase_task.id), lambda: _read_marks(session, phase_task.id))
 
 
@@ -67,7 +67,7 @@ _MARKS = select(RowMark).where(RowMark.phase_task_id == bindparam("phase_task"))
 
 
 def has_hidden(session: Session, phase_task_ids: Iterable[int]) -> bool:
-    """True if anything is hidden in one of these tasks of phases."""
+    """Return True if a row is hidden in one of these phase tasks."""
     here = and_(RowMark.phase_task_id.in_(list(phase_task_ids)), RowMark.status == RowStatus.HIDDEN)
     return session.scalar(select(RowMark.id).where(here).limit(1)) is not None
 
@@ -82,7 +82,7 @@ def mark_of_submission(session: Session, submission: Submission) -> Mark | None:
 
 
 def list_marks(session: Session, phase_task: PhaseTask) -> list[RowMarkOut]:
-    """List the marks by team; that of the whole team first."""
+    """List the marks, sorted by team; the mark of a whole team comes before those of its submissions."""
     found = session.execute(
         select(RowMark, Team.name, User.username)
         .join(Team, Team.id == RowMark.team_id)
@@ -122,9 +122,9 @@ def mark_row(
     status: RowStatus,
     note: str = "",
 ) -> RowMarkOut:
-    """Set the status of a team, by name, or of one submission, replacing an earlier mark.
+    """Set the status of a team, by name, or of one submission, replacing an earlier mark; return the mark.
 
-    Raises InvalidForm with everything that is wrong.
+    Raises InvalidForm with all errors.
     """
     session = act.session
     note, wrong = note.strip(), _note_fault(status, note.strip())
@@ -147,7 +147,7 @@ def mark_row(
 
 
 def mark_submissions(act: Act, chosen: Iterable[ListedSubmission], *, status: RowStatus, note: str) -> None:
-    """Set the same mark on each submission. chosen: by team, from `chosen_submissions`. Raises InvalidForm."""
+    """Set the same mark on each submission. chosen: sorted by team, from `chosen_submissions`. Raises InvalidForm."""
     for one in chosen:
         place = act.session.get_one(PhaseTask, one.phase_task_id)
         mark_row(act, place, submission_id=one.id, status=status, note=note)
@@ -180,7 +180,7 @@ def _note_fault(status: RowStatus, note: str) -> dict[str, str]:
 def _whose(
     session: Session, phase_task: PhaseTask, team: str, submission_id: UUID | None
 ) -> tuple[Team | None, dict[str, str]]:
-    """Return the team with submissions here, by its name or by its submission."""
+    """Return the team with submissions here, found by its name or by its submission, and the errors by field."""
     if bool(team) == (submission_id is not None):
         return None, {"team": "Name a team, or one submission."}
     if team and not can_be_name(team):  # PostgreSQL does not accept NUL

@@ -1,6 +1,6 @@
-"""Tests of every two visible rows: the basis of pictures, tables and sentences about a board's rows.
+"""Tests of all pairs of visible rows, for pictures, tables and sentences about a board's rows.
 
-On a board as a viewer sees it (`build_leaderboard`), with `cell` a row's in the ranking column: its dot is
+On a board as a viewer sees it (`build_leaderboard`), where `cell` is a row's cell in the ranking column: its dot is
 `cell.value`, its interval `cell.interval`, its ranks `row.rank_range`, its cluster `row.cluster`, and its test against
 another row `board.pair_test(row, other)`. These contain nothing that the viewer may not see.
 """
@@ -20,12 +20,12 @@ _P_STEPS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class PairTest:
-    """One row's ranking score minus another's.
+    """The difference between two rows' ranking scores, with its test.
 
-    low, high: interval of the difference, of this pair alone, None if too many resamples are undefined.
-    p: two-sided, of this pair alone.
-    corrected: p with Holm's correction over all pairs shown together: on a board every two rows that were compared,
-    with or without a rank; between two submissions of a team every score tested. None where the pair stands alone.
+    low, high: interval of the difference, for this pair alone; None if too many resamples are undefined.
+    p: two-sided, for this pair alone.
+    corrected: p with Holm's correction over all pairs shown together: on a board, all pairs of compared rows, ranked or
+    not; between two submissions of a team, all scores tested. None if the pair is not part of a family.
     """
 
     difference: float
@@ -38,7 +38,7 @@ class PairTest:
 
     @property
     def decisive_p(self) -> float:
-        """The p that decides: the corrected one, from which ranges and clusters follow, too."""
+        """The p that decides on significance: the corrected one if there is one, as for ranges and clusters."""
         return self.p if self.corrected is None else self.corrected
 
     @property
@@ -47,7 +47,7 @@ class PairTest:
         return self.decisive_p <= ALPHA and self.difference != 0
 
     def rounded(self, decimals: int | None, difference: float | None) -> PairTest:
-        """Round everything to the scores' decimals; None for full precision. difference: of the scores as shown."""
+        """Return the test rounded to the scores' decimals; None for full precision. difference: of the shown scores."""
         if decimals is None:
             return self
         return replace(
@@ -60,13 +60,13 @@ class PairTest:
         )
 
     def turned(self) -> PairTest:
-        """Return the test of the other row minus the first."""
+        """Return the same test with the rows swapped."""
         low, high = (None if end is None else -end for end in (self.high, self.low))
         return replace(self, difference=-self.difference, low=low, high=high)
 
 
 def rounded_p(p: float) -> float:
-    """Round up to four decimals, so that a non-significant p does not become significant."""
+    """Return p rounded up to four decimals, so that a non-significant p does not become significant."""
     return ceil(round(p * _P_STEPS, 6)) / _P_STEPS
 
 

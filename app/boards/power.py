@@ -1,6 +1,6 @@
-"""Discriminative power of gold: the smallest detectable difference between two systems, by score, from a worker.
+"""Discriminative power of gold: the smallest detectable difference between two systems by score, computed by workers.
 
-For organisers. Only numbers leave the worker: gold, and the baselines' answers to each item, stay sealed.
+For organisers. Only numbers leave the worker; gold, and the baselines' answers to each item, stay sealed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from evergold.scoring.leakage import GoldSize
 
 @dataclass(frozen=True, slots=True)
 class SmallestDifference:
-    """Difference that a test at p < .05 detects four times in five. size: number of units."""
+    """The difference that a test at p < .05 detects in four of five cases. size: number of units."""
 
     metric: str
     split: str
@@ -33,8 +33,8 @@ class SmallestDifference:
 class Power:
     """The power of a task's gold.
 
-    gold, key: identity of the gold, and of the computation.
-    systems: whose errors it is based on, in words.
+    gold, key: identities of the gold and of the computation.
+    systems: the systems whose errors it is based on, in words.
     scores: empty if unknown.
     size: information content of the gold, None if its answers have no such measure.
     """
@@ -48,7 +48,9 @@ class Power:
 
 @dataclass(frozen=True, slots=True)
 class BoardPower:
-    """The smallest difference in a board's ranking score. parts: in single languages, or other parts of the items."""
+    """The smallest difference in a board's ranking score. parts: the same for single languages, or other parts of the
+    items.
+    """
 
     phase: Phase
     board: Board
@@ -75,20 +77,20 @@ def power_of(session: Session, competition: Competition) -> list[BoardPower]:
 
 
 def lacks_power(session: Session, phase_task_id: int) -> bool:
-    """True if the task has gold whose power has not been computed yet."""
+    """Return True if the task has gold whose power has not been computed yet."""
     phase_task = session.get_one(PhaseTask, phase_task_id)
     gold, kept = gold_identity(session, phase_task), session.get(GoldPower, phase_task_id)
     return gold is not None and (kept is None or kept.gold != gold or "size" not in kept.document)
 
 
 def is_kept(session: Session, phase_task_id: int, key: str) -> bool:
-    """True if the cached result is current."""
+    """Return True if the cached result is current."""
     kept = session.get(GoldPower, phase_task_id)
     return kept is not None and kept.key == key
 
 
 def record_power(session: Session, phase_task_id: int, power: Power) -> None:
-    """Store the result in place of the previous one."""
+    """Store the result, replacing the previous one."""
     scores = [[s.metric, s.split, s.difference, s.size] for s in power.scores]
     size = [power.size.items, round(power.size.bits, 1), power.size.labels] if power.size else None
     document = {"systems": power.systems, "scores": scores, "size": size}
@@ -96,7 +98,7 @@ def record_power(session: Session, phase_task_id: int, power: Power) -> None:
 
 
 def gold_sizes(session: Session, phase_tasks: Sequence[PhaseTask]) -> dict[int, GoldSize]:
-    """Return the sizes of the gold in use, by id of the phase task, without those that no worker has measured."""
+    """Return the size of the gold in use by phase task id, without gold that no worker has measured."""
     kept = _kept(session, [one.id for one in phase_tasks])
     return {
         one.id: power.size
@@ -121,5 +123,5 @@ def _ranking(board: Board) -> BoardColumn:
 
 
 def _is_part(split: str, whole: str) -> bool:
-    """True for a part: `zero_shot/en` is one of `zero_shot/all`, `en` of `macro` and `all`."""
+    """Return True if the split is a part of `whole`: `zero_shot/en` of `zero_shot/all`, `en` of `macro` and `all`."""
     return split != whole and split.rpartition("/")[0] == whole.rpartition("/")[0]

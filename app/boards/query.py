@@ -1,7 +1,7 @@
-"""Queries of a board: searched, filtered, sorted, with fewer columns.
+"""Queries of a board: search, filters, order, selection of columns.
 
-Uses only rows and values that the viewer sees, so that no order, count or match reveals anything else. Ranks stay those
-of the whole board.
+They use only rows and values that the viewer sees, so that no order, count or match reveals anything else. Ranks remain
+those of the whole board.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ from evergold.value_words import did_you_mean
 
 
 def reference_row(board: Leaderboard, name: str) -> LeaderboardRow | None:
-    """Return the row of this name to compare with: a baseline if there are several, or else the first."""
+    """Return the row with this name to compare with: a baseline if there are several rows, or else the first; None if
+    none.
+    """
     named = [row for row in board.rows if folded(row.team) == folded(name)] if name else []
     return next((row for row in named if row.kind == "baseline"), named[0] if named else None)
 
@@ -42,7 +44,7 @@ def difference(cell: Cell, reference: Cell) -> float | None:
 
 
 def is_better(delta: float, column: BoardColumn) -> bool:
-    """True if a difference is an improvement."""
+    """Return True if a difference is an improvement."""
     return delta > 0 if column.higher_is_better else delta < 0
 
 
@@ -51,14 +53,14 @@ def is_better(delta: float, column: BoardColumn) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A change of rank. before: None if the row had no rank; up: number of places risen, None if not comparable."""
+    """A change of rank. before: None if the row had no rank; up: number of places gained, None if not comparable."""
 
     before: int | None
     up: int | None
 
 
 def moves(now: Leaderboard, then: Leaderboard) -> dict[tuple[object, ...], Move]:
-    """Return the moves of ranked rows by `row_key`; empty unless the viewer sees the whole board, dates included."""
+    """Return the changes of rank by `row_key`; empty unless the viewer sees the whole board, including dates."""
     if now.view.board is not BoardShown.PUBLIC and not now.view.is_organiser:
         return {}
     ranks = {row_key(then, row): row.rank for row in then.rows}
@@ -71,7 +73,7 @@ def moves(now: Leaderboard, then: Leaderboard) -> dict[tuple[object, ...], Move]
 
 
 def row_key(board: Leaderboard, row: LeaderboardRow) -> tuple[object, ...]:
-    """Return the key by which a row is found on an earlier board: team and phase, for single submissions the time."""
+    """Return the key of a row on other versions of the board: team and phase, and for single submissions the time."""
     moment = row.achieved_at if board.entry_rule is EntryRule.ALL else None
     return row.kind, row.team, row.carried_from, moment
 
@@ -95,8 +97,8 @@ class BoardQuery:
     sort: `metric split`, `rank`, `team`, `entries` or `date`; order: `asc` or `desc`.
     q: text in teams and methods; track, kind, team, mine: filters of rows.
     language, category, column: filters of columns (column: also `entries` and `date`).
-    aspect: which numbers of the measures to show (see `Metric`), or `all`.
-    compact: lower rows; pick: a box at each row, to compare two.
+    aspect: the kind of scores to show (see `Metric`), or `all`.
+    compact: lower rows; pick: a checkbox at each row, to compare two.
     delta: the row to compare with; since: day from which changes of rank are shown.
     """
 
@@ -118,11 +120,11 @@ class BoardQuery:
 
     @property
     def narrows(self) -> bool:
-        """True if the query may leave rows out."""
+        """True if the query may leave out rows."""
         return bool(self.q or self.track or self.kind or self.team or self.mine)
 
     def pairs(self) -> list[tuple[str, str]]:
-        """Return the parameters of an address, always in the same order."""
+        """Return the parameters that are set, always in the same order."""
         found: list[tuple[str, str]] = []
         for one in fields(self):
             value = getattr(self, one.name)
@@ -147,7 +149,7 @@ _MOST_REPEATED = 200
 
 
 def read_query(parameters: Sequence[tuple[str, str]]) -> BoardQuery:
-    """Read a query from the parameters of an address, ignoring other names."""
+    """Return the query in the parameters of an address, ignoring unknown names."""
     read: dict[str, Any] = {
         name: " ".join(value.split())[:TEXT_CHARACTERS]
         for name, value in parameters
@@ -168,7 +170,7 @@ class QueriedBoard:
     """A board after a query.
 
     board: the remaining rows, in order; whole: the board as the viewer sees it.
-    sort, order: as it is sorted; aspect: the one that is shown, empty for all.
+    sort, order: how it is sorted; aspect: the one that is shown, "" for all.
     problems: a sentence for each parameter with an unknown value.
     """
 
@@ -188,7 +190,7 @@ class QueriedBoard:
 def apply_query(
     board: Leaderboard, query: BoardQuery, *, languages: Sequence[str] = (), tracks: Sequence[str] = ()
 ) -> QueriedBoard:
-    """Apply a query. languages: of the task; tracks: names of those that the competition declares."""
+    """Return the board after a query. languages: of the task; tracks: names of those that the competition declares."""
     problems = _unknown(board, query, languages, tracks)
     asked = query.without(problems)
     sort = asked.sort or RANK
@@ -205,9 +207,7 @@ def apply_query(
 
 
 def with_aspect(board: Leaderboard, query: BoardQuery) -> BoardQuery:
-    """Return the query of a page: where measures have several numbers, those of the ranking column unless others are
-    requested.
-    """
+    """Return the query of a page: unless requested otherwise, only the aspect of the ranking column is shown."""
     if query.aspect or not visible_aspects(board):
         return query
     ranking = board.columns[board.rank_by].aspect
@@ -224,7 +224,7 @@ def key_of(column: BoardColumn) -> str:
 
 
 def best_first(board: Leaderboard, sort: str) -> str:
-    """Return the natural order of a column: the best, the latest, or the first rank on top."""
+    """Return the usual direction of a column: the best value, the latest date or the first rank on top."""
     column = next((one for one in board.columns if key_of(one) == sort), None)
     if column is not None:
         return DESCENDING if column.higher_is_better else ASCENDING
@@ -232,7 +232,7 @@ def best_first(board: Leaderboard, sort: str) -> str:
 
 
 def sorted_rows(board: Leaderboard, rows: Sequence[LeaderboardRow], sort: str, order: str) -> list[LeaderboardRow]:
-    """Sort the rows; those without a value come last in either order, equal values are sorted by the visible name."""
+    """Return the rows sorted; those without a value come last in either direction, ties are sorted by name."""
     if (sort, order) == (RANK, ASCENDING):
         return list(rows)
     value = _value_of(board, sort)
@@ -270,13 +270,13 @@ def _is_wanted(row: LeaderboardRow, query: BoardQuery) -> bool:
 
 
 def _says(row: LeaderboardRow, words: str) -> bool:
-    """True if team and method contain each of these words."""
+    """Return True if team and method together contain each of these words."""
     text = folded(f"{row.team} {row.method}")
     return all(word in text for word in folded(words).split())
 
 
 def _columns_kept(board: Leaderboard, query: BoardQuery, languages: Sequence[str]) -> list[int]:
-    """Return the positions of the columns to keep, always with the ranking column and the number of languages."""
+    """Return the positions of the columns to keep, always including the ranking column and the number of languages."""
     kept = []
     for place, column in enumerate(board.columns):
         always = place == board.rank_by or (column.metric, column.split) == (LANGUAGES, MACRO)
@@ -290,27 +290,27 @@ def _columns_kept(board: Leaderboard, query: BoardQuery, languages: Sequence[str
 
 
 def language_of(column: BoardColumn, languages: Sequence[str]) -> str:
-    """Return the language of the column; empty if it covers all."""
+    """Return the language of the column; "" if it covers all languages."""
     return next((part for part in column.split.split("/") if part in languages), "")
 
 
 def category_of(column: BoardColumn, languages: Sequence[str]) -> str:
-    """Return the rest of the column's split: an MWE type, a setting, `seen`; empty for everything."""
+    """Return the rest of the column's split: an MWE type, a setting, `seen`; "" if it covers everything."""
     return "/".join(part for part in column.split.split("/") if part not in languages and part not in _WHOLE)
 
 
 def visible_languages(board: Leaderboard, languages: Sequence[str]) -> list[str]:
-    """List the languages that have a column; none if there is no choice."""
+    """List the languages that have a column; empty if there is no choice."""
     return _worth_choosing([language_of(column, languages) for column in board.columns])
 
 
 def visible_categories(board: Leaderboard, languages: Sequence[str]) -> list[str]:
-    """List the categories that have a column; none if there is no choice."""
+    """List the categories that have a column; empty if there is no choice."""
     return _worth_choosing([category_of(column, languages) for column in board.columns])
 
 
 def visible_aspects(board: Leaderboard) -> list[str]:
-    """List the aspects that have a column; none if there is no choice."""
+    """List the aspects that have a column; empty if there is no choice."""
     return _worth_choosing([column.aspect for column in board.columns])
 
 
@@ -323,7 +323,7 @@ def _worth_choosing(values: Sequence[str]) -> list[str]:
 
 
 def since_moment(query: BoardQuery) -> datetime | None:
-    """Return the beginning of the day `since` in UTC; None if it is not given or no date."""
+    """Return the beginning of the day `since` in UTC; None if it is missing or not a date."""
     try:
         return datetime.combine(date.fromisoformat(query.since), time(), UTC) if query.since else None
     except ValueError:
@@ -331,7 +331,9 @@ def since_moment(query: BoardQuery) -> datetime | None:
 
 
 def _unknown(board: Leaderboard, query: BoardQuery, languages: Sequence[str], tracks: Sequence[str]) -> dict[str, str]:
-    """Describe the parameters that match nothing on this viewer's board, whether or not they exist elsewhere."""
+    """Return a sentence for each parameter that matches nothing on this viewer's board, whether or not it exists
+    elsewhere.
+    """
     names = [row.team for row in board.rows]
     columns = [key_of(column) for column in board.columns]
     known: list[tuple[str, str, Sequence[str], Sequence[str]]] = [

@@ -1,7 +1,7 @@
 """A ranking across tasks: one order of the teams of a phase from several of its boards.
 
-Built from what its reader sees of these boards, to reveal no more than they do: if one is hidden, so is the ranking,
-and if one shows ranks only, there are no mean scores. Sums are exact: fractions, not floats.
+It is built from what the viewer sees of these boards, so that it reveals no more than they do: if one is hidden, so is
+the ranking, and if one shows only ranks, there are no mean scores. Sums are exact: fractions, not floats.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The place of a team on one board: its rank and score, None if it has none. counted: what enters the mean."""
+    """A team's result on one board: its rank and score, None if it has none. counted: its value in the mean."""
 
     rank: int | None
     score: float | None
@@ -54,7 +54,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class RankedTeam:
-    """A row. mean: of the counted values; standings: by board."""
+    """A row of the ranking. mean: of the counted values; standings: by board."""
 
     rank: int
     team: str
@@ -65,9 +65,9 @@ class RankedTeam:
 
 @dataclass(frozen=True, slots=True)
 class RankingTable:
-    """The ranking as its reader sees it.
+    """The ranking as its viewer sees it.
 
-    hidden: titles of boards that this reader may not see in full; there are no rows then.
+    hidden: titles of boards that the viewer may not see in full; if there are any, there are no rows.
     left_out: number of teams left out because they lack an entry on some board.
     """
 
@@ -78,14 +78,14 @@ class RankingTable:
 
 
 def rankings_of(competition: Competition, phase: Phase) -> list[Ranking]:
-    """List the rankings of which the phase has every board. competition: from `find_competition`."""
+    """List the rankings whose boards are all in the phase. competition: from `find_competition`."""
     boards = {board.name: board for board in boards_of(competition, phase)}
     declared = [one for one in competition.rankings if all(part["board"] in boards for part in one["boards"])]
     return [_ranking(one, boards) for one in declared]
 
 
 def find_ranking(competition: Competition, phase: Phase, name: str) -> Ranking:
-    """Return the ranking of this name; raises NotFound."""
+    """Return the ranking with this name; raises NotFound."""
     found = next((one for one in rankings_of(competition, phase) if one.name == name), None)
     if found is None:
         raise NotFound(f"Phase '{phase.name}' of '{competition.name}' has no ranking '{name}'.")
@@ -113,7 +113,7 @@ def build_ranking(
     ranking: Ranking,
     viewer: Viewer,
 ) -> RankingTable:
-    """Build the ranking as this viewer sees it now."""
+    """Return the ranking as this viewer sees it now."""
     shown = [build_leaderboard(session, phase, one.board, viewer) for one in ranking.boards]
     has_names = any(board.view.names for board in shown)
     hidden = tuple(
@@ -126,7 +126,7 @@ def build_ranking(
 
 
 def _is_shown(ranking: Ranking, board: Leaderboard) -> bool:
-    """True if the reader sees the values of the board that the ranking uses."""
+    """Return True if the viewer sees those values of the board that the ranking uses."""
     if board.view.is_organiser or board.view.board is BoardShown.PUBLIC:
         return True
     return ranking.by is RankingBy.MEAN_RANK and board.view.board is BoardShown.RANKS_ONLY
@@ -136,7 +136,7 @@ def _is_shown(ranking: Ranking, board: Leaderboard) -> bool:
 class _Ranked:
     """The ranked rows of a board: the best one of each team, the number of all, and the lowest score.
 
-    decimals: by which the board ranks.
+    decimals: to which ranking scores are rounded.
     """
 
     board: Leaderboard
@@ -147,7 +147,9 @@ class _Ranked:
 
 
 def rank_across(ranking: Ranking, shown: Sequence[Leaderboard]) -> RankingTable:
-    """Rank the teams that have a rank on at least one of the boards. shown: the boards, in the ranking's order."""
+    """Return the ranking of the teams that have a rank on at least one board. shown: the boards, in the ranking's
+    order.
+    """
     ranked = [_ranked(board) for board in shown]
     teams = dict.fromkeys(team for board in ranked for team in board.rows)
     whole = [team for team in teams if all(team in board.rows for board in ranked)]
@@ -171,7 +173,7 @@ def rank_across(ranking: Ranking, shown: Sequence[Leaderboard]) -> RankingTable:
 
 
 def _ranked(board: Leaderboard) -> _Ranked:
-    """Return the ranked rows; if all entries of a team are on a board, its best one counts."""
+    """Return the ranked rows; if a board shows all entries of a team, its best one counts."""
     with_rank = sorted(((row.rank, row) for row in board.rows if row.rank is not None), key=lambda pair: pair[0])
     best: dict[str, LeaderboardRow] = {}
     for _, row in with_rank:
@@ -186,7 +188,7 @@ def _decimals(board: Leaderboard) -> int:
 
 
 def _mean(ranking: Ranking, line: Sequence[Standing], decimals: int) -> Fraction:
-    """Return the weighted mean; of scores in their ranking decimals, so that means that look equal share a rank."""
+    """Return the weighted mean, rounded to the ranking's decimals so that means that look equal share a rank."""
     weights = [one.weight for one in ranking.boards]
     counted = [weight * one.counted for weight, one in zip(weights, line, strict=True)]
     mean = sum(counted, Fraction(0)) / sum(weights, Fraction(0))

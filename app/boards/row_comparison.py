@@ -1,6 +1,6 @@
-"""Two rows of a board side by side: every score that the board shows of both, and the test of the ranking score.
+"""Two rows of a board side by side: every score that the board shows for both, and the test of the ranking score.
 
-Starts from the board as the viewer sees it, like the details of each row: nothing is shown that these do not show.
+It starts from the board as the viewer sees it, and shows nothing that the details of a row do not show.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from evergold.value_words import did_you_mean
 class ScorePair:
     """One score of both rows.
 
-    difference: first minus second, None if one is undefined or the two were computed differently.
+    difference: first minus second; None if one is undefined or the two were computed differently.
     is_same_computation: False if both have signatures that differ.
     """
 
@@ -38,7 +38,7 @@ class ScorePair:
 
     @property
     def better(self) -> Literal["first", "second", "equal", ""]:
-        """Return `first`, `second` or `equal`, or "" without a difference."""
+        """`first`, `second` or `equal`; "" without a difference."""
         if self.difference is None:
             return ""
         if not self.difference:
@@ -48,7 +48,7 @@ class ScorePair:
 
 @dataclass(frozen=True, slots=True)
 class RowComparison:
-    """Two rows with their scores, the ranking one first. test: of first minus second; None if not compared."""
+    """Two rows with their scores, the ranking score first. test: of first minus second; None if not compared."""
 
     first: LeaderboardRow
     second: LeaderboardRow
@@ -57,16 +57,16 @@ class RowComparison:
 
     @property
     def ranking(self) -> ScorePair:
-        """The ranking score of both."""
+        """The ranking score of both rows."""
         return self.scores[0]
 
 
 def choose_rows(
     leaderboard: Leaderboard, wanted: Sequence[UUID]
 ) -> tuple[LeaderboardRow, LeaderboardRow] | tuple[None, None]:
-    """Return the two wanted rows in board order. Missing ones are filled in: the viewer's own, then from the top.
+    """Return the two requested rows in board order. Missing ones default to the viewer's own row, then the top rows.
 
-    Raises NotFound if a wanted row is not on the board; returns None if the board has fewer than two rows to open.
+    Raises NotFound if a requested row is not on the board; returns None twice if fewer than two rows have pages.
     """
     found = [find_row(leaderboard, one) for one in dict.fromkeys(wanted)][:2]
     offered = [row for row in leaderboard.rows if row.page_id is not None]
@@ -80,7 +80,7 @@ def choose_rows(
 
 
 def find_rows(leaderboard: Leaderboard, teams: Sequence[str]) -> list[UUID]:
-    """Return the first row that can be opened of each team, by its name on the board; raises NotFound."""
+    """Return for each team, by its name on the board, the first row that has a page; raises NotFound."""
     found: list[UUID] = []
     by_name: dict[str, UUID] = {}
     for row in leaderboard.rows:
@@ -96,7 +96,7 @@ def find_rows(leaderboard: Leaderboard, teams: Sequence[str]) -> list[UUID]:
 def compare_rows(
     session: Session, phase: Phase, board: Board, leaderboard: Leaderboard, rows: tuple[LeaderboardRow, LeaderboardRow]
 ) -> RowComparison:
-    """Compare two rows of the board: its columns, then all further scores that the page of either row has."""
+    """Return the comparison of two rows: the columns of the board, then all other scores on the page of either row."""
     first, second = rows
     places = sorted(range(len(leaderboard.columns)), key=lambda place: place != leaderboard.rank_by)
     pairs = [_pair(leaderboard.columns[at], first.cells[at], second.cells[at]) for at in places]

@@ -25,7 +25,7 @@ StatisticsState = Literal["current", "pending", "withheld", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Range of the score on other items of this kind, at confidence `level`. method: of its computation."""
+    """The range of the score on other items of the same kind, at confidence `level`. method: used to compute it."""
 
     low: float
     high: float
@@ -33,7 +33,7 @@ class Interval:
     method: str
 
     def rounded(self, decimals: int | None) -> Interval:
-        """Round both ends like the score; None for full precision."""
+        """Return the interval with both ends rounded like the score; None for full precision."""
         if decimals is None:
             return self
         return replace(self, low=rounded(self.low, decimals) or 0.0, high=rounded(self.high, decimals) or 0.0)
@@ -42,7 +42,7 @@ class Interval:
 class Cell(NamedTuple):
     """A value, or None with the reason. Cells of published results have no signature: their computation is unknown.
 
-    interval: None if it does not exist or may not be shown.
+    interval: None if there is none or it may not be shown.
     """
 
     value: float | None
@@ -53,24 +53,24 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CommittedGold:
-    """A published version of sealed gold; its commitment reveals nothing, and makes replacing the gold impossible."""
+    """A published version of sealed gold. Its commitment reveals nothing, and proves that the gold was not replaced."""
 
     number: int
     commitment: str
 
 
 class LeaderboardRow(NamedTuple):
-    """A row of a board; a tuple, as there may be thousands: dataclasses take 3 times as long to create, 5 to replace.
+    """A row of a board. It is a tuple because there may be thousands: a dataclass takes 3 times as long to create.
 
     rank: None for rows without a rank.
     status: the organisers' mark, None if unmarked; note: its reason, shown below the board.
     card: method card of the system, None if not shown.
     entries: number of the team's scored submissions here, None if not shown.
     carried_from: name of the phase that it was carried over from.
-    run_id, team_id: of live rows only; internal, never shown to readers.
-    task_version: of the task type that scored it; is_outdated: scored against other gold than the one in use.
+    run_id, team_id: of live rows only; internal, never shown to viewers.
+    task_version: of the task type that scored it; is_outdated: scored with a gold version that is no longer in use.
     rank_range: best and worst possible rank; cluster: from 1 at the top; None: see `StatisticsState`.
-    published_rank: of a published result: its rank where it was published.
+    published_rank: the rank of a published result in its publication.
     """
 
     rank: int | None
@@ -103,17 +103,17 @@ class LeaderboardRow(NamedTuple):
 
     @property
     def competes(self) -> bool:
-        """True if it has a rank, provided that its ranking score is defined."""
+        """True if the row gets a rank, provided that its ranking score is defined."""
         return self.status is None and (self.kind == "team" or self.is_ranked)
 
     def answer(self, name: str) -> CardAnswer | None:
-        """Return its card's answer in a column of the board; None if there is none, or it is not shown."""
+        """Return the row's answer for a card column of the board; None if there is none, or it is not shown."""
         return self.card.answer(name) if self.card else None
 
 
 @dataclass(frozen=True, slots=True)
 class Footnote:
-    """Reason for the status of rows. mark: the letter at each of them."""
+    """The reason for the status of rows. mark: the letter at each of these rows."""
 
     mark: str
     text: str
@@ -121,7 +121,7 @@ class Footnote:
 
 @dataclass(frozen=True, slots=True)
 class CardColumn:
-    """A question of method cards whose answers are on the board, next to the scores."""
+    """A question of method cards whose answers the board shows next to the scores."""
 
     name: str
     title: str
@@ -132,13 +132,13 @@ class Leaderboard:
     """A board as its viewer sees it.
 
     rank_by: index of the ranking column.
-    version: equal versions show equal boards (to the same viewer).
+    version: equal for equal boards (of the same viewer).
     has_tracks: True if submissions belong to tracks, which rows then name.
     view: access of its viewer; precision: decimals of the values, None for full precision.
     gold_version: the organisers' name of the gold; sealed_gold: its published versions, oldest first.
     card_columns: questions of method cards with answers on the board.
     statistics: state of intervals, rank ranges and clusters; pair_tests: of all compared pairs, see `pair_test`.
-    half: the part of the items that the scores are of; None if they are not divided.
+    half: the part of the items that was scored; None if they are not divided.
     """
 
     columns: tuple[BoardColumn, ...]
@@ -165,22 +165,22 @@ class Leaderboard:
 
     @property
     def footnotes(self) -> tuple[Footnote, ...]:
-        """The footnotes of all different marks of rows, in board order."""
+        """The footnotes of all distinct marks of rows, in board order."""
         return tuple(Footnote(mark, _footnote_text(*one)) for one, mark in self._marks.items())
 
     def mark(self, row: LeaderboardRow) -> str:
-        """Return the letter of a row's footnote; empty if it has none."""
+        """Return the letter of a row's footnote; "" if it has none."""
         return "" if row.status is None else self._marks[row.status, row.note]
 
     @cached_property
     def _marks(self) -> Mapping[tuple[RowStatus, str], str]:
-        """The letters by status and note, in board order; cached, as thousands of rows may be marked."""
+        """The letters by status and note, in board order; cached because thousands of rows may be marked."""
         marks = dict.fromkeys((row.status, row.note) for row in self.rows if row.status is not None)
         return {one: mark_of(number) for number, one in enumerate(marks)}
 
 
 def mark_of(number: int) -> str:
-    """Return a, b, …, z, aa, ab, …"""
+    """Return the number as letters: a, b, …, z, aa, ab, …"""
     higher, letter = divmod(number, 26)
     return (mark_of(higher - 1) if higher else "") + chr(ord("a") + letter)
 
@@ -195,9 +195,9 @@ def _footnote_text(status: RowStatus, note: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ScoredWith:
-    """Versions that a board's rows were scored with.
+    """The versions with which a board's rows were scored.
 
-    outdated: number of rows scored against other gold than the one in use, and waiting to be rescored.
+    outdated: number of rows scored with a gold version that is no longer in use, waiting to be rescored.
     task_versions: of the task type; gold_versions: numbers of the sealed gold.
     """
 
@@ -207,7 +207,7 @@ class ScoredWith:
 
 
 def scored_with(board: Leaderboard) -> ScoredWith:
-    """Return the versions for the rows of a board as a viewer sees it."""
+    """Return the versions with which the rows of a board were scored, as a viewer sees it."""
     return ScoredWith(
         outdated=sum(row.is_outdated for row in board.rows),
         task_versions=sorted({row.task_version for row in board.rows if row.task_version is not None}),
@@ -216,14 +216,16 @@ def scored_with(board: Leaderboard) -> ScoredWith:
 
 
 def with_decimals(column: BoardColumn, precision: int | None) -> BoardColumn:
-    """Return the column with the decimals shown at this precision."""
+    """Return the column with the number of decimals shown at this precision."""
     decimals = effective_decimals(column, precision)
     return column if decimals is None else replace(column, decimals=max(0, decimals - 2 * column.percent))
 
 
 def ranked(ordered: Sequence[tuple[LeaderboardRow, float | None]]) -> list[int | None]:
-    """Return the ranks of rows with their ranking values, best first: competing rows get 1, 2, 2, 4 …, where equal
-    values share a rank; every other row stays in its place without one."""
+    """Return the ranks of rows, given best first with their ranking values.
+
+    Competing rows get 1, 2, 2, 4 …, where equal values share a rank; every other row keeps its place, without a rank.
+    """
     ranks: list[int | None] = []
     teams_before, rank, last_value = 0, 0, None
     for row, value in ordered:

@@ -1,7 +1,7 @@
 """Statistics of single runs, on a board or not: an interval for each score, and differences to earlier runs of the
 team.
 
-Unfiltered; see `app.feedback.certainty` for what teams may see.
+They are unfiltered; `app.feedback.certainty` decides what teams may see.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class StatisticsOfRun:
 
     key: of the computation.
     before: all runs to compare with, including those without stored outcomes.
-    intervals: by score; differences: this run minus an earlier one, by that run and score.
+    intervals: by score; differences: this run minus an earlier one, by earlier run and score.
     """
 
     key: str
@@ -44,9 +44,9 @@ class StatisticsOfRun:
 
 @dataclass(frozen=True, slots=True)
 class DueRun:
-    """A run whose statistics are due.
+    """A run whose statistics have to be computed.
 
-    gold: identity of the gold that it was scored against.
+    gold: identity of the gold that it was scored with.
     before: the team's previous runs with the same gold and version of the task, latest first.
     """
 
@@ -58,7 +58,7 @@ class DueRun:
 
 
 def run_statistics_of(session: Session, runs: Collection[int]) -> dict[int, StatisticsOfRun]:
-    """Return the statistics by run, where there are any."""
+    """Return the statistics by run, of those runs that have any."""
     found: dict[int, StatisticsOfRun] = {}
     for batch in in_batches(sorted(set(runs)), _AT_A_TIME):
         found |= {one.run_id: _read(one) for one in session.scalars(_OF_RUNS, {"runs": batch})}
@@ -72,7 +72,7 @@ _OF_RUNS = select(RunStatistics).where(RunStatistics.run_id.in_(bindparam("runs"
 def due_runs(session: Session, phase_task_id: int, task_version: int, key_of: Callable[[str], str]) -> list[DueRun]:
     """List the scored runs of a task in a phase whose statistics are missing or have another key, latest first.
 
-    key_of: the key of a new computation, by gold.
+    key_of: returns the key of a new computation for a gold identity.
     """
     query = (
         select(ScoringRun.id, Submission.team_id, gold_of_run(), RunStatistics.key, RunStatistics.before)
@@ -101,7 +101,7 @@ def due_runs(session: Session, phase_task_id: int, task_version: int, key_of: Ca
 
 
 def record_run_statistics(session: Session, computed: Mapping[int, StatisticsOfRun]) -> None:
-    """Store the statistics in place of the previous ones."""
+    """Store the statistics, replacing the previous ones."""
     session.execute(delete(RunStatistics).where(RunStatistics.run_id.in_(computed)))
     session.add_all(
         RunStatistics(run_id=run_id, key=one.key, before=list(one.before), document=_document(one))
@@ -110,7 +110,7 @@ def record_run_statistics(session: Session, computed: Mapping[int, StatisticsOfR
 
 
 def _document(one: StatisticsOfRun) -> dict[str, Any]:
-    """Return the document that `_read` reads."""
+    """Return the document to store; `_read` parses it."""
     return {
         "intervals": [[*score, at.low, at.high, at.level, at.method] for score, at in sorted(one.intervals.items())],
         "differences": [

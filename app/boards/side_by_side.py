@@ -1,7 +1,7 @@
-"""All results of one task side by side: teams, baselines and published systems, over every phase and board of the task.
+"""All results of one task side by side: teams, baselines and published systems, over all phases and boards of the task.
 
-A cell is the team's ranking score on that board; nothing is re-ranked. Anything that a board hides from its viewer is
-hidden here; a team whose name is hidden in a phase has a separate row there.
+A cell is the team's ranking score on that board; nothing is re-ranked. Values that a board hides from its viewer are
+hidden here, too; a team whose name is hidden in a phase has a separate row there.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NOT_THERE = {"team": NOT_ENTERED, "baseline": NOT_ENTERED, "historic": "not pub
 class ResultColumn:
     """A board in a phase.
 
-    title: of the board, without the common beginning of all boards of the task.
+    title: of the board, without the beginning that all boards of the task share.
     shown: format of the ranking score; view: access of the viewer.
     """
 
@@ -45,7 +45,7 @@ class ResultColumn:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """The results of a task. sorted_by: index of the column sorted by, best first; None if there are no columns."""
+    """The results of a task. sorted_by: index of the column that sorts the rows, best first; None without columns."""
 
     columns: tuple[ResultColumn, ...]
     rows: tuple[ResultRowOut, ...]
@@ -69,7 +69,7 @@ def results_version(
     task: CompetitionTask,
     viewer: Viewer,
 ) -> str:
-    """Return a version that changes whenever the results could change for this viewer; to answer from a cache."""
+    """Return a version that changes whenever the results could change for this viewer, for answers from a cache."""
     places = _places(competition, task, viewer.now)
     versions = [board_version(session, *place, viewer) for place in places]
     return " ".join([str(task.id), *versions])
@@ -81,7 +81,8 @@ def build_results(
     task: CompetitionTask,
     viewer: Viewer,
 ) -> Results:
-    """Build the results as this viewer sees them, sorted by the first board with values in the last phase that has any.
+    """Return the results as this viewer sees them, sorted by the first board with values in the last phase that has
+    any.
 
     competition: from `find_competition`, including `task`.
     """
@@ -97,7 +98,9 @@ def build_results(
 
 
 def sort_results(results: Results, by: int) -> Results:
-    """Sort best first by this column, then by the others from left to right; rows without a value come last."""
+    """Return the results sorted best first by this column, then by the others from left to right; missing values come
+    last.
+    """
     order = [by, *(place for place in range(len(results.columns)) if place != by)]
 
     def goodness(row: ResultRowOut) -> list[tuple[bool, float]]:
@@ -119,7 +122,9 @@ def results_best(results: Results) -> list[float | None]:
 
 
 def short_titles(titles: Sequence[str]) -> list[str]:
-    """Remove the common beginning, comma by comma: `English, zero-shot` next to `English, one-shot`."""
+    """Return the titles without their common beginning, compared part by part: `English, zero-shot`, `English,
+    one-shot`.
+    """
     if len(set(titles)) < 2:
         return list(titles)
     parts = [title.split(", ") for title in titles]
@@ -131,7 +136,7 @@ def short_titles(titles: Sequence[str]) -> list[str]:
 
 
 def _places(competition: Competition, task: CompetitionTask, now: datetime) -> list[tuple[Phase, Board]]:
-    """List every started phase with each board of the task; boards with the same ranking score share a column."""
+    """List every board of the task in every started phase; boards with the same ranking score share a column."""
     found = []
     for phase in competition.phases:
         seen = set()
@@ -144,7 +149,7 @@ def _places(competition: Competition, task: CompetitionTask, now: datetime) -> l
 
 
 def _rows(boards: Sequence[Leaderboard]) -> tuple[ResultRowOut, ...]:
-    """Merge rows of the same team, or of the same published system and source."""
+    """Return one row for all rows of the same team, or of the same published system and source."""
     found: dict[tuple[RowKind, str, str | None], tuple[LeaderboardRow, dict[int, Cell]]] = {}
     for place, board in enumerate(boards):
         for row in board.rows:
@@ -178,7 +183,7 @@ def _why_empty(kind: RowKind, view: View) -> str:
 
 
 def _last_with_values(results: Results) -> int:
-    """Return the first column with values in the last phase that has any."""
+    """Return the index of the first column with values in the last phase that has any."""
     with_values = [
         place
         for place in range(len(results.columns))

@@ -1,10 +1,10 @@
-"""Official boards, frozen when their phase has ended and everything is scored. Made once, never changed, but for names
-of people who have deleted their accounts.
+"""Official boards, frozen when their phase has ended and everything is scored.
 
-Later changes (submissions, rescoring, other columns, other names) affect the live board alone; only a name that the
-organisers hid is hidden here, too (`app.boards.hidden_names`). Access to a frozen board follows the current rules of
-the live one: an embargo applies to both. Only the moment `close` is the one at which the board was frozen, so that
-results once shown are not hidden again when the end of the phase is moved.
+They are created once and never changed, except for names of people who delete their accounts. Later changes
+(submissions, rescoring, other columns, other names) affect only the live board; but a name that organisers hid is
+hidden here, too (`app.boards.hidden_names`). Access to a frozen board follows the current rules of the live one: an
+embargo applies to both. Only `close` is the moment at which the board was frozen, so that results once shown are not
+hidden again when the end of the phase is moved.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from evergold.scoring.halves import Half
 
 @dataclass(frozen=True, slots=True)
 class Official:
-    """An official board with its successor, None while it is the latest."""
+    """An official board. successor: None while it is the latest."""
 
     snapshot: Snapshot
     successor: Successor | None
@@ -57,7 +57,7 @@ class Successor:
 
     snapshot: the next official board; None if the live board supersedes it so far.
     closes_at: the new end of the phase if it will be frozen then; None if it has no end, or nothing is due.
-    newest: the last of a chain.
+    newest: the latest official board.
     """
 
     snapshot: Snapshot | None
@@ -66,13 +66,13 @@ class Successor:
 
     @property
     def key(self) -> str:
-        """Key that is equal for equal successors, for versions and tags."""
+        """A key that is equal for equal successors, for versions and tags."""
         moment = self.closes_at.isoformat() if self.closes_at else ""
         return f"by{self.snapshot.number if self.snapshot else moment}.{self.newest.number if self.newest else ''}"
 
     @property
     def name(self) -> str:
-        """The superseding results in a sentence: "official results no. 2 of 3 Feb 2026"."""
+        """The superseding results in words, such as "official results no. 2 of 3 Feb 2026"."""
         if self.snapshot is None:
             return "the live board"
         return f"official results no. {self.snapshot.number} of {date_words(self.snapshot.closed_at)}"
@@ -81,7 +81,7 @@ class Successor:
 def successor_of(snapshot: Snapshot, listed: Sequence[Snapshot], phase: Phase) -> Successor | None:
     """Return the successor of the board, or None while it is the latest.
 
-    listed: the official boards of the same place that the viewer may see, by number.
+    listed: the official boards of the same board that the viewer may see, by number.
     """
     later = [one for one in listed if one.number > snapshot.number]
     if later:
@@ -90,12 +90,12 @@ def successor_of(snapshot: Snapshot, listed: Sequence[Snapshot], phase: Phase) -
 
 
 def is_open_again(closed_at: datetime, ends_at: datetime | None) -> bool:
-    """Return whether a phase goes on after the close at which its results were frozen. ends_at: its end now."""
+    """Return whether a phase continues after the close at which its results were frozen. ends_at: its current end."""
     return ends_at is None or ends_at > closed_at
 
 
 def with_successors(listed: Sequence[Snapshot], phase: Phase) -> list[Official]:
-    """Return the official boards of a place, each with its own successor."""
+    """Return official boards of the same board, each with its successor."""
     return [Official(one, successor_of(one, listed, phase)) for one in listed]
 
 
@@ -103,7 +103,10 @@ def with_successors(listed: Sequence[Snapshot], phase: Phase) -> list[Official]:
 
 
 def freeze(session: Session, phase: Phase, board: Board, now: datetime, note: str = "") -> Snapshot:
-    """Store another official board, unfiltered. The caller holds the lock on the phase; `board.task` must be loaded."""
+    """Store a new official board, unfiltered, and return it.
+
+    The caller must hold the lock on the phase; `board.task` must be loaded.
+    """
     asked = entry_sources(session, phase, board)
     here = and_(Snapshot.phase_id == phase.id, Snapshot.board_id == board.id)
     last = session.scalar(select(func.max(Snapshot.number)).where(here))
@@ -122,7 +125,7 @@ def freeze(session: Session, phase: Phase, board: Board, now: datetime, note: st
 
 
 def _last_half(asked: Sequence[EntrySource]) -> Half | None:
-    """Return the private part if there is one: its results are the official ones."""
+    """Return the private part of the items if there is one: official results are those of the private part."""
     return Half.PRIVATE if asked[0].phase_task.private_part else None
 
 
@@ -135,7 +138,7 @@ def last_snapshot(
     board: Board,
     viewer: Viewer,
 ) -> Snapshot | None:
-    """Return the latest official board; None if there is none (yet), or none for this viewer."""
+    """Return the latest official board; None if there is none that this viewer may see."""
     found = list_snapshots(session, phase, board, viewer)
     return found[-1] if found else None
 
@@ -146,7 +149,7 @@ def list_official(
     board: Board,
     viewer: Viewer,
 ) -> list[Official]:
-    """List all that this viewer may see, each with its visible successor."""
+    """List all official boards that this viewer may see, each with its visible successor."""
     return with_successors(list_snapshots(session, phase, board, viewer), phase)
 
 
@@ -156,8 +159,10 @@ def list_snapshots(
     board: Board,
     viewer: Viewer,
 ) -> list[Snapshot]:
-    """List the official boards, oldest first, without those whose board, or ranking private part, is hidden: even their
-    existence would reveal something."""
+    """List the official boards, oldest first, without those whose board, or ranking private part, is hidden.
+
+    Even the existence of a hidden one would reveal something.
+    """
     here = select(Snapshot).where(Snapshot.phase_id == phase.id, Snapshot.board_id == board.id)
     found = session.scalars(here.options(defer(Snapshot.document)).order_by(Snapshot.number)).all()  # large
     if not found:
@@ -181,7 +186,7 @@ def find_official(
     number: int | None,
     viewer: Viewer,
 ) -> Official:
-    """Return an official board, the latest if no number is given; raises NotFound."""
+    """Return an official board, by default the latest; raises NotFound."""
     found = list_official(session, phase, board, viewer)
     wanted = [one for one in found if number in (None, one.snapshot.number)]
     if not wanted:
@@ -230,10 +235,11 @@ def _sight(
     snapshot: Snapshot,
     viewer: Viewer,
 ) -> ViewerContext:
-    """Return the viewer's access as for the live board, ranked by the frozen or the current decimals, if fewer.
+    """Return the viewer's access, as on the live board, but ranked by the smaller of the frozen and the current
+    decimals.
 
-    A board that an earlier release ranked at full precision still is, unless its statistics are hidden by now because
-    few decimals are declared.
+    A board that an earlier release ranked at full precision still is, unless too few decimals are declared now to show
+    statistics.
     """
     phase, board = session.get_one(Phase, snapshot.phase_id), session.get_one(Board, snapshot.board_id)
     own = EntrySource(phase, task_in_phase(session, phase, board), snapshot.closed_at)
@@ -245,7 +251,7 @@ def _sight(
 
 
 def _carried(session: Session, snapshot: Snapshot, board: Board) -> list[EntrySource]:
-    """Return the phases carried over to the frozen board, each with its close at that time."""
+    """Return the phases carried over to the frozen board, each with the close that applied then."""
     closes = snapshot.document.get("carried_closed_at", {})
     found = session.execute(
         select(Phase, PhaseTask)
@@ -264,9 +270,9 @@ _NAMES_ERASED = "names_erased"
 
 
 def rename_in_snapshots(session: Session, team: Team) -> int:
-    """Give the team's rows on official boards its current name, and change nothing else; return on how many boards.
+    """Replace the team's name on official boards by its current one, and nothing else; return the number of boards.
 
-    Only for a team whose people have deleted their accounts: other names stay as they were frozen.
+    Only for a team whose people have deleted their accounts; other names stay as they were frozen.
     """
     sent = {str(one) for one in session.scalars(select(Submission.id).where(Submission.team_id == team.id))}
     here = (
@@ -288,7 +294,7 @@ def rename_in_snapshots(session: Session, team: Team) -> int:
 
 
 def _document(session: Session, whole: UnfilteredBoard, asked: Sequence[EntrySource]) -> dict[str, Any]:
-    """Return the unfiltered board as ranked for organisers; `_whole` reads it."""
+    """Return the unfiltered board, as ranked for organisers, to store; `_whole` parses it."""
     sight = whole_sight(session, asked)
     ordered = show(whole, sight)
     teams = {row.submission_id: row.team_id for row in whole.rows}

@@ -1,7 +1,7 @@
-"""Statistics of the runs of a board: an interval for each score, and comparisons of every two runs.
+"""Statistics of the runs of a board: an interval for each score, and comparisons of all pairs of runs.
 
-Stored for a set of runs, unfiltered: see `app.boards.view` for access rules, and `rank_ranges` for ranges and clusters
-of visible rows. Boards with a Ladder have none: they would reveal more than it does.
+They are stored for a set of runs, unfiltered: `app.boards.view` has the access rules, and `rank_ranges` computes ranges
+and clusters of visible rows. Boards with a Ladder have none: they would reveal more than it does.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Statistics:
 
     key: of the computation, so that results of another method are never mixed with these.
     runs: all runs covered, including those without stored outcomes.
-    intervals: of each run's scores.
-    pairs: ranking score of the second minus the first run, by two runs with the smaller number first.
+    intervals: by run and score.
+    pairs: ranking score of the second minus the first run, by pairs of runs with the smaller number first.
     """
 
     key: str
@@ -43,12 +43,12 @@ class Statistics:
         return self.intervals.get(run_id or 0, {}).get((metric, split))
 
     def covers(self, runs: Collection[int]) -> bool:
-        """True if statistics exist for all given runs."""
+        """Return True if the statistics cover all given runs."""
         return self.runs.issuperset(runs)
 
 
 def statistics_of(session: Session, phase_task_id: int, board_id: int, half: Half | None = None) -> Statistics | None:
-    """Return the stored statistics; None if there are none. half: of divided items."""
+    """Return the stored statistics; None if there are none. half: the part of divided items."""
     kept = session.get(BoardStatistics, (phase_task_id, board_id))
     document = kept.document if kept else None
     if document is not None and half is Half.PRIVATE:
@@ -57,7 +57,7 @@ def statistics_of(session: Session, phase_task_id: int, board_id: int, half: Hal
 
 
 def has_statistics(session: Session, phase_task_id: int, board_id: int) -> bool:
-    """True if there are any, whose document is not read for this."""
+    """Return True if there are stored statistics, without reading their document."""
     place = BoardStatistics.phase_task_id == phase_task_id, BoardStatistics.board_id == board_id
     return session.scalar(select(BoardStatistics.board_id).where(*place)) is not None
 
@@ -81,7 +81,7 @@ def statistics_document(statistics: Statistics) -> dict[str, Any]:
 
 
 def read_statistics(document: Mapping[str, Any]) -> Statistics:
-    """Read a document from `statistics_document`."""
+    """Parse a document from `statistics_document`."""
     intervals: dict[int, dict[Score, Interval]] = {}
     for run, metric, split, *rest in document["intervals"]:
         intervals.setdefault(run, {})[metric, split] = Interval(*rest)
@@ -91,5 +91,5 @@ def read_statistics(document: Mapping[str, Any]) -> Statistics:
 
 
 def _common(pairs: Mapping[RunPair, Difference]) -> list[Any]:
-    """Return the values common to all pairs: resamples, level and method."""
+    """Return the values that all pairs share: resamples, level and method."""
     return next(([one.resamples, one.level, one.method] for one in pairs.values()), [])

@@ -1,7 +1,7 @@
-"""Scheduling of boards' statistics: which are due, which worker computes them, and the results.
+"""Scheduling of boards' statistics: which are due, which worker computes them, and their storage.
 
-The boards of a task in a phase are computed together, once they have changed and then been quiet, or have waited for
-long. Recording statistics raises the boards' version like every visible change, and they belong to that very version.
+The boards of a task in a phase are computed together once they have not changed for a while, or have waited long
+enough. Storing statistics increases the boards' version like every visible change, and they belong to the new version.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ NEWEST_LOOKED_AT = 500
 
 
 def statistics_due(session: Session, now: datetime, *, attempts: int, quiet: timedelta = QUIET) -> list[int]:
-    """Return the phase tasks to announce to workers now; records the versions seen, and the announcement.
+    """Return the phase tasks to announce to workers now; record the versions seen, and the announcement.
 
-    quiet: how long a board must not have changed; zero where nothing more is to come.
+    quiet: how long a board must not have changed; zero if no more changes are expected.
     """
     works = {work.phase_task_id: work for work in session.scalars(select(StatisticsWork))}
     due = []
@@ -52,12 +52,12 @@ def statistics_due(session: Session, now: datetime, *, attempts: int, quiet: tim
 
 
 def versions_of(session: Session, phase_task_id: int) -> str | None:
-    """Return the versions that statistics would belong to now; None if there is no such task."""
+    """Return the versions that statistics computed now would belong to; None if there is no such task."""
     return _versions(session, phase_task_id).get(phase_task_id)
 
 
 def is_settled(session: Session, phase_task_id: int, now: datetime) -> bool:
-    """True if the statistics are current, or have been waited for long enough."""
+    """Return True if the statistics are current, or were waited for long enough."""
     work = session.get(StatisticsWork, phase_task_id)
     if work is None or work.computed_for == versions_of(session, phase_task_id):
         return True
@@ -65,7 +65,7 @@ def is_settled(session: Session, phase_task_id: int, now: datetime) -> bool:
 
 
 def begin_statistics(session: Session, phase_task_id: int, now: datetime, *, attempts: int) -> str | None:
-    """Return the versions to compute; None if another worker does so, they exist, or they have failed too often."""
+    """Return the versions to compute; None if another worker computes them, they exist, or they failed too often."""
     work = session.scalar(select(StatisticsWork).where(StatisticsWork.phase_task_id == phase_task_id).with_for_update())
     versions = versions_of(session, phase_task_id)
     if work is None or versions is None or versions == work.computed_for or work.attempts >= attempts:
@@ -77,7 +77,7 @@ def begin_statistics(session: Session, phase_task_id: int, now: datetime, *, att
 
 
 def renew_statistics(session: Session, phase_task_id: int, now: datetime) -> bool:
-    """Renew the lease of the computing worker; False if it has none any more."""
+    """Renew the lease of the computing worker; return False if it no longer holds one."""
     renewed = (
         update(StatisticsWork)
         .where(StatisticsWork.phase_task_id == phase_task_id, StatisticsWork.lease_expires_at.is_not(None))
@@ -88,7 +88,7 @@ def renew_statistics(session: Session, phase_task_id: int, now: datetime) -> boo
 
 
 def interrupt_statistics(session: Session, phase_task_id: int) -> None:
-    """Release the lease of a stopped worker without counting an attempt; the next sweep notifies another one."""
+    """Release the lease of a stopped worker without counting an attempt; the next sweep notifies another worker."""
     session.execute(
         update(StatisticsWork)
         .where(StatisticsWork.phase_task_id == phase_task_id)
@@ -97,8 +97,10 @@ def interrupt_statistics(session: Session, phase_task_id: int) -> None:
 
 
 def leave_statistics(session: Session, phase_task_id: int, reason: str, *, to_others: bool = False) -> None:
-    """Release the lease without results: after a fault, or to_others, without counting an attempt, if this worker lacks
-    something that another may have."""
+    """Release the lease without results, after a fault.
+
+    to_others: do not count the attempt, because this worker lacks something that another one may have.
+    """
     session.execute(
         update(StatisticsWork)
         .where(StatisticsWork.phase_task_id == phase_task_id)
@@ -116,9 +118,9 @@ def record_statistics(
 ) -> bool:
     """Store the statistics computed for these versions, by board; return True if they differ from the previous ones.
 
-    is_all: False if statistics of single runs are left, which a worker continues when notified again.
-    The statistics belong to the version made by this very change. If another change came in between, they are
-    recomputed, at the cost of its difference only.
+    is_all: False if statistics of single runs are missing, which a worker computes when notified again. The statistics
+    belong to the version that this change creates. If another change came in between, they are recomputed, but only for
+    what it changed.
     """
     # First, as in every change of boards; without a change no lock is needed.
     kept = _documents(session, phase_task_id)
@@ -159,7 +161,7 @@ def _documents(session: Session, phase_task_id: int) -> dict[int, Any]:
 
 
 def _after(versions: str) -> str:
-    """Return the versions after one change; concurrent changes have raised the boards' versions above that."""
+    """Return the versions after one change; concurrent changes increase the boards' versions further."""
     own, *carried = versions.split("-")
     return "-".join([str(int(own) + 1), *carried])
 
@@ -185,7 +187,7 @@ def _is_due(work: StatisticsWork, now: datetime, attempts: int, quiet: timedelta
 
 
 def _versions(session: Session, phase_task_id: int | None = None) -> dict[int, str]:
-    """Return versions by phase task, in order: of its own boards, and of the phase whose entries it carries over."""
+    """Return the versions by phase task: of its own boards, and of those of the phase whose entries it carries over."""
     other_phase, other = aliased(Phase), aliased(PhaseTask)
     same = and_(other_phase.competition_id == Phase.competition_id, other_phase.name == Phase.carry_over)
     query = (
@@ -201,8 +203,11 @@ def _versions(session: Session, phase_task_id: int | None = None) -> dict[int, s
 
 
 def _has_outcomes(session: Session, phase_task_id: int) -> bool:
-    """Return True if there are outcomes of an entry in a phase of the same task, whose entries may be carried over, or
-    of one of the latest submissions here, as boards of all entries have no standings."""
+    """Return True if there are stored outcomes to compute statistics from.
+
+    They may belong to an entry in a phase of the same task, whose entries may be carried over, or to one of the latest
+    submissions here, because boards with all entries have no standings.
+    """
     of_same_task = select(PhaseTask.task_id).where(PhaseTask.id == phase_task_id).scalar_subquery()
     places = select(PhaseTask.id).where(PhaseTask.task_id == of_same_task)
     standing = select(Standing.run_id).where(Standing.phase_task_id.in_(places))

@@ -1,4 +1,4 @@
-"""A board as a table of text: Markdown, or LaTeX with booktabs; the best of each column in bold."""
+"""A board as a text table: Markdown, or LaTeX with booktabs; the best value of each column in bold."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CARD = "card"
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """The texts of a table: head and rows. bold: True for cells that are the best of their column."""
+    """The texts of a table. bold: True for cells that are the best of their column; lines: rows below a rule."""
 
     head: list[str]
     rows: list[list[str]]
@@ -45,9 +45,9 @@ class _Table:
 
 
 def chosen_columns(board: Leaderboard, names: Sequence[str], decimals: int | None) -> Leaderboard:
-    """Return the board with only these columns, `metric split` or `card NAME`, in this order (all if none), rounded.
+    """Return the board with only these columns, in this order, rounded.
 
-    Raises KeyError with the names that the board does not have.
+    names: `metric split` or `card NAME`; all columns if empty. Raises KeyError with unknown names.
     """
     by_name = {f"{column.metric} {column.split}": at for at, column in enumerate(board.columns)}
     card_columns = {f"{CARD} {column.name}": column for column in board.card_columns}
@@ -63,7 +63,7 @@ def chosen_columns(board: Leaderboard, names: Sequence[str], decimals: int | Non
 def markdown_table(board: Leaderboard, caption: str = "", *, intervals: bool = False) -> str:
     """Return a table for GitHub and Pandoc, with its caption below it.
 
-    intervals: add ± where there is an interval, and rank ranges.
+    intervals: add ± to scores with an interval, and rank ranges.
     """
     table = _table(board, _markdown_text, "\N{MINUS SIGN}", "<sup>{}</sup>", " ± " if intervals else None)
     head = [table.head, [":--" if at < table.texts else "--:" for at in range(len(table.head))]]
@@ -73,7 +73,8 @@ def markdown_table(board: Leaderboard, caption: str = "", *, intervals: bool = F
 
 
 def latex_table(board: Leaderboard, caption: str, label: str, *, intervals: bool = False) -> str:
-    """Return a `table` with booktabs' rules, ready for a paper; needs `\\usepackage{booktabs}` and UTF-8.
+    """Return a LaTeX `table` with the rules of booktabs, ready for a paper; it needs `\\usepackage{booktabs}` and
+    UTF-8.
 
     intervals: as for Markdown, and with a rule between clusters.
     """
@@ -99,19 +100,19 @@ def latex_table(board: Leaderboard, caption: str, label: str, *, intervals: bool
 
 
 def latex_text(text: str) -> str:
-    """Escape all special characters of LaTeX; line ends become spaces."""
+    """Return the text with all special characters of LaTeX escaped; line ends become spaces."""
     return "".join(_LATEX.get(character, character) for character in " ".join(text.split()))
 
 
 def _rules(table: _Table) -> list[str]:
-    """Return the text before each row."""
+    """Return the LaTeX rule to write before each row, or ""."""
     return ["    \\midrule\n" if at in table.lines else "" for at in range(len(table.rows))]
 
 
 def _table(
     board: Leaderboard, escaped: Callable[[str], str], minus: str, raised: str, margin: str | None = None
 ) -> _Table:
-    """Build the texts. raised: format of footnote marks; margin: prefix of half an interval, None for no intervals."""
+    """Return the texts. raised: format of footnote marks; margin: prefix of half an interval, None for no intervals."""
     track = ["Track"] if board.has_tracks else []
     titles = [column.title for column in board.card_columns]
     published = ["In the paper"] if any(row.published_rank for row in board.rows) else []
@@ -138,7 +139,7 @@ def _table(
 
 
 def cluster_lines(rows: Sequence[LeaderboardRow]) -> frozenset[int]:
-    """Return the rows below a line: each row above a line is significantly better than every row below it.
+    """Return the indices of rows with a line above: each row above it is significantly better than every row below it.
 
     Empty if the rows are not in the order of their ranks.
     """
@@ -150,7 +151,7 @@ def cluster_lines(rows: Sequence[LeaderboardRow]) -> frozenset[int]:
 
 
 def _margin_words(board: Leaderboard) -> list[str]:
-    """Return the explanation of ± and ranges below a table; empty if it has none."""
+    """Return the explanation of ± and ranges for the text below a table; empty if the table has none."""
     levels = [cell.interval.level for row in board.rows for cell in row.cells if cell.interval]
     words = [f"±: half of the {100 * levels[0]:g} % interval."] if levels else []
     if any(row.rank_range for row in board.rows):
@@ -169,7 +170,7 @@ def _rank(row: LeaderboardRow, *, with_range: bool) -> str:
 
 
 def _margin(cell: Cell, column: BoardColumn, margin: str | None) -> str:
-    """Return half of the interval, rounded up to the decimals of the value."""
+    """Return half the width of the interval, rounded up to the decimals of the value."""
     if margin is None or cell.interval is None or column.out_of is not None:
         return ""
     half = (cell.interval.high - cell.interval.low) / 2 * (100 if column.percent else 1)
@@ -178,7 +179,7 @@ def _margin(cell: Cell, column: BoardColumn, margin: str | None) -> str:
 
 
 def _best(board: Leaderboard, at: int) -> str | None:
-    """Return the best value of competing rows in a column as shown, since values that look equal are equally good."""
+    """Return the best value of competing rows in a column, as shown: values that look equal are equally good."""
     column = board.columns[at]
     cells = [row.cells[at] for row in board.rows if row.competes and row.cells[at].value is not None]
     best = min(cells, key=lambda cell: sign_of(column) * (cell.value or 0.0), default=None)
@@ -186,7 +187,7 @@ def _best(board: Leaderboard, at: int) -> str | None:
 
 
 def format_cell(cell: Cell, column: BoardColumn) -> str:
-    """Format the value as its column declares: `70.37`, `9/14`, or a dash if undefined."""
+    """Return the value as its column declares it: `70.37`, `9/14`, or a dash if undefined."""
     if cell.value is None:
         return _UNDEFINED
     if column.out_of is not None:

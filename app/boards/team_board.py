@@ -1,8 +1,8 @@
-"""A board as one team's own results are compared with it: a few rows are read, the others are counted.
+"""A board to compare one team's results with: a few rows are read, the others are counted.
 
-It reads the team's rows, those of baselines and of teams with a mark, and the next above and below; the database counts
-the others (`app.standings.kept`). So it costs the same on a board of ten rows and of thousands. All rows are read where
-standings are not kept, or where a phase whose entries are carried over rounds otherwise.
+It reads the rows of the team, of baselines and of teams with a mark, and the next rows above and below; the database
+counts the others (`app.standings.kept`). So it takes as long on a board of ten rows as on one of thousands. All rows
+are read if standings are not stored, or if a phase whose entries are carried over uses other decimals.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ BESIDE = 2
 class TeamSight:
     """A viewer's access to a task of a phase, for looking at the runs of one team.
 
-    sources: of the boards' entries; sight: what the viewer may see of them.
-    apart: teams whose rows are read, as they may not compete as others do.
-    half: the part of divided items whose scores teams see of their runs.
+    sources: of the boards' entries; sight: the viewer's access to them.
+    apart: teams whose rows are read because they may not compete like others.
+    half: the part of divided items whose scores teams see for their runs.
     """
 
     team_id: int
@@ -51,7 +51,7 @@ class TeamSight:
     half: Half | None
 
     def view_of(self, source: EntrySource) -> View:
-        """Return what the viewer sees of a source."""
+        """Return the viewer's access to a source."""
         return self.sight.carried[source.phase.name].view if source.is_carried else self.sight.own.view
 
 
@@ -62,7 +62,7 @@ def sight_of_team(
     team_id: int,
     viewer: Viewer,
 ) -> TeamSight:
-    """Return what holds for all boards of a task in a phase. board: any of them."""
+    """Return the access that is the same for all boards of a task in a phase. board: any of them."""
     sources = sources_of(session, EntrySource(phase_task.phase, phase_task), board)
     sight = sight_of(session, sources, viewer)
     marked = session.execute(_MARKED, {"phase_tasks": [one.phase_task.id for one in sources]})
@@ -83,10 +83,11 @@ _BASELINES = select(Team.id).where(Team.competition_id == bindparam("competition
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """The kept rows of a source, of which some were read.
+    """The stored rows of a source, of which some were read.
 
-    entries: those of the teams apart; near: others around a wanted row; every: all values in order, if at hand;
-    counted: what was counted before, by value.
+    entries: those of the teams apart; near: others next to a requested row; every: all values in order, if they were
+    read;
+    counted: cached counts, by value.
     """
 
     source: EntrySource
@@ -97,11 +98,11 @@ class _Read:
     counted: dict[float, tuple[int, int]] = field(default_factory=dict)
 
     def unread_above(self, session: Session, value: float) -> tuple[int, int]:
-        """Return how many rows that were not read are better than a value, and how many have one."""
+        """Return how many unread rows are better than a value, and how many equal it."""
         return self._without([*self.entries, *self.near], session, value)
 
     def usual_above(self, session: Session, value: float) -> int:
-        """Return how many rows of teams that are not apart are better."""
+        """Return how many rows of teams that are not apart are better than a value."""
         return self._without(self.entries, session, value)[0]
 
     def _without(self, read: Sequence[BoardEntry], session: Session, value: float) -> tuple[int, int]:
@@ -124,10 +125,10 @@ class TeamBoard:
     """A board with the rows that matter to a team.
 
     shown: the rows that were read, as the viewer sees them.
-    mine: the values of the viewer's own rows; theirs: those of the team's runs that are rows, by submission.
-    reads: what was read of kept rows, and what was not; empty if `shown` has all rows.
-    own: the one of `reads` that is of the phase itself, None if no standings are kept.
-    competing: values, by team, of its rows that were read and have a rank; carried: values of rows carried over.
+    mine: the values of the viewer's own rows; theirs: values of the team's runs that are rows, by submission.
+    reads: the stored rows of each source, read in part; empty if `shown` has all rows.
+    own: the element of `reads` for the phase itself, None if no standings are stored.
+    competing: values, by team, of its rows that were read and have a rank; carried: values of carried-over rows.
     """
 
     shown: Leaderboard
@@ -141,7 +142,7 @@ class TeamBoard:
 
     @property
     def is_kept(self) -> bool:
-        """True if the phase's standings are kept, so that past ones follow from them."""
+        """True if the phase's standings are stored, so that earlier ones can be derived from them."""
         return self.own is not None
 
     @property
@@ -150,13 +151,13 @@ class TeamBoard:
         return () if self.own is None else self.own.entries
 
     def unread_above(self, session: Session, value: float | None) -> tuple[int, int]:
-        """Return how many rows that were not read are better than a value (0 for None), and how many have one."""
+        """Return how many unread rows are better than a value (0 for None), and how many equal it."""
         asked = rounded(value, self.rules.decimals)
         counts = [one.unread_above(session, asked or 0.0) for one in self.reads]
         return 0 if asked is None else sum(better for better, _ in counts), sum(count for _, count in counts)
 
     def standing_still(self, session: Session, since: Collection[int] | None) -> StoodStill:
-        """Return the entries of teams other than these; None: only those that were carried over."""
+        """Return the entries of teams other than these. since: None: only entries that were carried over."""
         carried = [one for one in self.reads if one.source.is_carried]
         if self.own is None or since is None:
             return StoodStill(self.rules, self.carried, carried, None, ())
@@ -168,7 +169,7 @@ class TeamBoard:
 
 @dataclass(frozen=True, slots=True)
 class StoodStill:
-    """The entries that did not change since a moment, to count those that are better than a value.
+    """The entries that have not changed since a moment, to count those that are better than a value.
 
     read: values of the entries that were read.
     carried, own: rows that the database counts.
@@ -182,7 +183,7 @@ class StoodStill:
     gone: Sequence[float]
 
     def above(self, session: Session, value: float) -> int:
-        """Return how many are better than a rounded value."""
+        """Return the number of entries that are better than a rounded value."""
         found = _count_better(self.read, value, self.rules) - _count_better(self.gone, value, self.rules)
         found += sum(one.unread_above(session, value)[0] for one in self.carried)
         return found + (self.own.usual_above(session, value) if self.own is not None else 0)
@@ -197,8 +198,8 @@ def board_of_team(
 ) -> TeamBoard:
     """Return a board of the task.
 
-    values: whose places are wanted. around: a submission of the team, to read also the rows next to its value, and next
-    to what it is ranked by.
+    values: those whose places are needed. around: a submission of the team; the rows next to its value, and next to its
+    ranking value, are also read.
     """
     own, *_ = seen.sources
     rules = rules_of(own.phase, own.phase_task, board)
@@ -237,7 +238,7 @@ def board_of_team(
 
 
 def with_own(board: Leaderboard, runs: Collection[UUID | None]) -> Leaderboard:
-    """Mark the team's rows as own, so that organisers who look at its runs compare with the right row."""
+    """Return the board with the team's rows marked as own, so that organisers who view its runs see the same."""
     rows = (
         row._replace(is_mine=row.is_mine or (row.submission_id in runs and row.submission_id is not None))
         for row in board.rows
@@ -246,14 +247,14 @@ def with_own(board: Leaderboard, runs: Collection[UUID | None]) -> Leaderboard:
 
 
 def _shown_sources(seen: TeamSight) -> list[EntrySource]:
-    """Return the sources whose rows the viewer sees at all."""
+    """Return the sources whose rows the viewer may see."""
     if seen.sight.own.view.board is BoardShown.HIDDEN:
         return []
     return [one for one in seen.sources if not one.is_carried or seen.view_of(one).board is BoardShown.PUBLIC]
 
 
 def _round_alike(seen: TeamSight, kept: Sequence[_Read]) -> bool:
-    """True if all rows compare by the decimals that their own phase ranked them by."""
+    """Return True if all rows are compared with the decimals by which their own phase ranked them."""
     views = [seen.view_of(one.source) for one in kept]
     return (
         len({(view.precision, view.ranks_by, one.rows.rules.decimals) for view, one in zip(views, kept, strict=True)})
@@ -262,7 +263,7 @@ def _round_alike(seen: TeamSight, kept: Sequence[_Read]) -> bool:
 
 
 def _read(session: Session, board: Board, source: EntrySource, seen: TeamSight) -> _Read | None:
-    """Read the rows of the teams apart; None if nothing is kept."""
+    """Read the rows of the teams apart; None if no standings are stored."""
     rules = rules_of(source.phase, source.phase_task, board)
     gold = gold_identity(session, seen.sources[0].phase_task) if source.is_carried else None
     if rules is None or (source.is_carried and gold is None):
@@ -273,7 +274,7 @@ def _read(session: Session, board: Board, source: EntrySource, seen: TeamSight) 
 
 
 def _entry_values(kept: Sequence[_Read], around: UUID) -> list[float]:
-    """Return what a submission is ranked by, if it is an entry."""
+    """Return the ranking value of a submission, if it is an entry."""
     found = ((one, value_of(one, read.rows.rules)) for read in kept for one in read.entries)
     return [value for one, value in found if one.submission_id == around and value is not None]
 
@@ -281,7 +282,7 @@ def _entry_values(kept: Sequence[_Read], around: UUID) -> list[float]:
 def _read_further(
     session: Session, read: _Read, seen: TeamSight, centres: Collection[float], *, has_list: bool
 ) -> _Read:
-    """Read the rows around these values, and all values where the places of many are wanted."""
+    """Read the rows next to these values and, if the places of many are needed, all values."""
     near = {
         one.run_id: one
         for value in sorted(centres)
@@ -297,7 +298,7 @@ def _ranking_column(board: Board, seen: TeamSight) -> BoardColumn:
 
 
 def _excerpt(session: Session, board: Board, seen: TeamSight, reads: Sequence[_Read]) -> UnfilteredBoard:
-    """Return a board of the rows that were read, with its ranking column alone."""
+    """Return a board of the rows that were read, with only its ranking column."""
     own, column = seen.sources[0], _ranking_column(board, seen)
     of_source = {one.source.phase_task.id: one for one in reads}
 

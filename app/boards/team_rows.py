@@ -1,7 +1,7 @@
 """All rows of one team on the boards of a competition, each as the board shows it to this viewer.
 
 Rows are found by their visible name: a hidden team has none under its name, and a hidden board has no rows, so this
-reveals nothing that the boards do not. A former name that only official boards still have gets the rows of these.
+reveals nothing that the boards do not. For a former name, the rows of official boards that still have it are found.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class TeamRow:
     """A row of the team.
 
     official: number of the frozen board that it is on, None for the live one.
-    renamed_to: name of the same submission on the live board, empty if it is unchanged or not there.
+    renamed_to: name of the same submission on the live board, "" if it is unchanged or not there.
     """
 
     phase: Phase
@@ -44,7 +44,7 @@ class TeamRow:
 
     @property
     def of(self) -> int:
-        """Number of ranked rows on its board."""
+        """The number of ranked rows on its board."""
         return sum(row.rank is not None for row in self.leaderboard.rows)
 
     @property
@@ -59,7 +59,7 @@ class TeamRow:
 
 @dataclass(frozen=True, slots=True)
 class TeamSystem:
-    """A system with its card and its rows. name: empty if the team gave it none."""
+    """A system with its card and its rows. name: "" if the team gave it none."""
 
     name: str
     card: MethodCard
@@ -72,10 +72,10 @@ def team_rows(
     name: str,
     viewer: Viewer,
 ) -> list[TeamRow]:
-    """Return the rows of this name on all boards, in the order of phases and boards.
+    """Return the rows with this name on all boards, in the order of phases and boards.
 
-    competition: from `find_competition`.
-    Raises NotFound if there is none, except for those who know the team anyway: its members, and organisers.
+    competition: from `find_competition`. Raises NotFound if there are none, except for members of the team and
+    organisers, who know it anyway.
     """
     live = [
         (phase, board, build_leaderboard(session, phase, board, viewer))
@@ -89,14 +89,15 @@ def team_rows(
 
 
 def shown_orcids(session: Session, competition: Competition, name: str, rows: Sequence[TeamRow]) -> list[str]:
-    """Return the ORCID iDs that members of the team show; none for a former name, or one in a published result alone:
-    it may be another team's by now. rows: from `team_rows`.
+    """Return the ORCID iDs that members of the team show. rows: from `team_rows`.
+
+    Empty for a former name, or one that only a published result has: another team may have it by now.
     """
     return orcids_of(session, competition.id, name) if is_of_team(rows) else []
 
 
 def is_of_team(rows: Sequence[TeamRow]) -> bool:
-    """Return whether the name of these rows is that of a team today."""
+    """Return whether the name of these rows is the current name of a team."""
     return not rows or any(one.official is None and one.row.kind == "team" for one in rows)
 
 
@@ -106,7 +107,7 @@ def _official_rows(
     name: str,
     viewer: Viewer,
 ) -> Iterator[TeamRow]:
-    """Yield the rows of this name on the last official board. place: with the live board."""
+    """Yield the rows with this name on the latest official board. place: with the live board."""
     phase, board, live = place
     snapshot = last_snapshot(session, phase, board, viewer)
     if snapshot is None:
@@ -121,7 +122,7 @@ def _official_rows(
 
 
 def _knows(session: Session, competition: Competition, name: str, user: User | None) -> bool:
-    """True if this viewer knows the team independently of boards: as its member, or as an organiser."""
+    """Return True if this viewer knows the team independently of boards, as its member or as an organiser."""
     if user is None:
         return False
     own = find_team(session, user, competition.id)
@@ -138,7 +139,7 @@ def _boards(competition: Competition, now: datetime) -> Iterator[tuple[Phase, Bo
 
 
 def systems_of(rows: Sequence[TeamRow]) -> list[TeamSystem]:
-    """List the team's systems by name and card, in the order of its rows; rows without any description have none."""
+    """List the team's systems by name and card, in the order of its rows; rows without any description are left out."""
     found: dict[tuple[str, MethodCard], list[TeamRow]] = {}
     for one in rows:
         card = one.row.card

@@ -1,6 +1,6 @@
-"""A whole board filtered for one viewer: rows, names, columns, digits, order.
+"""A whole board filtered for one viewer: rows, names, columns, decimals, order.
 
-Only removes, never adds; also ensures that no order or rank reveals hidden values.
+It only removes, never adds; it also ensures that no order or rank reveals hidden values.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _LENGTH = 6
 
 
 def neutral_name(salt: str, phase_id: int, team_id: int) -> str:
-    """Return a name such as `Team K7QXB2`."""
+    """Return a neutral team name such as `Team K7QXB2`."""
     digest = hmac.new(salt.encode(), f"{phase_id} {team_id}".encode(), hashlib.sha256).digest()
     number = int.from_bytes(digest[:16], "big")
     letters = []
@@ -52,7 +52,7 @@ def neutral_name(salt: str, phase_id: int, team_id: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RankRange:
-    """The best and the worst rank that a row may have, and the number of its cluster, from 1 at the top."""
+    """The best and the worst rank that a row may have. cluster: its number, from 1 at the top."""
 
     best: int
     worst: int
@@ -61,7 +61,7 @@ class RankRange:
 
 @dataclass(frozen=True, slots=True)
 class ComparedRow:
-    """A row that may be compared: its run, its page, and if it has a rank."""
+    """A row that may be compared: its run, its page, and whether it has a rank."""
 
     run_id: int
     page_id: UUID
@@ -69,9 +69,9 @@ class ComparedRow:
 
 
 def rank_ranges_of(tests: PairTests, ranked: Sequence[UUID], *, higher_is_better: bool) -> dict[UUID, RankRange]:
-    """Return the ranges by page for the pages of ranked rows, best first; empty if no two of them were compared.
+    """Return the rank ranges by page. ranked: pages of ranked rows, best first. Empty if no two of them were compared.
 
-    They follow from the very tests that the board shows. Rows that could not be compared (one has no stored outcomes)
+    They follow from the same tests that the board shows. Rows that could not be compared (one has no stored outcomes)
     count as not significantly different.
     """
     places = {page: place for place, page in enumerate(ranked)}
@@ -92,7 +92,7 @@ def rank_ranges_of(tests: PairTests, ranked: Sequence[UUID], *, higher_is_better
 
 
 def compared(statistics: Statistics, runs: Sequence[int]) -> dict[RunPair, Difference]:
-    """Return the compared pairs among these runs, by their positions, in the order of the first and then the second.
+    """Return the compared pairs among these runs, by their positions, sorted.
 
     Iterates over the stored pairs, which are few compared with the possible ones.
     """
@@ -106,8 +106,9 @@ def compared(statistics: Statistics, runs: Sequence[int]) -> dict[RunPair, Diffe
 
 
 def pair_tests(statistics: Statistics, rows: Sequence[ComparedRow]) -> dict[tuple[UUID, UUID], PairTest]:
-    """Return the tests of all compared pairs, corrected as one family; empty while statistics do not cover all ranked
-    rows."""
+    """Return the tests of all compared pairs, corrected as one family; empty unless the statistics cover all ranked
+    rows.
+    """
     if not statistics.covers([row.run_id for row in rows if row.is_ranked]):
         return {}
     differences = compared(statistics, [row.run_id for row in rows])
@@ -119,7 +120,7 @@ def pair_tests(statistics: Statistics, rows: Sequence[ComparedRow]) -> dict[tupl
 
 
 def _test(one: Difference, corrected: float) -> PairTest:
-    """Convert a stored difference, which is the second minus the first."""
+    """Return the test for a stored difference, which is the second row minus the first."""
     return PairTest(one.difference, one.low, one.high, one.level, one.p, corrected, one.method)
 
 
@@ -129,10 +130,10 @@ DISQUALIFIED = "disqualified"
 
 @dataclass(frozen=True, slots=True)
 class UnfilteredBoard:
-    """An unfiltered board, without order and ranks; carried-over rows name their phase.
+    """A board before filtering, without order and ranks; carried-over rows name their phase.
 
     statistics: None if there are none.
-    half: the part of the items that the cells are of; None if they are not divided.
+    half: the part of the items that the cells belong to; None if they are not divided.
     """
 
     columns: tuple[BoardColumn, ...]
@@ -161,7 +162,7 @@ class ViewerContext:
 
     own, carried: the board's own phase, and the carried-over ones by name.
     mine: the viewer's teams.
-    salt: of neutral names.
+    salt: for neutral names.
     """
 
     own: Source
@@ -170,7 +171,7 @@ class ViewerContext:
     salt: str
 
     def source(self, row: LeaderboardRow) -> Source | None:
-        """Return the phase of the row; None if its board is not public, so that the row is not shown here either."""
+        """Return the source of the row; None if its board is not public, so that the row is not shown here either."""
         if row.carried_from is None:
             return self.own
         found = self.carried.get(row.carried_from)
@@ -178,7 +179,7 @@ class ViewerContext:
 
 
 class _Line(NamedTuple):
-    """A row in progress. name: as shown to others; it also sorts."""
+    """A row in progress. name: as others see it, and as it is sorted."""
 
     row: LeaderboardRow
     source: Source
@@ -191,7 +192,7 @@ _Ranked = tuple[_Line, int | None]
 
 
 def show(whole: UnfilteredBoard, sight: ViewerContext) -> Leaderboard:
-    """Return the board for this viewer; the caller sets its version."""
+    """Return the board as this viewer may see it; the caller sets its version."""
     view = sight.own.view
     lines = [] if view.board is BoardShown.HIDDEN else _lines(whole, sight)
     views = [view, *{line.row.carried_from: line.source.view for line in lines}.values()]
@@ -234,14 +235,16 @@ def show(whole: UnfilteredBoard, sight: ViewerContext) -> Leaderboard:
 
 
 def _shows_statistics(whole: UnfilteredBoard, views: Sequence[View]) -> bool:
-    """True if every phase with rows here shows them, and the board is not a Ladder, where comparisons with the record
-    holder would reveal hidden scores. views: the board's own first."""
+    """Return True if every phase with rows here shows statistics, and the board is not a Ladder.
+
+    On a Ladder, comparisons with the record holder would reveal hidden scores. views: the board's own first.
+    """
     is_public = views[0].board is BoardShown.PUBLIC
     return is_public and all(view.has_statistics for view in views) and whole.entry_rule is not EntryRule.LADDER
 
 
 def _ranges(ordered: Sequence[_Ranked], whole: UnfilteredBoard, tests: PairTests) -> Mapping[UUID, RankRange]:
-    """Return the rank ranges by submission, among the ranked rows that this viewer sees."""
+    """Return the rank ranges, by page, of the ranked rows that this viewer sees."""
     ranked_pages = [line.row.submission_id for line, rank in ordered if rank is not None and line.row.submission_id]
     higher = whole.columns[whole.rank_by].higher_is_better
     return rank_ranges_of(tests, ranked_pages, higher_is_better=higher)
@@ -250,7 +253,7 @@ def _ranges(ordered: Sequence[_Ranked], whole: UnfilteredBoard, tests: PairTests
 def _pair_tests(
     ordered: Sequence[_Ranked], whole: UnfilteredBoard, precision: int | None, statistics: Statistics | None
 ) -> PairTests:
-    """Return the tests of rows whose scores this viewer sees. Hidden rows are never compared, for no viewer."""
+    """Return the tests of rows whose scores this viewer sees. Hidden rows are not compared for any viewer."""
     if statistics is None:
         return {}
     rows = [
@@ -274,7 +277,7 @@ def _ranked_runs(ordered: Sequence[_Ranked]) -> list[int]:
 def _state(
     ordered: Sequence[_Ranked], whole: UnfilteredBoard, view: View, statistics: Statistics | None
 ) -> StatisticsState:
-    """Return the state for the visible rows, whatever else the statistics cover."""
+    """Return the state of the statistics for the visible rows."""
     if whole.statistics is None or view.board is not BoardShown.PUBLIC:
         return "none"
     if statistics is None:
@@ -283,7 +286,7 @@ def _state(
 
 
 def _lines(whole: UnfilteredBoard, sight: ViewerContext) -> list[_Line]:
-    """Return the visible rows, each with its name as shown to others."""
+    """Return the visible rows, each with its name as others see it."""
     lines = []
     for row in whole.rows:
         source = sight.source(row)
@@ -296,12 +299,12 @@ def _lines(whole: UnfilteredBoard, sight: ViewerContext) -> list[_Line]:
 
 
 def _is_hidden(row: LeaderboardRow, view: View, sight: ViewerContext) -> bool:
-    """True if organisers hid the row, unless the viewer is one or belongs to its team."""
+    """Return True if organisers hid the row, unless the viewer is an organiser or belongs to its team."""
     return row.status is RowStatus.HIDDEN and not view.is_organiser and row.team_id not in sight.mine
 
 
 def _columns_kept(whole: UnfilteredBoard, view: View) -> list[int]:
-    """Return the positions of the visible columns; if only ranking scores are shown, others are not even named."""
+    """Return the positions of the visible columns; if only ranking scores are shown, the others are not even named."""
     if view.shows_ranking_scores_only:
         return [whole.rank_by]
     return list(range(len(whole.columns)))
@@ -310,8 +313,8 @@ def _columns_kept(whole: UnfilteredBoard, view: View) -> list[int]:
 def _in_order(lines: Sequence[_Line], whole: UnfilteredBoard, view: View, ranks_by: int | None) -> list[_Ranked]:
     """Return the lines from top to bottom, with their ranks.
 
-    Of equal values the earlier one comes first; if digits are hidden, they are sorted by name, since values may only
-    look equal. If values are not shown, unranked rows come last: their place among the others would bound their scores.
+    Among equal values the earlier one comes first; if decimals are hidden, they are sorted by name, since values may
+    only look equal. If values are not shown, unranked rows come last, because their position would bound their scores.
     """
     column = whole.columns[whole.rank_by]
     decimals, sign = effective_decimals(column, ranks_by), sign_of(column)
@@ -345,7 +348,7 @@ def _row(
     ranks: RankRange | None,
     sealed: Mapping[str, int],
 ) -> LeaderboardRow:
-    """Return a row without anything that its viewer may not see. sealed: versions of gold by commitment."""
+    """Return the row without anything that its viewer may not see. sealed: versions of gold by commitment."""
     row, source = line.row, line.source.view
     is_mine, is_public = row.team_id in sight.mine, sight.own.view.board is BoardShown.PUBLIC
     is_out = row.status is RowStatus.DISQUALIFIED
@@ -387,7 +390,7 @@ def _row(
 def _cells(
     view: View, whole: UnfilteredBoard, kept: Sequence[int], precision: int | None, statistics: Statistics | None
 ) -> Callable[[_Line], tuple[Cell, ...]]:
-    """Return a function for the cells of a line; work common to thousands of lines is done once."""
+    """Return a function that returns the cells of a line; work that is the same for all lines is done once."""
     columns = [(place, whole.columns[place], effective_decimals(whole.columns[place], precision)) for place in kept]
     hidden = tuple(Cell(None, f"hidden {until_words(view.board_at)}", None) for _ in kept)
     disqualified = tuple(Cell(None, DISQUALIFIED, None) for _ in kept)
@@ -417,7 +420,7 @@ def _cells(
 def _with_interval(
     cell: Cell, column: BoardColumn, run_id: int | None, statistics: Statistics | None, decimals: int | None
 ) -> Cell:
-    """Add the interval, unless the score is undefined."""
+    """Return the cell with its interval, unless the score is undefined."""
     if statistics is None or cell.value is None:
         return cell
     found = statistics.interval(run_id, column.metric, column.split)

@@ -1,4 +1,4 @@
-"""The answers about boards: columns, rows and cells, as pages, API and CSV have them; results, teams, rankings."""
+"""API schemas for boards: columns, rows and cells, as on pages, in the API and in CSV; results, teams, rankings."""
 
 from __future__ import annotations
 
@@ -63,8 +63,9 @@ EXAMPLE_ROW: dict[str, Any] = {
 
 
 class ColumnOut(Mirror):
-    """A column: which score it shows, and how a page would round it (values here have the digits of the
-    phase, see `visibility.precision`)."""
+    """A column: the score that it shows, and its format on pages (values here have the decimals of the phase, see
+    `visibility.precision`).
+    """
 
     metric: str
     metric_title: str = Field("", description="the metric's name; empty on boards that were frozen without it")
@@ -81,7 +82,7 @@ class ColumnOut(Mirror):
 
 
 class IntervalOut(Mirror):
-    """A confidence interval of a score at `level`."""
+    """A confidence interval of a score. level: its confidence level."""
 
     low: float
     high: float
@@ -106,7 +107,7 @@ class DifferenceTestOut(Mirror):
 
 
 class CellOut(Mirror):
-    """A value, or null with the reason; published results of old have no signature."""
+    """A value, or null with the reason; published results have no signature."""
 
     value: float | None
     reason: str | None
@@ -117,14 +118,16 @@ class CellOut(Mirror):
 
 
 class RankRangeOut(ApiModel):
-    """Ranks: the best is 1 + the significantly better teams, the worst the number of teams less the worse ones."""
+    """The possible ranks. best: 1 + the number of significantly better teams; worst: the number of teams minus the
+    significantly worse ones.
+    """
 
     best: int
     worst: int
 
 
 class StatisticsOut(ApiModel):
-    """The state of intervals, rank ranges and clusters, and the board version they belong to."""
+    """The state of intervals, rank ranges and clusters, and the version of the board that they belong to."""
 
     state: StatisticsState = Field(
         description="`current`: they belong to these very rows; `pending`: a row is new, ranges and clusters are being "
@@ -184,7 +187,7 @@ _in_order = itemgetter(*(LeaderboardRow._fields.index(name) for name in _FROM_RO
 
 
 def row_document(row: LeaderboardRow) -> dict[str, Any]:
-    """Return the fields of a RowOut without validation, which would take longer than all the rest."""
+    """Return the fields of a RowOut without validation, which would take longer than everything else."""
     document = dict(zip(_FROM_ROW, _in_order(row), strict=True))
     document["cells"] = [cell._asdict() for cell in row.cells]
     if row.rank_range:
@@ -236,7 +239,7 @@ class RowMarksOut(ApiModel):
 
 
 class CommittedGoldOut(ApiModel):
-    """A version of sealed gold. Once gold and salt are published, anybody can check that it was never exchanged."""
+    """A version of sealed gold. Once gold and salt are published, anybody can verify that it was never replaced."""
 
     version: int
     commitment: str = Field(description="sha256 of salt and gold; without the salt it reveals nothing")
@@ -322,7 +325,7 @@ class BoardOut(Named):
 
 
 class ResultColumnOut(ApiModel):
-    """A board in a phase; its ranking score is what the cells have."""
+    """A board in a phase; the cells have its ranking score."""
 
     phase: str
     board: str
@@ -397,7 +400,7 @@ class BoardPlace(ApiModel):
 
 
 class ScorePairOut(ApiModel):
-    """One score of two rows."""
+    """One score of both rows."""
 
     column: ColumnOut
     first: CellOut
@@ -410,7 +413,7 @@ class ScorePairOut(ApiModel):
 
 
 class RowComparisonOut(BoardPlace):
-    """Two rows of a board side by side, as the board shows them to you."""
+    """Two rows of a board side by side, as the viewer sees the board."""
 
     competition: str
     first: RowOut = Field(description="the row that is higher on the board")
@@ -463,7 +466,7 @@ class TeamSystemOut(ApiModel):
 
 
 class PublicTeamOut(ApiModel):
-    """A team as the boards show it to the viewer."""
+    """A team, as boards show it to the viewer."""
 
     model_config = example(
         {
@@ -549,7 +552,7 @@ class RankedTeamOut(Mirror):
 
 
 class RankingOut(ApiModel):
-    """A ranking across tasks, as far as you see its boards."""
+    """A ranking across tasks, as far as the viewer may see its boards."""
 
     model_config = example(_EXAMPLE_RANKING)
 

@@ -1,1 +1,1 @@
-"""Method cards: descriptions of systems by their teams, in fields declared by organisers; `app.boards` shows them."""
+"""Method cards: descriptions of systems by their teams, in fields declared by organisers. `app.boards` shows them."""

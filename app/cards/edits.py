@@ -1,6 +1,7 @@
-"""Method cards: read with their rows, written with a submission or by the team until boards with its system are frozen.
+"""Reads and writes method cards: with a submission, or by the team until boards with its system are frozen.
 
-Every change is a version, with author and time, so nothing is lost."""
+Every change is stored as a version, with author and time, so nothing is lost.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +48,7 @@ CARDS_AT_A_TIME = 2000
 
 
 def form_of(phase_task: PhaseTask) -> CardForm:
-    """Return the form of cards of a task in a phase. phase_task: with everything above it, from `find_phase_task`."""
+    """Return the form of cards of a task in a phase. phase_task: with all parent objects, from `find_phase_task`."""
     options = phase_task.options_of(phase_task.task)
     return card_form(phase_task.phase.competition.method_card, _languages(phase_task.task.task_type, options))
 
@@ -64,14 +65,14 @@ def _languages(task_type: str, options: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def card_of_submission(session: Session, submission: Submission) -> MethodCard:
-    """Return the current card; `submission.phase_task` with everything above it must be loaded."""
+    """Return the current card; `submission.phase_task` with all parent objects must be loaded."""
     has_system = submission.system_id is not None
     kept = card_documents(session, [submission.id]).get(submission.id) if has_system else None
     return card_of(kept or sent_with(submission), form_of(submission.phase_task))
 
 
 def sent_with(submission: Submission) -> dict[str, Any]:
-    """Return the content of a card that nobody has written yet."""
+    """Return the content of a card that nobody has written yet: the method of the submission, if there is one."""
     return {"method": submission.method} if submission.method else {}
 
 
@@ -99,14 +100,14 @@ _SINGLE = tuple(part for part in CardPart if part is not CardPart.METHOD)
 
 
 class CardFrozen(EvergoldError):
-    """The official board shows the card in its current state. `details` has frozen_at."""
+    """The official board shows the card in its current state (details: frozen_at)."""
 
     status = 409
     code = "card_frozen"
 
 
 class CardChanged(EvergoldError):
-    """Somebody else has changed the card meanwhile. `details` has version."""
+    """Somebody else has changed the card in the meantime (details: version)."""
 
     status = 409
     code = "card_changed"
@@ -116,7 +117,7 @@ class CardChanged(EvergoldError):
 
 
 def field_names(form: CardForm) -> frozenset[str]:
-    """Return the form fields that make up a card, besides `method`."""
+    """Return the names of the form fields that make up a card, other than `method`."""
     languages = {LANGUAGE_START + name for name in form.languages}
     return frozenset({CARD_FIELD, *_SINGLE, *languages, *(ANSWER_START + field.name for field in form.fields)})
 
@@ -136,7 +137,7 @@ def sent_card(fields: Mapping[str, str], form: CardForm) -> dict[str, Any]:
 
 
 def fields_of(card: MethodCard, form: CardForm) -> dict[str, str]:
-    """Return the form fields of a card, which `sent_card` parses."""
+    """Return the form fields with the content of a card, in the format of `sent_card`."""
     answers = {ANSWER_START + one.name: one.text for one in card.answers}
     fields = {
         "method": card.method,
@@ -152,7 +153,7 @@ def fields_of(card: MethodCard, form: CardForm) -> dict[str, str]:
 
 
 def check_card(sent: Mapping[str, Any], form: CardForm) -> dict[str, Any]:
-    """Return the document to store. Raises InvalidForm with everything wrong or missing."""
+    """Return the document to store. Raises InvalidForm with all invalid and missing fields."""
     document, wrong = read_document(sent, form)
     refuse(wrong)
     return document
@@ -163,7 +164,7 @@ def named_system(
 ) -> SystemCard | None:
     """Return the system of an upload, whose card the upload may extend; None if it names none.
 
-    Under the team lock. Raises InvalidForm for a card that differs from the one on official boards.
+    Must be called under the team lock. Raises InvalidForm for a card that differs from the one on official boards.
     """
     wanted = wanted_name(name, document)
     if not wanted and set(document) <= {CardPart.METHOD}:
@@ -183,7 +184,7 @@ def keep_card(
 ) -> None:
     """Add the card of a new, flushed submission to its system's card.
 
-    Nothing is stored if nothing is new, or only the method of a new system.
+    Nothing is stored if nothing is new, or only the method of a new system is.
     """
     if known is None:
         return
@@ -209,7 +210,7 @@ def _json_card(text: str) -> dict[str, Any]:
 
 
 def frozen_by(session: Session, submission: Submission) -> Snapshot | None:
-    """Return the official board that has frozen the card of the submission's system, if any."""
+    """Return the official board that has frozen the card of the submission's system, if there is one."""
     if submission.system_id is not None:
         return frozen_with(session, session.get_one(System, submission.system_id))
     asked = session.get_one(PhaseTask, submission.phase_task_id)
@@ -231,7 +232,7 @@ _FROZEN = (
 
 
 def is_of_team(session: Session, submission: Submission, user: User | None) -> bool:
-    """True if the user is in the submission's team, which alone edits its card."""
+    """Return True if the user is in the submission's team, whose members are the only ones to edit its card."""
     return user is not None and submission.team_id in teams_of(session, user)
 
 
@@ -243,10 +244,10 @@ def edit_card(
     version: int | None = None,
     name: str | None = None,
 ) -> int:
-    """Replace the card; return the number of its version, the same one if nothing changed.
+    """Replace the card; return its version number, which is unchanged if nothing changed.
 
     version: the edited one, to detect concurrent changes; name: a new name of the system. Raises Forbidden (also for
-    somebody blocked here), CardFrozen, CardChanged, InvalidForm.
+    blocked users), CardFrozen, CardChanged, InvalidForm.
     """
     session, user, now = act.session, act.user, act.now
     if not is_of_team(session, submission, user):
@@ -278,7 +279,7 @@ def edit_card(
 def _system_of(session: Session, submission: Submission, sent: Mapping[str, Any], now: datetime) -> System:
     """Return the submission's system; without one, find or create the one named after its method.
 
-    Raises InvalidForm: values that are not text are never looked up.
+    Raises InvalidForm for values that are not text.
     """
     if submission.system_id is None:
         place = submission.team_id, submission.phase_task.task_id
@@ -290,7 +291,7 @@ def _system_of(session: Session, submission: Submission, sent: Mapping[str, Any]
 
 
 def card_history(session: Session, submission: Submission) -> list[CardChangeOut]:
-    """Return every version, oldest first; `submission.phase_task` with everything above it must be loaded."""
+    """Return every version, oldest first; `submission.phase_task` with all parent objects must be loaded."""
     if submission.system_id is None:
         return []
     form, before, changes = form_of(submission.phase_task), sent_with(submission), []
@@ -331,7 +332,7 @@ def _versions(session: Session, system_id: int | None) -> Sequence[CardVersion]:
 
 
 def _changed(before: Mapping[str, Any], after: Mapping[str, Any], form: CardForm) -> list[str]:
-    """Yield the changed fields as forms name them; answers to removed questions by their names."""
+    """Return the names of the changed fields as in forms; answers to removed questions have the question's name."""
     titles = {field.name: field.title for field in form.fields}
     found = [PART_TITLES[part] for part in CardPart if before.get(part) != after.get(part)]
     old, new = before.get("fields", {}), after.get("fields", {})
@@ -340,7 +341,7 @@ def _changed(before: Mapping[str, Any], after: Mapping[str, Any], form: CardForm
 
 
 def _replace(session: Session, system: System, document: Document, number: int, user_id: int, now: datetime) -> None:
-    """Add a new current version; increments the board versions."""
+    """Add a new current version, and increment the board versions."""
     current = (CardVersion.system_id == system.id, CardVersion.is_current)
     session.execute(update(CardVersion).where(*current).values(is_current=False))
     kept = dict(document)

@@ -1,7 +1,7 @@
-"""Form of method cards: the description of the system behind a submission, and the organisers' questions about it.
+"""The form of method cards: the description of the system behind a submission, and the organisers' questions about it.
 
-Pure: validates input against the declaration and reports all faults at once. `app.cards.edits` stores cards and decides
-who may change them. Cards are public; the notes that accompany a file are not part of them.
+Pure functions: they validate input against the declaration and report all errors at once. `app.cards.edits` stores
+cards and decides who may change them. Cards are public; the notes that accompany a file are not part of them.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class CardField:
 
 @dataclass(frozen=True, slots=True)
 class CardForm:
-    """Fields of the cards of a task. `languages` are those of the task, empty if it does not declare any."""
+    """The fields of a task's cards. languages: of the task, empty if it does not declare any."""
 
     required: tuple[CardPart, ...] = ()
     fields: tuple[CardField, ...] = ()
@@ -93,7 +93,7 @@ class CardForm:
 
 @dataclass(frozen=True, slots=True)
 class CardAnswer:
-    """An answer with its question as worded at that time."""
+    """An answer with its question as worded when it was answered."""
 
     name: str
     title: str
@@ -109,7 +109,7 @@ class CardAnswer:
 
 @dataclass(frozen=True, slots=True)
 class MethodCard:
-    """A method card; "" and () where nothing was given."""
+    """A method card; "" and () for fields that were left empty."""
 
     method: str = ""
     summary: str = ""
@@ -125,7 +125,7 @@ class MethodCard:
         return self != MethodCard(method=self.method)
 
     def answer(self, name: str) -> CardAnswer | None:
-        """Return the answer to the question of this name."""
+        """Return the answer to the question with this name; None if there is none."""
         return next((one for one in self.answers if one.name == name), None)
 
 
@@ -143,7 +143,7 @@ def card_form(declared: Mapping[str, Any], languages: Sequence[str] = ()) -> Car
 
 
 def card_of(document: Mapping[str, Any], form: CardForm) -> MethodCard:
-    """Convert a stored document to a card, without answers to removed questions."""
+    """Return the card in a stored document, without answers to removed questions."""
     answers = document.get("fields", {})
     return MethodCard(
         **{part: document.get(part, "") for part in CardPart if part is not CardPart.LANGUAGES},
@@ -153,7 +153,7 @@ def card_of(document: Mapping[str, Any], form: CardForm) -> MethodCard:
 
 
 def card_from(document: Mapping[str, Any]) -> MethodCard:
-    """Restore a card from `dataclasses.asdict`."""
+    """Return the card in a document from `dataclasses.asdict`."""
     answers = tuple(CardAnswer(**one) for one in document["answers"])
     return MethodCard(**{**document, "languages": tuple(document["languages"]), "answers": answers})
 
@@ -161,11 +161,11 @@ def card_from(document: Mapping[str, Any]) -> MethodCard:
 def read_document(
     sent: Mapping[str, Any], form: CardForm, kept: Mapping[str, Any] | None = None
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the document to store, and a sentence for each wrong or missing field; fields are `fields.NAME`.
+    """Return the document to store, and a sentence for each invalid or missing field; answers are named `fields.NAME`.
 
     sent: `{"method", "summary", "paper", "code", "data", "languages": […], "fields": {…}}`, all optional; from forms,
     answers are texts.
-    kept: the document to be extended; its fields need not be sent again.
+    kept: the document to extend; its fields need not be sent again.
     """
     kept = kept or {}
     document: dict[str, Any] = {}
@@ -212,7 +212,7 @@ def _line(value: Any, characters: int) -> _Read:
 
 
 def _text(value: Any, characters: int = TEXT_CHARACTERS) -> _Read:
-    """Validate text of several lines; browsers send line ends as CR LF."""
+    """Return a validated text of several lines, with normalised line ends, and a problem or ""."""
     if value is None:
         return "", ""
     if not isinstance(value, str):
@@ -227,7 +227,7 @@ def _text(value: Any, characters: int = TEXT_CHARACTERS) -> _Read:
 
 
 def link_fault(text: str) -> str:
-    """Explain in a sentence what is wrong with a link; empty if it is valid or empty."""
+    """Return a sentence on an invalid link; "" if it is valid or empty."""
     return _link(text)[1]
 
 
@@ -274,7 +274,7 @@ _PARTS: Mapping[CardPart, Callable[[Any, CardForm], _Read]] = {
 
 
 def _answer(field: CardField, value: Any) -> _Read:
-    """Validate an answer; None if there is none."""
+    """Return a validated answer, None if there is none, and a problem or ""."""
     if isinstance(value, str) and not value.strip():
         value = None
     if value is None:
@@ -295,7 +295,7 @@ def _number(_: CardField, value: Any) -> _Read:
 
 
 def _quoted(value: Any) -> str:
-    """Quote text that was sent; other values may have any size."""
+    """Return text that was sent in quotes, shortened; `This` for other values, which may have any size."""
     return repr(shorten(value)) if isinstance(value, str) else "This"
 
 

@@ -1,7 +1,7 @@
 """Systems: what a team built for a task, by name. Its submissions share one method card.
 
 A submission without a system name belongs to the system named after its method; without a method it belongs to none
-until somebody writes its card.
+until its team writes a card.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Document = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class SystemCard:
-    """A system and its card; `number` is that of the version, 0 if there is none."""
+    """A system and its card. number: of the card's version, 0 if there is none."""
 
     system: System
     document: Document
@@ -39,7 +39,7 @@ class SystemCard:
 
 
 def name_fault(name: str) -> str:
-    """Explain in a sentence what is wrong with a name; empty if it is valid or empty."""
+    """Return a sentence on an invalid name; "" if it is valid or empty."""
     if len(name.strip()) > NAME_CHARACTERS:
         return f"At most {NAME_CHARACTERS} characters; this has {len(name.strip())}."
     if name.strip() and not can_be_name(name.strip()):
@@ -48,19 +48,21 @@ def name_fault(name: str) -> str:
 
 
 def wanted_name(name: str, document: Document) -> str:
-    """Return the name of the system; empty if nothing is given."""
+    """Return the name of the system, or else its method; "" if neither is given."""
     return name.strip() or " ".join(str(document.get(CardPart.METHOD, "")).split())
 
 
 def find_system(session: Session, team_id: int, task_id: int, name: str) -> System | None:
-    """Return the team's system of this name for this task."""
+    """Return the team's system with this name for this task; None if there is none."""
     return session.scalar(
         select(System).where(System.team_id == team_id, System.task_id == task_id, System.name == name)
     )
 
 
 def add_system(session: Session, team_id: int, task_id: int, name: str, now: datetime) -> System:
-    """Create a system, under the team lock; without a name, as the next free `System 1`."""
+    """Create a system and return it; the caller holds the team lock. Without a name it becomes the next free `System
+    1`.
+    """
     name = name or _free_name(session, team_id, task_id)
     system = System(team_id=team_id, task_id=task_id, name=name, created_at=now)
     session.add(system)
@@ -69,7 +71,8 @@ def add_system(session: Session, team_id: int, task_id: int, name: str, now: dat
 
 
 def rename_system(session: Session, system: System, name: str, user: User, now: datetime) -> None:
-    """Rename a system, under the team lock and while its boards cannot be frozen; submitted files are unaffected.
+    """Rename a system; the caller holds the team lock and prevents freezing of its boards. Submitted files are
+    unaffected.
 
     Raises InvalidForm for a name that is invalid or belongs to another system of the team.
     """
@@ -92,14 +95,14 @@ def _free_name(session: Session, team_id: int, task_id: int) -> str:
 
 
 def systems_of_team(session: Session, team_id: int, task_id: int) -> Sequence[System]:
-    """Return the team's systems for a task, the last used first."""
+    """Return the team's systems for a task, last used first."""
     used = select(func.max(Submission.submitted_at)).where(Submission.system_id == System.id).scalar_subquery()
     query = select(System).where(System.team_id == team_id, System.task_id == task_id)
     return session.scalars(query.order_by(used.desc(), System.id.desc())).all()
 
 
 def card_of_system(session: Session, system: System) -> SystemCard:
-    """Return the current card."""
+    """Return the current card of a system."""
     version = session.scalar(select(CardVersion).where(CardVersion.system_id == system.id, CardVersion.is_current))
     if version is not None:
         return SystemCard(system, version.document, version.number)
@@ -123,13 +126,13 @@ def required_cards(session: Session, team_id: int, task_id: int, form: CardForm)
 
 
 def merged(before: Document, sent: Document) -> dict[str, Any]:
-    """Return the card after an upload, which adds fields but removes none."""
+    """Return the card after an upload, which may add and change fields but not remove any."""
     fields = {**before.get("fields", {}), **sent.get("fields", {})}
     return {**before, **sent, **({"fields": fields} if fields else {})}
 
 
 def frozen_with(session: Session, system: System) -> Snapshot | None:
-    """Return the official board that has frozen the system's card, if any."""
+    """Return the official board that has frozen the system's card, if there is one."""
     entered = (
         select(Submission.id)
         .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
@@ -145,10 +148,10 @@ def frozen_with(session: Session, system: System) -> Snapshot | None:
 
 
 def phases_of(session: Session, system: System, *, hold: bool = False) -> Sequence[int]:
-    """Return the phase tasks to which the system was submitted.
+    """Return the ids of phase tasks to which the system was submitted.
 
-    hold: their boards cannot be frozen until the transaction ends, so that a snapshot either includes this change or
-    precedes it.
+    hold: block the freezing of their boards until the transaction ends, so that a snapshot either includes this change
+    or precedes it.
     """
     entered = select(Submission.phase_task_id).where(Submission.system_id == system.id).distinct()
     found = session.scalars(entered).all()
@@ -160,7 +163,7 @@ def phases_of(session: Session, system: System, *, hold: bool = False) -> Sequen
 
 
 def check_not_frozen(session: Session, system: System) -> None:
-    """Raise InvalidForm if an official board has frozen the card: a changed system needs another name."""
+    """Raise InvalidForm if an official board has frozen the card, because a changed system needs another name."""
     snapshot = frozen_with(session, system)
     if snapshot is not None:
         sentence = (

@@ -1,4 +1,4 @@
-"""Method cards as boards, reports and their own pages answer with them: contents, form, history."""
+"""API schemas for method cards, for boards, reports and their own pages: contents, form, history."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CARD_EXAMPLE: dict[str, Any] = {
 
 
 class CardAnswerOut(Mirror):
-    """An answer to a question of the organisers'."""
+    """An answer to a question of the organisers."""
 
     name: str
     title: str
@@ -33,7 +33,7 @@ class CardAnswerOut(Mirror):
 
 
 class CardOut(Mirror):
-    """The method card of a system; fields that nobody filled in are empty."""
+    """The method card of a system; fields that were left empty are empty."""
 
     method: str
     summary: str
@@ -45,14 +45,14 @@ class CardOut(Mirror):
 
 
 class CardColumnOut(Mirror):
-    """A question whose answers are shown on the board, next to the scores: look for its name in a row's card."""
+    """A question whose answers are shown on the board next to the scores; a row's card has its answer by this name."""
 
     name: str
     title: str
 
 
 class CardFieldOut(Mirror):
-    """A question of the organisers'."""
+    """A question of the organisers."""
 
     name: str
     title: str
@@ -81,7 +81,7 @@ class CardChangeOut(ApiModel):
 
 
 class SubmissionCardOut(ApiModel):
-    """A submission's card with all that is needed to change it."""
+    """A submission's card, with all data needed to change it."""
 
     model_config = example(
         {

@@ -21,7 +21,7 @@ _NAMES = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", 
 
 
 def plot_axis(axis: AxisOut, values: Sequence[float]) -> Axis:
-    """Return an axis of the plot around all values, with numbers in the picture's format."""
+    """Return an axis of the plot that covers all values, with the number format of the picture."""
     around_one = 100.0 if axis.percent else 20.0  # around a single value, the axis shows a hundredth or a twentieth
     found = axis_around(values, axis.title, scale=around_one)
     high = min(found.high, 1.0) if max(values, default=2.0) <= 1 else found.high  # most scores end there
@@ -29,12 +29,12 @@ def plot_axis(axis: AxisOut, values: Sequence[float]) -> Axis:
 
 
 def left_of_ticks(axis: Axis) -> float:
-    """Return the left margin that an upright axis needs for its title and numbers."""
+    """Return the left margin in pixels that a vertical axis needs for its title and numbers."""
     return 30 + max(text_width(axis.tick_text(tick), TICK_SIZE) for tick in axis.ticks())
 
 
 def draw_x_axis(plot: Plot, axis: Axis) -> None:
-    """Draw the axis along the bottom: its numbers, a line for each, and its title."""
+    """Draw the axis along the bottom: its numbers, a grid line for each, and its title."""
     ticks = axis.ticks()
     widest = max(text_width(axis.tick_text(tick), TICK_SIZE) for tick in ticks) + 14
     every = max(1, -int(-len(ticks) * widest // (plot.right - plot.left)))
@@ -48,7 +48,7 @@ def draw_x_axis(plot: Plot, axis: Axis) -> None:
 
 
 def draw_y_axis(plot: Plot, axis: Axis) -> None:
-    """Draw the axis on the left: its numbers, a line for each, and its title."""
+    """Draw the axis on the left: its numbers, a grid line for each, and its title."""
     draw_levels(plot, axis)
     middle = (plot.top + plot.bottom) / 2
     title = add_text(plot.svg, axis.heading, "fig-tick", 13, middle, "middle")
@@ -58,7 +58,7 @@ def draw_y_axis(plot: Plot, axis: Axis) -> None:
 
 
 def draw_levels(plot: Plot, axis: Axis) -> None:
-    """Draw the numbers of an axis on the left, and a line for each."""
+    """Draw the numbers of an axis on the left, and a grid line for each."""
     for tick in axis.ticks():
         y = axis.place(tick, plot.bottom, plot.top)
         add_line(plot.svg, "fig-grid", plot.left, y, plot.right, y)
@@ -70,7 +70,7 @@ def draw_levels(plot: Plot, axis: Axis) -> None:
 
 
 def draw_time_axis(plot: Plot, first: datetime, last: datetime, most: int, title: str) -> None:
-    """Draw the axis along the bottom, with at most this number of moments."""
+    """Draw the axis along the bottom, with at most this number of times."""
     add_line(plot.svg, "fig-axis", plot.left, plot.bottom, plot.right, plot.bottom)
     for moment, words in time_ticks(first, last, most):
         x = plot.left + (moment - first) / (last - first) * (plot.right - plot.left)
@@ -82,7 +82,7 @@ def draw_time_axis(plot: Plot, first: datetime, last: datetime, most: int, title
 
 
 def time_ticks(first: datetime, last: datetime, most: int) -> list[tuple[datetime, str]]:
-    """Return at most this number of round moments from first to last, each with its label."""
+    """Return at most this number of round times from first to last, each with its label."""
     for step in _HOURS:
         if len(found := _multiples(first, last, timedelta(hours=step), most)) <= most:
             return [(moment, f"{moment:%H:%M}" if moment.hour else day_name(moment)) for moment in found]
@@ -96,17 +96,19 @@ def time_ticks(first: datetime, last: datetime, most: int) -> list[tuple[datetim
 
 
 def day_name(day: date) -> str:
-    """Return `5 Jan`."""
+    """Return a day as `5 Jan`."""
     return f"{day.day} {_NAMES[day.month - 1]}"
 
 
 def month_name(day: date) -> str:
-    """Return `Jan 2026`."""
+    """Return a month as `Jan 2026`."""
     return f"{_NAMES[day.month - 1]} {day.year}"
 
 
 def _multiples(first: datetime, last: datetime, step: timedelta, most: int) -> list[datetime]:
-    """Return whole steps from midnight of the first day, at most one more than `most`, so that excess is detected."""
+    """Return multiples of the step from midnight of the first day, up to one more than `most`, so that callers notice
+    excess.
+    """
     moment = datetime(first.year, first.month, first.day, tzinfo=UTC)
     moment += max(0, -((moment - first) // step)) * step
     found: list[datetime] = []

@@ -1,4 +1,4 @@
-"""Bars: of the score distribution, one for each range, and of submissions, one for each day or month."""
+"""Bar charts: the score distribution, a bar per range, and submissions, a bar per day or month."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from evergold.figures.svg import add_line, add_rect, add_text
 
 
 def draw_histogram(picture: Picture, width: int) -> Element:
-    """Draw the ranges side by side, from the lower end of the first one, with lines for baselines and the own score."""
+    """Draw the ranges side by side, beginning with the lowest, with lines for baselines and the viewer's own score."""
     [counts] = picture.series
     heights = [float(point.y) for point in counts.points if isinstance(point.y, float)]
     y = count_axis(picture.y.title, max(heights))
@@ -48,7 +48,7 @@ def draw_histogram(picture: Picture, width: int) -> Element:
 
 
 def _above(words: str, left: float, each: float, end: float) -> Iterator[TextPosition]:
-    """Yield places above the middle of a bar, then to its sides, to avoid rules."""
+    """Yield positions for a label above the middle of a bar, then to its sides, to avoid rules."""
     half = text_width(words, SIZE) / 2
     for share in (0.5, 0.3, 0.7, 0.15, 0.85):
         x = min(max(left + each * share, left + half + 1), left + each - half - 1)
@@ -71,7 +71,7 @@ def _draw_edges(plot: Plot, x: Axis, step: float) -> None:
 
 
 def draw_bars(picture: Picture, width: int) -> Element:
-    """Draw a bar for each day or month, with its number where there is room."""
+    """Draw a bar for each day or month, with its number if there is room."""
     [counts] = picture.series
     most = max(int(point.y or 0) for point in counts.points if isinstance(point.y, float))
     y = count_axis(picture.y.title, most)
@@ -105,7 +105,7 @@ def _name_days(plot: Plot, axis: AxisOut, each: float) -> None:
 
 
 def _day_or_month(name: str) -> str:
-    """Return `2026-01-05` as `5 Jan`, `2026-01` as `Jan 2026`."""
+    """Return `2026-01-05` as `5 Jan`, and `2026-01` as `Jan 2026`."""
     if len(name) == len("2026-01"):
         return month_name(date.fromisoformat(f"{name}-01"))
     return day_name(date.fromisoformat(name))

@@ -1,8 +1,8 @@
 """Distributions as SVG: one row each, a ridge (histogram) over a box (quantiles), with the ideal value next to it.
 
-Pure: numbers in, text out. Drawn by hand because chart libraries write their colours into style elements or attributes,
-which our content security policy refuses, and support one theme only. The drawing primitives are in
-`evergold.figures.svg`. Series differ in shape, never in colour alone.
+Pure functions from numbers to text. They are drawn by hand because chart libraries write their colours into style
+elements or attributes, which our content security policy blocks, and support only one theme. The drawing primitives are
+in `evergold.figures.svg`. Series differ in shape, never in colour alone.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _TONES: dict[Marker, str] = {"circle": "fig-box", "square": "fig-box fig-tone-1"
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """Number of values in each of the equal bins from low to high."""
+    """The number of values in each of the equal bins from low to high."""
 
     low: float
     high: float
@@ -61,7 +61,7 @@ class Histogram:
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """A distribution of a row. quantiles: at `SHARES`, or empty; label, marker: distinguish it in its row."""
+    """A distribution of a row. quantiles: at `SHARES`, or empty; label, marker: to distinguish it in its row."""
 
     quantiles: tuple[float, ...]
     mean: float | None
@@ -85,7 +85,7 @@ class Figure:
     """A figure.
 
     name: in addresses and as an id.
-    low, high: ends of the axis, beyond which drawings are cut off.
+    low, high: ends of the axis, beyond which drawings are clipped.
     context: text below the title of a file, which has no page around it.
     """
 
@@ -109,7 +109,9 @@ def axis_ends(rows: Iterable[Row], least: float, most: float) -> tuple[float, fl
 
 
 def svg_of(figure: Figure, *, is_file: bool = False) -> str:
-    """Draw the figure for a page, whose caption has the title, or as a file of its own that includes the title."""
+    """Draw the figure and return its SVG: for a page, whose caption has the title, or as a file that includes the
+    title.
+    """
     heading = heading_lines(figure.title, [figure.context], _TITLE_CHARACTERS)
     top = heading_height(heading) if is_file else _TOP
     tops, bottom = _places(figure, top)
@@ -214,7 +216,7 @@ def _draw_distribution(group: Element, figure: Figure, one: Distribution, top: f
 
 
 def _ridge(figure: Figure, histogram: Histogram, base: float) -> str:
-    """Return a step path; heights are relative to the row's fullest bin."""
+    """Return the step path of a histogram; heights are relative to the row's highest bin."""
     width = (histogram.high - histogram.low) / len(histogram.counts)
     filled = [place for place, count in enumerate(histogram.counts) if count]
     most = max(histogram.counts)
@@ -226,7 +228,7 @@ def _ridge(figure: Figure, histogram: Histogram, base: float) -> str:
 
 
 def _draw_ideal(group: Element, figure: Figure, ideal: float, top: float, bottom: float) -> None:
-    """Draw a dashed line under a diamond, at either end of the axis; the text is always on the right."""
+    """Draw a dashed line and a diamond at the ideal value, within the axis; its text is always on the right."""
     x, side, start = _x(figure, ideal), 4.2, top + _LINE
     add_line(group, "fig-ideal", x, start + side, x, bottom)
     add(group, "path", "fig-ideal-mark", d=f"M{x:.1f},{start - side:.1f}l{side},{side}l-{side},{side}l-{side},-{side}z")

@@ -1,4 +1,4 @@
-"""Dot plots: a row for each language or category, in it a mark for each system, or for each part and their mean."""
+"""Dot plots: a row for each language or category, with a mark for each system, or for each part and their mean."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def draw_dots(picture: Picture, width: int) -> Element:
 
 
 def _keys(series: Sequence[SeriesOut]) -> list[Key]:
-    """Return a key for each system; parts, of which there may be many, are named by their tooltips."""
+    """Return a key for each system; the possibly many parts share one, and tooltips name them."""
     found = []
     for at, one in enumerate(series):
         own = any(point.is_mine for point in one.points)

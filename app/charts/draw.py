@@ -1,4 +1,4 @@
-"""Any picture of a board as SVG: twice for a page, which shows the one that fits, or as a file of its own."""
+"""Draws any picture of a board as SVG: in two widths for a page, which shows the one that fits, or as a file."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ DRAWINGS_KEPT = 256
 
 @lru_cache(maxsize=DRAWINGS_KEPT)
 def draw(picture: Picture) -> Drawn:
-    """Draw a picture for a page, without colours of its own.
+    """Draw a picture for a page, without colours, which its style sheet adds.
 
-    Cached by content: viewers of the same picture share the drawing; one that marks its viewer as "you" is another.
+    Cached by content: viewers of the same picture share the drawing, unless it marks the viewer as "you".
     """
     return draw_both(partial(_DRAW[picture.kind], picture), WIDE, NARROW)
 
 
 def draw_file(picture: Picture, context: str) -> str:
-    """Draw a file on a white ground, with the title, and the context that a page would give."""
+    """Return the drawing as a file on a white ground, with its title, and with the context that a page would show."""
     svg = _DRAW[picture.kind](picture, WIDE)
     height = float(svg.get("viewBox", "").split()[-1])
     heading = heading_lines(picture.title, [context], _TITLE_CHARACTERS)

@@ -20,7 +20,7 @@ _HEIGHT = 4.0
 
 
 def draw_forest(picture: Picture, width: int) -> Element:
-    """Draw the rows in the order of the board: rank, name, dot and interval; on a wide page also the numbers."""
+    """Draw the rows in the order of the board: rank, name, dot and interval; on wide pages also the numbers."""
     order = {name: at for at, name in enumerate(picture.y.categories)}
     found = [(one.look, point) for one in picture.series for point in one.points]
     found.sort(key=lambda one: order[str(one[1].y)])
@@ -65,6 +65,6 @@ def _draw_row(plot: Plot, picture: Picture, look: Look, point: PointOut, x: Axis
 
 
 def _numbers(picture: Picture, point: PointOut) -> str:
-    """Return `0.623 [0.601, 0.645]`."""
+    """Return the score with its interval, such as `0.623 [0.601, 0.645]`."""
     value, low, high = (picture.x.text_of(one).removesuffix(" %") for one in (point.x, point.low, point.high))
     return value if point.low is None else f"{value} [{low}, {high}]"

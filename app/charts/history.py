@@ -32,10 +32,10 @@ def draw_history(
     records: Sequence[PointOut],
     counting: PointOut | None = None,
 ) -> str:
-    """Draw the chart.
+    """Draw the chart and return its SVG.
 
-    entries: at least one, oldest first; records: those of them that were better than all before; counting: the one that
-    counts, if it is known.
+    entries: at least one, oldest first; records: entries that were better than all before; counting: the submission
+    that counts, if known.
     """
     svg = sheet(WIDTH, HEIGHT)
     add_names(svg, "course", title, _description(axis, entries, records[-1]))
@@ -108,7 +108,7 @@ def _text(axis: AxisOut, entry: PointOut) -> str:
 
 
 def _spot(entry: PointOut) -> tuple[object, ...]:
-    """Return the place and label of an entry, by which entries differ."""
+    """Return the position and label of an entry, which identify it."""
     return entry.x, entry.y, entry.label
 
 

@@ -1,4 +1,4 @@
-"""Bar chart by hour as SVG: submissions, and those of them that were rejected or failed. Pure: numbers in, text out."""
+"""Bar chart by hour as SVG: submissions, and those of them that were rejected or failed. Pure functions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TICK_HOURS = 6
 
 @dataclass(frozen=True, slots=True)
 class Hour:
-    """Submissions received in one hour from `start`, in UTC, and how many of them were rejected or failed."""
+    """Submissions received in the hour from `start`, in UTC. in_vain: how many of them were rejected or failed."""
 
     start: datetime
     received: int
@@ -55,7 +55,7 @@ def _draw_bars(plot: Plot, hours: Sequence[Hour], tick_hours: int) -> None:
 
 
 def description(hours: Sequence[Hour]) -> str:
-    """Describe the chart in words."""
+    """Return a description of the chart in words."""
     total, in_vain = sum(hour.received for hour in hours), sum(hour.in_vain for hour in hours)
     if not total:
         return f"Nothing came in during the last {len(hours)} hours."

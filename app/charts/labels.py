@@ -1,4 +1,4 @@
-"""Label placement in a plot: occupied boxes, estimated widths of texts, and the first free place."""
+"""Label placement in a plot: occupied boxes, estimated widths of texts, and the first free position."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class Box:
     bottom: float
 
     def meets(self, other: Box) -> bool:
-        """True if the boxes overlap."""
+        """Return True if the boxes overlap."""
         return (
             self.left < other.right and other.left < self.right and self.top < other.bottom and other.top < self.bottom
         )
 
     def within(self, other: Box) -> bool:
-        """True if the other box contains this one."""
+        """Return True if the other box contains this one."""
         return (
             self.left >= other.left
             and self.right <= other.right
@@ -53,7 +53,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class TextPosition:
-    """Position of a text: x of its anchor, y of its baseline, and its box."""
+    """The position of a text: x of its anchor, y of its baseline, and its box."""
 
     x: float
     y: float
@@ -63,7 +63,7 @@ class TextPosition:
 
 @dataclass(slots=True)
 class Room:
-    """The free room of a plot. within: bounds of all texts."""
+    """The free space of a plot. within: bounds of all texts."""
 
     within: Box
     _taken: dict[tuple[int, int], list[Box]] = field(default_factory=dict)
@@ -74,13 +74,13 @@ class Room:
             self._taken.setdefault(square, []).append(box)
 
     def is_free(self, box: Box) -> bool:
-        """True if the box is free and within the bounds."""
+        """Return True if the box is free and within the bounds."""
         if not box.within(self.within):
             return False
         return not any(box.meets(taken) for square in box.squares() for taken in self._taken.get(square, ()))
 
     def find(self, places: Iterable[TextPosition]) -> TextPosition | None:
-        """Take the first free place; None if there is none."""
+        """Return the first free position, and mark it as occupied; None if there is none."""
         found = next((place for place in places if self.is_free(place.box)), None)
         if found is not None:
             self.take(found.box)
@@ -89,20 +89,22 @@ class Room:
 
 @lru_cache(maxsize=2048)  # measured repeatedly until a place is found
 def text_width(text: str, size: float) -> float:
-    """Estimate the width of a text at this font size in pixels, rather too wide than too narrow."""
+    """Return the estimated width of a text in pixels at this font size, rather too wide than too narrow."""
     return size * sum(_em(letter) for letter in text)
 
 
 def text_place(text: str, size: float, x: float, y: float, anchor: Anchor = "start") -> TextPosition:
-    """Return the place of a text with its anchor at x and its baseline at y."""
+    """Return the position of a text with its anchor at x and its baseline at y."""
     width = text_width(text, size)
     left = {"start": x, "middle": x - width / 2, "end": x - width}[anchor]
     return TextPosition(x, y, anchor, Box(left, y - _ABOVE * size, left + width, y + _BELOW * size))
 
 
 def around(text: str, size: float, x: float, y: float, reach: float) -> Iterator[TextPosition]:
-    """Yield places for the name of a point at x and y: beside it at this radius, above, below, diagonal, then
-    farther."""
+    """Yield positions for the name of a point at x and y: next to it, above, below, diagonal, then farther away.
+
+    reach: distance in pixels.
+    """
     middle = y + (_ABOVE - _BELOW) / 2 * size
     for away in (reach, reach + 7, reach + 16):
         above, below, aside = y - away - _BELOW * size, y + away + _ABOVE * size, away * 0.7
@@ -117,7 +119,7 @@ def around(text: str, size: float, x: float, y: float, reach: float) -> Iterator
 
 
 def cut_to(text: str, size: float, width: float) -> str:
-    """Cut the text if it is wider than this."""
+    """Return the text, truncated if it is wider than this."""
     if text_width(text, size) <= width:
         return text
     left, kept = width - text_width("…", size), 0

@@ -30,7 +30,7 @@ _KEY_LINE, _KEY_GAP = 21.0, 22.0
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """Meaning of a mark. owner: name of the system whose marks it explains, where readers can select systems."""
+    """The meaning of a mark. owner: name of the system whose marks it explains, if viewers can select systems."""
 
     label: str
     kind: str
@@ -42,7 +42,7 @@ class Key:
 
 
 def add_mark(parent: Element, kind: str, shape: Shape, x: float, y: float, size: float = REACH) -> Element:
-    """Draw a mark with its middle at x and y."""
+    """Draw a mark centred at x and y, and return it."""
     if shape == "circle":
         return add(parent, "circle", kind, cx=number(x), cy=number(y), r=number(size))
     return add(parent, "path", kind, d=_PATHS[shape].format(x=x, y=y, s=size, d=2 * size))
@@ -71,12 +71,12 @@ def point_box(x: float, y: float, reach: float = REACH) -> Box:
 
 
 def shown_name(point: PointOut) -> str:
-    """Return the name of a point's system, and who it is to the reader."""
+    """Return the name of a point's system, with "you" if it is the viewer's."""
     return f"{point.label} ({YOU})" if point.is_mine else point.label
 
 
 def name_point(plot: Plot, name: str, x: float, y: float, *, is_mine: bool = False, width: float = 170) -> None:
-    """Write a name next to a point where there is room; the point's own box is occupied already."""
+    """Write a name next to a point if there is room; the point's own box is already occupied."""
     text = cut_to(name, SIZE, width)
     found = plot.room.find(around(text, SIZE, x, y, REACH + 4))
     if found is not None:
@@ -93,7 +93,7 @@ def keys_height(keys: Sequence[Key], width: int, left: float = 14) -> float:
 
 
 def draw_keys(plot: Plot, keys: Sequence[Key], width: int, top: float = 4, left: float = 14) -> None:
-    """Draw the keys side by side, on as many lines as needed; before the names of points are placed."""
+    """Draw the keys side by side, on as many lines as needed; to be called before names of points are placed."""
     for key, (line, x) in zip(keys, _key_places(keys, width, left), strict=True):
         y = top + line * _KEY_LINE + 9
         group = SubElement(plot.svg, "g", {"class": "fig-key"})

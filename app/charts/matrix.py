@@ -1,4 +1,4 @@
-"""Drawing of pairwise comparisons: a square for every two systems, filled where the row beats the column."""
+"""Pairwise comparisons as a drawing: a square for every pair of systems, filled if the row beats the column."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST_NARROW = 12
 
 
 def draw_matrix(picture: Picture, width: int) -> Element:
-    """Draw the matrix: rows have names, columns numbers; squares are as large as fits, with p where there is room."""
+    """Draw the matrix: rows have names, columns numbers; squares are as large as possible, with p if there is room."""
     most = MOST_NARROW if width == NARROW else len(picture.y.categories)
     names = _first(picture, most)
     numbers = {name: at for at, name in enumerate(picture.y.categories, 1)}
@@ -54,7 +54,7 @@ def draw_matrix(picture: Picture, width: int) -> Element:
 
 
 def _first(picture: Picture, most: int) -> list[str]:
-    """Return the first systems, and the viewer's own."""
+    """Return the names of the first systems, and of the viewer's own."""
     own = _own(picture)
     return [name for at, name in enumerate(picture.y.categories) if at < most or name in own]
 
@@ -64,7 +64,7 @@ def _own(picture: Picture) -> set[str]:
 
 
 def _label(text: str, longest: float, *, is_mine: bool) -> str:
-    """Cut a name to its width, but keep the ending that marks the reader."""
+    """Return a name truncated to this width, but with the ending that marks the viewer."""
     ending = f" ({YOU})" if is_mine else ""
     return cut_to(text, LABEL_SIZE, longest - text_width(ending, LABEL_SIZE)) + ending
 
@@ -72,7 +72,7 @@ def _label(text: str, longest: float, *, is_mine: bool) -> str:
 def _draw_cell(
     svg: Element, look: Look, point: PointOut, corner: tuple[float, float], side: float, letters: str
 ) -> None:
-    """Draw a square. letters: the class of its text, empty if there is no room for any."""
+    """Draw a square. letters: the class of its text, "" if there is no room for text."""
     x, y = corner
     cell = add_rect(svg, _KINDS[look], x, y, side, side)
     p = p_text(point.value)
@@ -83,7 +83,7 @@ def _draw_cell(
 
 
 def p_text(p: float | None) -> str:
-    """Return `= .03`, `< .001`."""
+    """Return a p-value as `= .03` or `< .001`."""
     if p is None:
         return "unknown"
     if p < 0.001:

@@ -1,4 +1,4 @@
-"""Drawing of progress over time: records and entries."""
+"""The drawing of progress over time: records and entries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Phases as bars on one time axis, as SVG, with overlaps marked. Pure: spans in, text out."""
+"""Phases as bars on a time axis, as SVG, with overlaps marked. Pure functions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LABEL_SIZE, _TICK_ROOM = 12.5, 64
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A phase. words: tooltip of its bar; end: None if it stays open; marks: moments with a line across its row."""
+    """A phase. words: tooltip of its bar; end: None if it stays open; marks: times with a line across its row."""
 
     title: str
     words: str
@@ -84,7 +84,7 @@ def _draw_axis(svg: Element, first: datetime, last: datetime, width: int, bottom
 
 
 def _draw_span(svg: Element, span: Span, top: float, left: float, right: float, plot: float) -> None:
-    """Draw the title above its bar, moved left to stay inside the drawing. A bar without an end has a pointed tip."""
+    """Draw the title above its bar, moved left to stay inside the drawing. A bar without an end gets a pointed tip."""
     group = SubElement(svg, "g")
     SubElement(group, "title").text = clean(span.words)
     words = cut_to(span.title, _LABEL_SIZE, plot)
@@ -99,7 +99,7 @@ def _draw_span(svg: Element, span: Span, top: float, left: float, right: float, 
 
 
 def _reach(spans: Sequence[Span]) -> tuple[datetime, datetime]:
-    """Return the first and the last moment, with extra room for phases that stay open."""
+    """Return the first and the last time on the axis, with extra room for phases that stay open."""
     first = min(min([span.start, *span.marks]) for span in spans)
     last = max(max([span.end or span.start, *span.marks]) for span in spans)
     last = max(last, first + timedelta(days=1))

@@ -24,7 +24,7 @@ UNDEFINED = "–"
 
 
 class _Part(ApiModel):
-    """A part of a picture. Its defaults are for the code that makes it: answers always have all fields."""
+    """A part of a picture. Only our own code uses the defaults: answers always have all fields."""
 
     model_config = ConfigDict(json_schema_serialization_defaults_required=True)
 
@@ -37,7 +37,7 @@ class _Part(ApiModel):
 
 
 class AxisOut(_Part):
-    """An axis: numbers, moments, or names in their order."""
+    """An axis: numbers, times, or names in order."""
 
     title: str
     kind: AxisKind = "value"
@@ -48,7 +48,7 @@ class AxisOut(_Part):
     percent: bool = Field(False, description="pages show the value times 100")
 
     def text_of(self, value: float | str | None) -> str:
-        """Format a value of this axis."""
+        """Return a value formatted for this axis."""
         if isinstance(value, str):
             return moment_words(datetime.fromisoformat(value)) if self.kind == "time" else value
         if value is None:
@@ -103,7 +103,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The numbers as text; the first cell of a row names it."""
+    """The data of the picture as text; the first cell of a row names it."""
 
     headings: tuple[Heading, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -111,7 +111,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """An option of a picture. value: of the parameter in its address."""
+    """An option of a picture. value: of the parameter in the page's address."""
 
     title: str
     value: str
@@ -119,7 +119,7 @@ class Choice:
 
 
 class PictureNumbers(_Part):
-    """The numbers of a picture, and how to draw and to read them."""
+    """The data of a picture, with instructions for drawing and reading it."""
 
     name: str
     title: str

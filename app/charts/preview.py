@@ -1,7 +1,7 @@
 """Preview picture of a board for shared links: title, the first rows, dots on an axis. A PNG of 1200 × 630.
 
-Pillow is loaded when the first picture is drawn: it takes 13 MB, and most processes never draw one. The fonts are those
-of the pages, then those of the machine for letters that these lack; a name that no font can draw is left out.
+Pillow is loaded when the first picture is drawn: it takes 13 MB, and most processes never draw one. It uses the fonts
+of the pages, then fonts of the machine for letters that these lack; a name that no font can draw is left out.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _NAME, _SCORE, _AXIS = 128, 800, (830, 1120)
 
 @dataclass(frozen=True, slots=True)
 class PictureRow:
-    """A row of the picture. place: on the axis, in percent; None if there is no axis."""
+    """A row of the picture. place: position on the axis in percent; None if there is no axis."""
 
     rank: str
     name: str
@@ -45,7 +45,7 @@ class PictureRow:
 
 @dataclass(frozen=True, slots=True)
 class PictureServer:
-    """The server's name and accent, in its light scheme."""
+    """The server's name, and its accent in the light scheme."""
 
     name: str = "Evergold"
     accent: str = _ACCENT
@@ -53,7 +53,7 @@ class PictureServer:
 
 @dataclass(frozen=True, slots=True)
 class BoardPicture:
-    """Content of the picture. more: number of further rows of the board; day: on which it was drawn."""
+    """The content of the picture. more: number of further rows of the board; day: when it was drawn."""
 
     competition: str
     board: str
@@ -66,7 +66,7 @@ class BoardPicture:
 
 
 def draw_board(picture: BoardPicture) -> bytes:
-    """Draw the picture as a PNG."""
+    """Return the picture as a PNG."""
     from PIL import Image, ImageDraw
 
     image = Image.new("RGB", SIZE, _PAPER)
@@ -118,7 +118,9 @@ def _text(draw: ImageDraw, at: tuple[int, int], text: str, font: FreeTypeFont, c
 
 
 def _cut(text: str, font: FreeTypeFont, width: int) -> str:
-    """Return as much of the text as fits, without letters that the font lacks; only an ellipsis if little is left."""
+    """Return as much of the text as fits, without letters that the font lacks; only an ellipsis if almost nothing is
+    left.
+    """
     drawable = "".join(letter for letter in text if letter.isspace() or _has(font, letter))
     if 2 * len(drawable) < len(text):
         return "…"
@@ -130,7 +132,7 @@ def _cut(text: str, font: FreeTypeFont, width: int) -> str:
 
 
 def _font_for(text: str, font: FreeTypeFont) -> FreeTypeFont:
-    """Return the first font that has all letters; the given one if none has."""
+    """Return the first font that has all letters; the given one if none does."""
     letters = [letter for letter in text if not letter.isspace()]
     if all(_has(font, letter) for letter in letters) or (_is_right_to_left(text) and not _shapes()):
         return font
@@ -143,7 +145,7 @@ def _is_right_to_left(text: str) -> bool:
 
 
 def _shapes() -> bool:
-    """True if Pillow reorders and joins letters for scripts that require it."""
+    """Return True if Pillow can reorder and join letters, as some scripts require."""
     from PIL import features
 
     return bool(features.check("raqm"))
@@ -163,7 +165,7 @@ def _machines_font(name: str, size: int) -> FreeTypeFont | None:
 
 
 def _has(font: FreeTypeFont, letter: str) -> bool:
-    """True if the font has this letter, so that it differs from the box for missing ones."""
+    """Return True if the font has this letter, that is, draws it differently from a missing one."""
     return _shape(font, letter) != _shape(font, "\N{TIBETAN SYLLABLE OM}")
 
 

@@ -1,4 +1,4 @@
-"""Reference values as dashed lines across a plot, each with its name above it."""
+"""Reference values as dashed lines (rules) across a plot, each with its name above the plot."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _SIDES: tuple[Side, Side] = ("start", "end")
 
 
 def rules_height(lines: Sequence[LineOut]) -> float:
-    """Return the height of the names of rules above a plot: a line for each."""
+    """Return the height in pixels of the names of rules above a plot, one line each."""
     return _LINE * len(lines) + (4 if lines else 0)
 
 
 def _text(line: LineOut, axis: Axis) -> str:
-    """Return `Baseline: Majority, 33.3 %`."""
+    """Return the text of a rule, such as `Baseline: Majority, 33.3 %`."""
     return f"{line.label}, {axis.text_of(line.value)}"
 
 
 def draw_level_rules(plot: Plot, lines: Sequence[LineOut], axis: Axis, top: float) -> None:
-    """Draw values of the axis on the left; their names, each with a sample, are listed above the plot from top down."""
+    """Draw horizontal rules at values of the left axis; their names, each with a sample, are listed above the plot."""
     for row, line in enumerate(lines):
         y = axis.place(line.value, plot.bottom, plot.top)
         add_line(plot.svg, _kind(line, row), plot.left, y, plot.right, y)
@@ -46,7 +46,7 @@ def draw_level_rules(plot: Plot, lines: Sequence[LineOut], axis: Axis, top: floa
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """A rule from the line of its name to the bottom, and its name. place: None if there is no room for the name."""
+    """A vertical rule, from the line of its name to the bottom. place: None if there is no room for the name."""
 
     line: LineOut
     x: float
@@ -55,7 +55,7 @@ class _Rule:
     place: TextPosition | None
 
     def crosses(self, other: _Rule) -> bool:
-        """True if the other's rule or name runs through this one's name."""
+        """Return True if the other rule or its name crosses this one's name."""
         if self.place is None:
             return False
         rule = Box(other.x - _CLEAR, other.top, other.x + _CLEAR, self.place.box.bottom + 1)
@@ -63,7 +63,9 @@ class _Rule:
 
 
 def draw_upright_rules(plot: Plot, lines: Sequence[LineOut], axis: Axis) -> None:
-    """Draw values of the axis below, each with its name beside its rule, on a line of its own, across no other rule."""
+    """Draw vertical rules at values of the bottom axis, each with its name next to it, on a separate line, across no
+    other rule.
+    """
     for rule in _arranged(plot, lines, axis):
         add_line(plot.svg, _kind(rule.line), rule.x, rule.top, rule.x, plot.bottom)
         plot.room.take(Box(rule.x - _CLEAR, rule.top, rule.x + _CLEAR, plot.bottom))

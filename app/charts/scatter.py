@@ -1,7 +1,7 @@
 """Scatter plots: of a board, and of human against automatic scores.
 
 On a page every point of the second kind can be hovered and focused by keyboard, and then shows its text above the
-drawing; a stylesheet does that (figures.css), no script. Kinds differ in shape.
+drawing; this is done by a style sheet (figures.css), without a script. Kinds differ in shape.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _KINDS: dict[Kind, str] = {"team": "Team", "baseline": "Baseline"}
 
 @dataclass(frozen=True, slots=True)
 class ScatterPoint:
-    """A system. x, y: None if it has no such value; it is then listed with the reason instead of drawn."""
+    """A system. x, y: None if it has no such score; it is then listed with the reason instead of drawn."""
 
     label: str
     x: float | None
@@ -70,7 +70,9 @@ class ScatterPoint:
 
 @dataclass(frozen=True, slots=True)
 class Scatter:
-    """A scatter plot. name: in addresses and as an id; context: text of a file, which has no page around it."""
+    """A scatter plot. name: in addresses and as an id; context: text below the title of a file, which has no page
+    around it.
+    """
 
     name: str
     title: str
@@ -86,19 +88,19 @@ class Scatter:
 
     @property
     def description(self) -> str:
-        """Description of the plot in words."""
+        """The description of the plot in words."""
         texts = [self.text_of(point) for point in self.points]
         return f"{self.y.title} against {self.x.title}. {'; '.join(texts)}."
 
     def text_of(self, point: ScatterPoint) -> str:
-        """Describe one point in words."""
+        """Return the description of one point in words."""
         if point.x is None or point.y is None:
             return f"{point.label}: not drawn, {point.reason}"
         return f"{point.label}: {self.y.title} {self.y.text_of(point.y)}, {self.x.title} {self.x.text_of(point.x)}"
 
 
 def scatter_svg(scatter: Scatter, *, is_file: bool = False) -> str:
-    """Draw the plot for a page, whose caption has the title, or as a file of its own that includes the title."""
+    """Draw the plot and return its SVG: for a page, whose caption has the title, or as a file with its title."""
     heading = heading_lines(scatter.title, [scatter.context], _TITLE_CHARACTERS)
     top = heading_height(heading) if is_file else _TIP
     bottom = top + _PLOT_HEIGHT
@@ -172,7 +174,7 @@ _DIAGONAL_STEP = 8.0
 
 
 def draw_scatter(picture: Picture, width: int) -> Element:
-    """Draw the scatter; points without both values are only in the table."""
+    """Draw the scatter plot; points without both values are only in the table."""
     points = [(one.look, point) for one in picture.series for point in one.points if _has_place(point)]
     ends = [float(point.x or 0.0) for _, point in points], [float(point.y or 0.0) for _, point in points]
     if picture.diagonal:
@@ -214,7 +216,7 @@ def _tooltip(picture: Picture, point: PointOut) -> str:
 
 
 def _draw_diagonal(plot: Plot, x: Axis, y: Axis) -> None:
-    """Draw the line on which both are equal."""
+    """Draw the line on which both scores are equal."""
     low, high = max(x.low, y.low), min(x.high, y.high)
     left, right = (x.place(end, plot.left, plot.right) for end in (low, high))
     bottom, top = (y.place(end, plot.bottom, plot.top) for end in (low, high))

@@ -21,7 +21,7 @@ YOU = "you"
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """Both drawings of a chart, for a wide page and for a phone."""
+    """Both drawings of a chart, for wide pages and for phones."""
 
     wide: str
     narrow: str
@@ -29,7 +29,7 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """The part of a drawing between the axes. room: the room of the whole drawing that is free for text."""
+    """The part of a drawing between the axes. room: free space for text in the whole drawing."""
 
     svg: Element
     left: float
@@ -40,14 +40,14 @@ class Plot:
 
     @property
     def middle(self) -> float:
-        """Centre between left and right."""
+        """The x coordinate halfway between left and right."""
         return (self.left + self.right) / 2
 
 
 def sheet(width: float, height: float, *, size: str = "", role: Literal["img", "group"] = "img") -> Element:
-    """Create an empty drawing.
+    """Create and return an empty drawing.
 
-    size: `wide` or `narrow` where there are drawings for a page and for a phone.
+    size: `wide` or `narrow` if there are drawings for pages and phones.
     role: `group` if parts can be focused one by one, which those of an image cannot.
     """
     kind = f"figure {size}".rstrip()
@@ -56,7 +56,7 @@ def sheet(width: float, height: float, *, size: str = "", role: Literal["img", "
 
 
 def draw_both(draw: Callable[[int], Element], wide: int, narrow: int) -> Drawn:
-    """Draw a chart for a page at both widths, without colours of its own."""
+    """Draw a chart in both widths for a page, without colours."""
     return Drawn(svg_text(without_colours(draw(wide))), svg_text(without_colours(draw(narrow))))
 
 
@@ -66,7 +66,7 @@ def svg_text(svg: Element) -> str:
 
 
 def sheet_of(picture: Picture, width: int, height: float) -> Element:
-    """Create the empty drawing of a picture, with its title and description."""
+    """Create and return the empty drawing of a picture, with its title and description."""
     size = "wide" if width == WIDE else "narrow"
     svg = sheet(width, height, size=size)
     add_names(svg, f"{picture.name}-{size}", picture.title, picture.summary)
@@ -74,17 +74,17 @@ def sheet_of(picture: Picture, width: int, height: float) -> Element:
 
 
 def plot_of(svg: Element, width: int, left: float, top: float, bottom: float, right: float = 14.0) -> Plot:
-    """Create the plot. left, right: the margins."""
+    """Create and return the plot. left, right: margins in pixels."""
     room = Room(Box(2, 2, width - 2, bottom))
     return Plot(svg, left, top, width - right, bottom, room)
 
 
 def reserve_text(plot: Plot, text: str, kind: str, place: TextPosition) -> None:
-    """Write a text and mark its place as occupied."""
+    """Write a text and mark its position as occupied."""
     plot.room.take(place.box)
     write(plot.svg, text, kind, place)
 
 
 def write(parent: Element, text: str, kind: str, place: TextPosition) -> None:
-    """Write a text at its place."""
+    """Write a text at its position."""
     add_text(parent, text, kind, place.x, place.y, place.anchor)

@@ -65,7 +65,7 @@ for part in (
 
 
 def _of_database(error: Exception) -> CommandError | None:
-    """Turn errors of an unavailable, empty or foreign database into a CommandError: they are not bugs of a command."""
+    """Return a CommandError for errors of an unavailable, empty or foreign database, which are not bugs."""
     if not type(error).__module__.startswith("sqlalchemy."):
         return None
     from sqlalchemy.exc import DBAPIError

@@ -128,7 +128,8 @@ def _import(
     target: Target,
     then: tuple[bool, bool],
 ) -> None:
-    """Write the competition, show what is open, apply and seal; exit with REFUSED while something is open.
+    """Write the competition, show open questions, and apply and seal it if wanted; exit with REFUSED if questions are
+    open.
 
     then: whether to apply, and whether to seal.
     """
@@ -160,7 +161,7 @@ def _import(
 
 
 def _read(read: Callable[[Target, Assumed], Imported], target: Target, assumed: Assumed) -> Imported:
-    """Import, with answers from the terminal where the bundle leaves something open; without one, exit."""
+    """Import the bundle, with answers from the terminal for what it leaves open; exit if there is no terminal."""
     from app.importers.bundles.moments import Unanswered
 
     for _ in range(3):
@@ -175,7 +176,9 @@ def _read(read: Callable[[Target, Assumed], Imported], target: Target, assumed: 
 
 
 def _with_scores(imported: Imported) -> Imported:
-    """Score the bundle's own results in a sandbox of this machine, to be compared with those of the other system."""
+    """Score the bundle's own results in a sandbox on this machine, and compare them with the scores of the other
+    platform.
+    """
     from app.importers.bundles.imported import samples_of, with_compared
     from app.importers.bundles.report import Compared
     from evergold.cli.score_program import AtHome, answers_at_home
@@ -193,7 +196,7 @@ def _with_scores(imported: Imported) -> Imported:
 
 
 def _why_not(answer: dict[str, Any]) -> str:
-    """Return why there are no scores; empty where there are some."""
+    """Return the reason why there are no scores; "" if there are some."""
     if "error" in answer:
         return str(answer["message"])
     if not answer["failure"]:
@@ -214,7 +217,7 @@ def _unanswered(questions: list[Question]) -> CommandError:
 
 
 def _answers(questions: list[Question], assumed: Assumed) -> Assumed:
-    """Prompt on the terminal, once for all dates."""
+    """Return the answers typed on the terminal; one answer applies to all dates."""
     for question in questions:
         remark(f"  {question}")
     about = {one.about for one in questions}
@@ -239,7 +242,7 @@ def _assumed(zone: str, order: str) -> Assumed:
 
 
 def _apply(imported: Imported) -> None:
-    """Apply the competition, and no other; as a draft while something is open or to be confirmed by an organiser."""
+    """Apply only this competition; as a draft if questions are open, or organisers have to confirm scores."""
     declaration = imported.written.folder / "competition.yaml"
     if not is_included(declaration):
         raise CommandError(how_to_include(declaration))
@@ -262,7 +265,9 @@ def _say_draft(imported: Imported) -> None:
 
 
 def _seal(imported: Imported) -> None:
-    """Seal the gold of all tasks that are not closed, with the first key of a server on one machine if need be."""
+    """Seal the gold of all tasks that are not closed, after creating the first key of a single-machine server if
+    needed.
+    """
     from app.base.config import get_settings
     from app.base.db import get_engine, reading
     from app.cli.gold import keygen, put_all

@@ -37,7 +37,7 @@ commands = typer.Typer()
 
 
 class Side(StrEnum):
-    """A side of a conflict, as `app.declarations.revisions.merging.Side`, which takes long to import."""
+    """A side of a conflict; a copy of `app.declarations.revisions.merging.Side`, which takes long to import."""
 
     FILE = "file"
     SERVER = "server"
@@ -104,7 +104,7 @@ def check(
 
 
 def _leaks(loaded: Sequence[LoadedCompetition], gold: Path | None = None) -> list[DeclaredLeak]:
-    """Return what share of hidden gold a team could read, for every task in every phase."""
+    """Return the share of hidden gold that a team could infer, for every task in every phase."""
     from app.declarations.leaks import declared_leaks
 
     return [leak for one in loaded for leak in declared_leaks(one.declaration, one.folder.joinpath, gold)]
@@ -118,7 +118,7 @@ def _leak(one: DeclaredLeak) -> dict[str, Any]:
 
 
 def _sealed_here() -> set[tuple[str, str, str]]:
-    """Return the places with sealed gold in this server's database, if there is one; checking a file works without."""
+    """Return the places with sealed gold in this server's database; empty if there is no database."""
     from sqlalchemy.exc import SQLAlchemyError
 
     from app.base.config import get_settings
@@ -208,7 +208,7 @@ def _on_edits(overwrite: bool, conflicts: Side | None) -> OnEdits:
 
 
 def plan_declared(on_edits: OnEdits) -> Plan:
-    """Plan applying phases.yaml; faults in it or the database are raised as CommandError."""
+    """Return the plan of applying phases.yaml; raise CommandError for errors in it or in the database."""
     from app.server import prepare
     from app.server.datadir import ServeError
 
@@ -222,9 +222,9 @@ def plan_declared(on_edits: OnEdits) -> Plan:
 def apply_declared(
     migrate_first: bool, *, on_edits: OnEdits | None = None, as_drafts: bool = False, only: Path | None = None
 ) -> list[Change]:
-    """Bring the database in line with phases.yaml; faults in either are raised as CommandError.
+    """Apply phases.yaml to the database and return the changes; raise CommandError for errors in either.
 
-    on_edits: None to report conflicts. as_drafts: for new competitions. only: one included file, applied alone.
+    on_edits: None to report conflicts. as_drafts: for new competitions. only: the only included file to apply.
     """
     from app.declarations.apply.precedence import OnEdits
     from app.models import Stage
@@ -388,7 +388,7 @@ def _what(changes: list[Any], note: str) -> str:
 
 @contextmanager
 def _in_words() -> Iterator[None]:
-    """Raise refusals as CommandError, with all fields."""
+    """Raise errors of the block as CommandError, with the sentences of all fields."""
     from app.base.errors import EvergoldError
 
     try:

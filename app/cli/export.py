@@ -78,14 +78,14 @@ def export_yaml(
 
 
 def _free_place(phases_file: Path, competition: str) -> Path | None:
-    """Return the folder that `include` reads, unless the competition is declared already."""
+    """Return the folder that `include` reads; None if the competition is already declared."""
     from app.declarations.revisions.places import declared_in, place_for
 
     return None if declared_in(phases_file, competition) else place_for(phases_file, competition)
 
 
 def _updated_file(session: Session, competition: Competition, phases_file: Path) -> Path:
-    """Return the file that declares the competition; refuse where something in it would be lost."""
+    """Return the file that declares the competition; raise CommandError if some of its content would be lost."""
     from app.declarations.check import InvalidPhases, load_competitions
     from app.declarations.revisions.merging import is_as_applied
     from app.declarations.revisions.places import declared_in

@@ -66,9 +66,9 @@ def put(
 
 
 def put_all(golds: Mapping[str, Path]) -> None:
-    """Seal the gold of each place as `put` does, and have all of it checked by one process: it takes a second to start.
+    """Seal the gold of each place like `put`, and have all of it checked by a single process, which is slow to start.
 
-    golds: by `COMPETITION/PHASE/TASK`.
+    golds: paths by `COMPETITION/PHASE/TASK`.
     """
     if not golds:
         return
@@ -206,7 +206,7 @@ def reveal(
 
 
 def _ask_workers(data_dir: Path | None, *arguments: str) -> None:
-    """Run a command of the workers' side in its own process."""
+    """Run a command of the workers' side in a separate process."""
     use_settings(data_dir)
     from app.server.programs import code_path, gold_command
 
@@ -250,7 +250,7 @@ def _put(places: list[str], path: Path, publish: bool | None, *, is_public: bool
 
 
 def _checked(versions: list[GoldVersion]) -> list[GoldVersion]:
-    """Check these versions now if the workers' key is here, else notify a worker; return them."""
+    """Check these versions now if the workers' key is here, or else notify a worker; return them."""
     from sqlalchemy import select
 
     from app.base.queue import send_gold_check
@@ -267,7 +267,7 @@ def _checked(versions: list[GoldVersion]) -> list[GoldVersion]:
 
 
 def _use(place: str, version: GoldVersion) -> str:
-    """Describe whether a version is in use, and if not, how to get there."""
+    """Return whether a version is in use, and if not, how to put it in use, in words."""
     if version.check_state == "invalid":
         return "it cannot be used; `evergold gold check`, on a worker, shows the content"
     if version.check_state == "waiting":

@@ -1,4 +1,4 @@
-"""`evergold check-host`: tests which separations promised in docs/running.md hold on this machine."""
+"""`evergold check-host`: tests which of the separations promised in docs/running.md hold on this machine."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _users(*names: str) -> Users:
 
 
 def _program() -> Path:
-    """Return the path of the `evergold` command beside this process's Python."""
+    """Return the path of the `evergold` command next to this process's Python."""
     return Path(sys.executable).with_name("evergold")
 
 

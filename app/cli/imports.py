@@ -30,7 +30,7 @@ class Edition(StrEnum):
 
 
 class Subtask(StrEnum):
-    """Subtasks of edition 2.0; other editions only have the first one."""
+    """Subtasks of edition 2.0; other editions have only the first one."""
 
     IDENTIFICATION = "identification"
     PARAPHRASE = "paraphrase"
@@ -206,7 +206,7 @@ def results(
 
 
 def _meaning(pair: str) -> tuple[str, tuple[str, str] | None]:
-    """Parse `HEADING=METRIC SPLIT`; the heading may contain an equals sign."""
+    """Return the parts of `HEADING=METRIC SPLIT`; the heading may contain an equals sign."""
     name, sign, meaning = pair.rpartition("=")
     parts = meaning.split()
     if not sign or len(parts) not in (0, 2):
@@ -218,7 +218,7 @@ def _meaning(pair: str) -> tuple[str, tuple[str, str] | None]:
 
 
 def _import(importer: Importer, source: Path, into: Path, gold: Path, apply_after: bool) -> None:
-    """Write the competition and its gold; apply it, and no other, if phases.yaml includes it."""
+    """Write the competition and its gold; apply only this competition, if phases.yaml includes it."""
     with problems_as_command_errors():
         written = importer(source, into, gold)
     say(f"Wrote {into / 'competition.yaml'} and {count(len(written) - 1, 'file')} below {into} and {gold}.")
@@ -232,7 +232,7 @@ def _import(importer: Importer, source: Path, into: Path, gold: Path, apply_afte
 
 @contextmanager
 def problems_as_command_errors() -> Iterator[None]:
-    """Raise faults of the source as CommandError, problem by problem."""
+    """Raise errors of the source as CommandError, one line per problem."""
     from evergold.scoring.errors import InvalidFile, ScoringError
 
     try:
@@ -247,7 +247,7 @@ def problems_as_command_errors() -> Iterator[None]:
 
 
 def check_phases_file() -> None:
-    """Raise CommandError if there is no phases.yaml, before anything is written that it could not include."""
+    """Raise CommandError if there is no phases.yaml that could include the competition, before anything is written."""
     from app.base.config import get_settings
 
     phases = get_settings().phases_file
@@ -259,7 +259,7 @@ def check_phases_file() -> None:
 
 
 def is_included(declaration: Path) -> bool:
-    """True if phases.yaml includes this file."""
+    """Return True if phases.yaml includes this file."""
     import app.declarations.check  # noqa: F401 - before `app.declarations.check.shape`, which cannot be the first of both
     from app.base.config import get_settings
     from app.declarations.check.shape import read_phases_files
@@ -270,7 +270,7 @@ def is_included(declaration: Path) -> bool:
 
 
 def how_to_include(declaration: Path) -> str:
-    """Return what to add to phases.yaml for a declaration that it does not include."""
+    """Return a sentence on what to add to phases.yaml for a declaration that it does not include."""
     from app.base.config import get_settings
 
     phases = get_settings().phases_file

@@ -135,7 +135,7 @@ def _tell(competition: Competition, as_json: bool) -> None:
 
 
 def _tell_scores(session: Session, competition: Competition) -> None:
-    """Print the scores of baselines beside what is declared, where an organiser has to confirm them."""
+    """Print the scores of baselines next to the declared ones, if an organiser has to confirm them."""
     from app.competitions.confirmation import confirmation_of, shown
 
     found = confirmation_of(session, competition)

@@ -60,7 +60,7 @@ def looks(
 
 
 def _changed(wanted: dict[str, str], logos: dict[str, MadeLogo], data_dir: Path | None, *, removes: bool) -> LooksOut:
-    """Change everything in one transaction, and return the looks."""
+    """Change all given looks in one transaction, and return the looks."""
     from app.administration.looks import change_looks, put_logo, read_looks, remove_logo
     from app.base.config import get_settings
 

@@ -209,7 +209,7 @@ def _role(name: str) -> Role:
 
 
 def _rights(names: Sequence[str] | None, role: str) -> list[Right] | None:
-    """Return the rights; None for all. Raises CommandError."""
+    """Return the rights; None if no names are given. Raises CommandError."""
     from app.models import Right
 
     if names and role != "organiser":

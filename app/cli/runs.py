@@ -73,7 +73,7 @@ def _now() -> datetime:
 
 
 def _parts(place: str) -> tuple[str, str | None, str | None]:
-    """Parse `NAME[/PHASE[/TASK]]`."""
+    """Return the parts of `NAME[/PHASE[/TASK]]`."""
     name, *more = place.strip("/").split("/")
     if len(more) > 2 or not all(more):
         raise CommandError(f"'{place}' is not NAME[/PHASE[/TASK]].", Code.USAGE)

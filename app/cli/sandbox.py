@@ -1,4 +1,4 @@
-"""`evergold doctor sandbox`, `evergold environments …`: what organisers' own programs need on a worker's machine."""
+"""`evergold doctor sandbox`, `evergold environments …`: what organisers' programs need on a worker's machine."""
 
 from __future__ import annotations
 

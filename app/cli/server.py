@@ -118,7 +118,7 @@ def sweep(data_dir: DataDirOption = None) -> None:
 
 
 def exec_program(command: list[str]) -> None:
-    """Replace this process by the command, so that signals reach it."""
+    """Replace this process by the command, so that it receives signals."""
     from app.server.programs import code_path
 
     os.environ["PYTHONPATH"] = code_path()

@@ -29,7 +29,7 @@ PhasesOption = Annotated[
 
 
 def use_settings(data_dir: Path | None = None, phases_file: Path | None = None) -> None:
-    """Set up the settings of this process: command line first, then environment, then `.env`.
+    """Set up the settings of this process: from the command line, or else the environment, or else `.env`.
 
     Raises CommandError for an invalid setting.
     """
@@ -56,14 +56,14 @@ def keep_private() -> None:
 
 
 def read_environment(folder: Path = Path()) -> None:
-    """Load `.env` in this folder, without overriding the environment."""
+    """Load `.env` from this folder, without overriding the environment."""
     path = folder / ".env"
     if path.is_file():
         read_variables(path)
 
 
 def read_variables(path: Path) -> None:
-    """Load this file, without overriding the environment."""
+    """Load variables from this file, without overriding the environment."""
     from dotenv import load_dotenv
 
     load_dotenv(path, override=False)
@@ -71,7 +71,7 @@ def read_variables(path: Path) -> None:
 
 @contextmanager
 def server_database(data_dir: Path | None) -> Iterator[Session]:
-    """Open a transaction on this server's database; refusals are raised as CommandError."""
+    """Open a transaction on this server's database; errors are raised as CommandError."""
     use_settings(data_dir)
     from app.base.config import get_settings
     from app.base.db import get_engine, writing
@@ -93,7 +93,7 @@ def server_database(data_dir: Path | None) -> Iterator[Session]:
 
 
 def command_line_act(session: Session) -> Act:
-    """Begin what the command line does now, in the transaction of this session."""
+    """Return the context of a change by the command line, now, in the session's transaction."""
     from app.base.config import get_settings
     from app.people.act import Act
 

@@ -19,7 +19,7 @@ commands = typer.Typer()
 
 @dataclass(slots=True)
 class Looked:
-    """Findings in the database."""
+    """The results of looking at the database."""
 
     standings: int
     tasks: int
@@ -60,7 +60,7 @@ def standings(
 
 
 def _look(engine: Engine, *, check: bool) -> Looked:
-    """Check one task at a time under its lock, so that nothing is recorded there meanwhile."""
+    """Check one task at a time under its lock, so that nothing is recorded there in the meantime."""
     from sqlalchemy import func, select
 
     from app.base.db import reading, writing
@@ -84,7 +84,7 @@ def _look(engine: Engine, *, check: bool) -> Looked:
 
 
 def _tell(what: str, done: int, teams: int) -> None:
-    """Print progress, unless it finished at once."""
+    """Print the progress, unless it is already complete."""
     if done < teams:
         remark(f"{done} of {count(teams, 'team')} are {what}.")
 

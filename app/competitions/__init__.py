@@ -1,1 +1,1 @@
-"""Competitions, phases and tasks in the database: limits, visibility, status. phases.yaml is read elsewhere."""
+"""Competitions, phases and tasks in the database: limits, visibility, status. Declarations are read elsewhere."""

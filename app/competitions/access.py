@@ -1,4 +1,4 @@
-"""Access to competitions as a whole; `app.competitions.visibility` decides what of one is shown.
+"""Access to competitions as a whole; `app.competitions.visibility` decides which parts are shown.
 
 A viewer without access gets the same answer as for a competition that does not exist.
 """
@@ -26,14 +26,14 @@ INSIDERS = (Role.ORGANISER, Role.TESTER)
 
 
 class CompetitionPaused(EvergoldError):
-    """The competition is paused. `details` has the reason."""
+    """The competition is paused (details: reason)."""
 
     status = 409
     code = "competition_paused"
 
 
 class CompetitionArchived(EvergoldError):
-    """The competition is archived. `details` has the reason."""
+    """The competition is archived (details: reason)."""
 
     status = 409
     code = "competition_archived"
@@ -45,7 +45,7 @@ def no_competition(name: str) -> NotFound:
 
 
 def is_seen_by(user: User | None) -> ColumnElement[bool]:
-    """Return an SQL condition on Competition: visible to this user. None stands for an anonymous visitor."""
+    """Return the condition that a Competition is visible to this user. user: None for an anonymous visitor."""
     published = Competition.stage == Stage.PUBLISHED
     if user is None:
         return published
@@ -67,7 +67,7 @@ def is_seen_by(user: User | None) -> ColumnElement[bool]:
 
 
 def may_see(session: Session, user: User | None, competition_id: int) -> bool:
-    """True if this user may see the competition. None stands for an anonymous visitor."""
+    """Return True if this user may see the competition. user: None for an anonymous visitor."""
     query = select(Competition.id).where(Competition.id == competition_id, is_seen_by(user))
     return session.scalar(query) is not None
 
@@ -78,7 +78,7 @@ def check_not_archived(competition: Competition) -> None:
 
 
 def check_no_archive(halt: Halt | None, reason: str) -> None:
-    """Like `check_not_archived`, if only the halt and its reason are loaded."""
+    """Raise CompetitionArchived like `check_not_archived`, for callers that have only the halt and its reason."""
     if halt == Halt.ARCHIVED:
         why = f" Reason: {reason}" if reason else ""
         raise CompetitionArchived(

@@ -1,7 +1,7 @@
 """Extensions for one team in one phase: a later close, more submissions, and the rank of late entries.
 
-Granted and revoked under the team lock, which also guards the counting of uploads, so that no upload is accepted on the
-basis of an extension that was just revoked.
+Extensions are granted and revoked under the team lock, which also guards the counting of uploads, so that no upload is
+accepted because of an extension that was just revoked.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from evergold.scoring.characters import can_be_name
 class LateEntries:
     """Late entries of an extension.
 
-    `frozen_at` is when the official results were frozen without them; `freezes_at` is when they will be, although the
+    frozen_at: when the official results were frozen without them; freezes_at: when they will be frozen, although the
     extension ends later. Both None: the results wait for them.
     """
 
@@ -49,7 +49,7 @@ class LateEntries:
 
     @property
     def count(self) -> bool:
-        """True if they can be part of the official results."""
+        """True if the late entries can be part of the official results."""
         return self.frozen_at is None and self.freezes_at is None
 
     @property
@@ -69,7 +69,7 @@ class LateEntries:
 
 
 def late_entries(session: Session, allowance: Allowance, phase: Phase) -> LateEntries | None:
-    """Return None if the extension admits no late entries or the phase has no official results."""
+    """Return the late entries; None if the extension admits none or the phase has no official results."""
     if allowance.until is None or not phase.has_snapshot or phase.ends_at is None or allowance.until <= phase.ends_at:
         return None
     of_this_close = (Snapshot.phase_id == phase.id, Snapshot.closed_at >= phase.ends_at)
@@ -89,8 +89,7 @@ LATE_NOTE = "Submitted after the deadline, with the organisers' permission."
 class NewExtension:
     """A requested extension.
 
-    `phase` and `team` are names; `until` is the close for this team alone; `is_ranked` gives a rank to submissions
-    after the regular close.
+    phase, team: names. until: the close for this team. is_ranked: submissions after the regular close get a rank.
     """
 
     phase: str
@@ -106,7 +105,7 @@ class NewExtension:
 class GrantedExtension:
     """An extension for display.
 
-    `granted_by` is a user name, None for the command line; `late` describes its ranked late entries.
+    granted_by: a user name, None for the command line. late: its ranked late entries.
     """
 
     allowance: Allowance
@@ -156,7 +155,7 @@ def closes_at(phase: Phase, allowance: Allowance | None) -> datetime | None:
 
 
 def note_late_entry(session: Session, submission: Submission, allowance: Allowance, now: datetime) -> None:
-    """Add a footnote to a flushed submission accepted after the close, unless the extension lets it be ranked."""
+    """Add a footnote to a flushed submission accepted after the close, unless the extension allows it a rank."""
     if allowance.is_ranked:
         return
     mark = RowMark(
@@ -189,13 +188,13 @@ def list_allowances(session: Session, competition: Competition) -> list[GrantedE
 
 
 def allowances_of(session: Session, team: Team) -> list[Allowance]:
-    """List all extensions of a team, with their phases."""
+    """List all extensions of a team, with their phases loaded."""
     query = select(Allowance).where(Allowance.team_id == team.id).options(joinedload(Allowance.phase))
     return list(session.scalars(query.order_by(Allowance.phase_id)))
 
 
 def teams_to_allow(session: Session, competition: Competition) -> list[str]:
-    """List the names of all teams that can get an extension."""
+    """List the names of all teams that may get an extension."""
     query = select(Team.name).where(_can_be_allowed(competition))
     return list(session.scalars(query.order_by(Team.name)))
 
@@ -203,7 +202,7 @@ def teams_to_allow(session: Session, competition: Competition) -> list[str]:
 def grant(act: Act, competition: Competition, wanted: NewExtension) -> GrantedExtension:
     """Grant an extension, replacing an earlier one of this team in this phase, and notify the team by mail.
 
-    Raises InvalidForm with all faults.
+    Raises InvalidForm with all errors.
     competition: from `find_competition`.
     """
     session = act.session
@@ -244,7 +243,7 @@ Reason: {reason}
 
 
 def _mail_team(act: Act, competition: Competition, phase: Phase, row: Allowance, late: LateEntries | None) -> None:
-    """Notify every member with a confirmed address."""
+    """Mail every member with a confirmed address about the extension."""
     lines = []
     if row.until is not None:
         ranked = "are ranked" if row.is_ranked else "are shown without a rank"
@@ -267,7 +266,7 @@ def _mail_team(act: Act, competition: Competition, phase: Phase, row: Allowance,
 
 
 def take_back(act: Act, competition: Competition, allowance_id: int) -> None:
-    """Revoke an extension; submissions already accepted under it stay. Raises NotFound."""
+    """Revoke an extension; submissions already accepted under it are kept. Raises NotFound."""
     session = act.session
     row = session.scalar(
         select(Allowance)
@@ -291,12 +290,12 @@ def _team(session: Session, competition: Competition, name: str) -> Team | None:
 
 
 def _can_be_allowed(competition: Competition) -> ColumnElement[bool]:
-    """Return an SQL condition on Team: an ordinary team of this competition that was not merged into another."""
+    """Return the condition that a Team is an ordinary team of this competition that was not merged into another."""
     return and_(Team.competition_id == competition.id, Team.kind == TeamKind.TEAM, Team.merged_into_id.is_(None))
 
 
 def _faults(wanted: NewExtension, phase: Phase | None, now: datetime) -> dict[str, str]:
-    """Return the faults by field."""
+    """Return the errors by field."""
     wrong = {
         name: f"A whole number from 0 to {MOST_EXTRA}."
         for name, number in (("extra_per_day", wanted.extra_per_day), ("extra_total", wanted.extra_total))

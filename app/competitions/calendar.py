@@ -1,7 +1,7 @@
 """Phases over time: overlaps and gaps, in words and as a picture, in UTC and AoE.
 
-Intervals are half-open, like phases: a phase that begins in the minute in which another ends neither overlaps it nor
-leaves a gap.
+Intervals are half-open, like phases: a phase that begins at the minute another one ends neither overlaps it nor leaves
+a gap.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from evergold.moments import deadline_words
 
 @dataclass(frozen=True, slots=True)
 class Dates:
-    """Dates of a phase; `end` is None if it stays open.
+    """The dates of a phase. end: None if it stays open.
 
-    published: moments at which boards become public, other than its start and its end.
+    published: when boards become public, other than at its start and its end.
     """
 
     title: str
@@ -30,7 +30,7 @@ class Dates:
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Two phases that are open at once; `end` is None if both stay open."""
+    """Two phases that are open at once. end: None if both stay open."""
 
     first: Dates
     second: Dates
@@ -50,7 +50,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Calendar:
-    """A picture of the phases in two widths, and its content in words and numbers."""
+    """A picture of the phases in two widths, and its content in words and data."""
 
     wide: str
     narrow: str
@@ -97,7 +97,7 @@ def gaps_of(phases: Sequence[Dates]) -> list[Gap]:
 
 
 def sentences(phases: Sequence[Dates]) -> list[str]:
-    """Describe overlaps and gaps in sentences."""
+    """Return sentences on overlaps and gaps."""
     words = []
     for one in overlaps_of(phases):
         until = f" to {_clocks(one.end)}, {_lasting(one.end - one.start)}" if one.end else " on"
@@ -128,7 +128,7 @@ def _clocks(moment: datetime) -> str:
 
 
 def _lasting(span: timedelta) -> str:
-    """Return `3 days`, `5 hours` or `20 minutes`: the largest unit with a count of at least two."""
+    """Return a duration as `3 days`, `5 hours` or `20 minutes`: in the largest unit with a count of at least two."""
     minutes = int(span / timedelta(minutes=1))
     for unit, each in (("day", 24 * 60), ("hour", 60)):
         if minutes >= 2 * each:

@@ -14,7 +14,7 @@ from app.models import PhaseTask
 
 
 def boards_changed(session: Session, phase_task_ids: Collection[int] | Select[int]) -> None:
-    """Increment the version of these boards; call it in the transaction that changes anything they could show.
+    """Increment the version of these boards, in the transaction that changes what they could show.
 
     Rows are locked in a fixed order to avoid deadlocks between concurrent changes; uploads are not blocked.
     """
@@ -34,7 +34,7 @@ def boards_changed_where(
     """Increment the version of one task's boards in one statement if the condition holds.
 
     Returns whether the gold is public, or None if the condition does not hold; then nothing is locked.
-    condition: always the same object, with these parameters.
+    condition: must be the same object in each call, with these parameters.
     """
     return session.connection().execute(_changed_where(condition), {"changed": phase_task_id, **parameters}).scalar()
 
@@ -44,7 +44,7 @@ _TASKS = cast(Table, PhaseTask.__table__)
 
 @lru_cache(maxsize=4)
 def _changed_where(condition: ColumnElement[bool]) -> ReturningUpdate[bool]:
-    """Build the statement once per condition, as it runs at the end of every scoring run."""
+    """Return the statement, built once per condition because it is executed whenever a run ends."""
     return (
         update(_TASKS)
         .where(_TASKS.c.id == bindparam("changed"), condition)

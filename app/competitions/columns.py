@@ -1,7 +1,6 @@
 """Columns of a board: the declared ones with metadata of the task type, and the number of languages submitted.
 
-If a task type lets each team choose its languages, their number is a score of its own: metric `languages`, split
-`macro`.
+If a task type lets each team choose its languages, their number is a separate score: metric `languages`, split `macro`.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ HUMAN_SCORE = "human_score"
 class BoardColumn:
     """A column: its score (`metric`, `split`) and how it is displayed.
 
-    title: as declared, often the part of the items alone; metric_title: the name of the metric, empty on boards that
-    were frozen without it.
+    title: as declared, often only the part of the items; metric_title: the name of the metric, "" on boards that were
+    frozen without it.
     out_of: the maximum of a count; aspect: see `Metric`.
     """
 
@@ -40,13 +39,15 @@ class BoardColumn:
 
     @property
     def full_title(self) -> str:
-        """Return `Macro F1 · English`; one of the two if they are the same, or the metric's name is unknown."""
+        """The metric and the title: `Macro F1 · English`; only one if they are the same, or the metric's name is
+        unknown.
+        """
         names = dict.fromkeys(name for name in (self.metric_title, self.title) if name)
         return " · ".join(names)
 
 
 def ranked_by(columns: Sequence[BoardColumn], rank_by: int) -> str:
-    """Return what the numbers of a board are: `Macro F1 · All`, or `Macro F1, ranked by All` of several columns."""
+    """Return the scores' title: `Macro F1 · All`, or `Ranked by Macro F1 · All` for a board with several columns."""
     ranking = columns[rank_by]
     metrics = {column.metric_title for column in columns}
     if len(columns) > 1 and metrics == {ranking.metric_title} and ranking.title != ranking.metric_title != "":
@@ -74,7 +75,7 @@ def board_columns(board: Board) -> tuple[BoardColumn, ...]:
 
 
 def visible_columns(board: Board, options: Mapping[str, Any]) -> tuple[BoardColumn, ...]:
-    """Return the columns of a board in one phase; in a task with several languages the first is the number submitted.
+    """Return the columns of a board in one phase; for a task with several languages the first is the number submitted.
 
     options: of the task, overridden by those of the phase.
     """

@@ -1,7 +1,7 @@
 """Confirmation of baselines' scores: an imported competition stays a draft until an organiser has compared them.
 
-Whether it is needed is declared (`confirm_scores`), by imports: in the first revision of a competition, or the newest.
-The verdict is an entry of the audit log, with the scores that it was about; it holds for good.
+It is required if it is declared (`confirm_scores`, set by imports): the first revision of a competition, or the latest.
+The decision is an entry of the audit log, with the scores that it was about; it is final.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _WAITS = "not scored yet"
 
 
 class NotConfirmed(EvergoldError):
-    """The scores of its baselines are not confirmed, or cannot be."""
+    """The scores of the competition's baselines are not confirmed, or cannot be confirmed."""
 
     status = 409
     code = "scores_not_confirmed"
@@ -57,9 +57,9 @@ class NotConfirmed(EvergoldError):
 class BaselineScore:
     """One score of a baseline.
 
-    - metric, split: empty where there is none yet.
-    - value: None with a reason; declared: what it has to score, from the bundle or written by organisers; None if
-      nothing declares it.
+    - metric, split: empty if there is no score yet.
+    - value: None with a reason; declared: the expected score, from the bundle or set by organisers; None if there is
+     none.
     """
 
     phase: str
@@ -73,7 +73,7 @@ class BaselineScore:
 
     @property
     def agrees(self) -> bool | None:
-        """True if it is what is declared; None if nothing is."""
+        """True if the score equals the declared one; None if none is declared."""
         if self.declared is None:
             return None
         return self.value is not None and is_as_declared(self.value, self.declared)
@@ -81,7 +81,7 @@ class BaselineScore:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The decision of an organiser. reason: why the scores were not confirmed; empty if they were."""
+    """The decision of an organiser. reason: why the scores were not confirmed; "" if they were."""
 
     is_confirmed: bool
     by: str
@@ -91,7 +91,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """The scores to confirm, the reasons, and the verdict, if there is one."""
+    """The scores to confirm, the reasons, and the decision, if there is one."""
 
     reasons: tuple[str, ...]
     scores: tuple[BaselineScore, ...]
@@ -99,7 +99,7 @@ class Confirmation:
 
     @property
     def fault(self) -> str:
-        """The reason why the scores cannot be confirmed as they are; empty if they can."""
+        """The reason why the scores cannot be confirmed yet; "" if they can."""
         if not self.scores:
             return "It has no baseline whose score could be compared: add one."
         lacking = [one for one in self.scores if one.value is None and (not one.metric or one.declared is not None)]
@@ -115,23 +115,23 @@ class Confirmation:
 
 
 def is_as_declared(value: float, declared: float) -> bool:
-    """True if a score is the declared one, to the decimals that are written there, but at least LEAST_DECIMALS."""
+    """Return True if a score equals the declared one, to its number of decimals, but at least LEAST_DECIMALS."""
     return abs(value - declared) <= 0.5 * 10.0 ** -decimals_of(declared) + _ROUNDING * max(1.0, abs(declared))
 
 
 def decimals_of(declared: float) -> int:
-    """Return the decimals to which a declared score is compared."""
+    """Return the number of decimals to which a declared score is compared."""
     exponent = Decimal(repr(declared)).as_tuple().exponent
     return max(LEAST_DECIMALS, -exponent if isinstance(exponent, int) else 0)
 
 
 def shown(value: float | None) -> str:
-    """Return a score with the decimals that people compare."""
+    """Return a score with enough decimals for people to compare it."""
     return "undefined" if value is None else f"{value:.10g}"
 
 
 def confirmation_of(session: Session, competition: Competition) -> Confirmation | None:
-    """Return what is to be confirmed, None if nothing is declared to be."""
+    """Return the scores to confirm; None if no confirmation is required."""
     documents = _documents(session, competition)
     reasons = next((found for document in documents if (found := document.get(CONFIRM_SCORES))), None)
     if not reasons:
@@ -141,8 +141,8 @@ def confirmation_of(session: Session, competition: Competition) -> Confirmation 
 
 
 def confirm_scores(act: Act, competition: Competition) -> None:
-    """Record that an organiser found the scores right. Raises NotConfirmed if there is nothing to confirm, or another
-    score than declared.
+    """Record that an organiser confirmed the scores. Raises NotConfirmed if there are none, or one differs from the
+    declared score.
     """
     act.session.refresh(competition, with_for_update=True)
     found = _find_confirmation(act.session, competition)
@@ -161,7 +161,7 @@ def decline_scores(act: Act, competition: Competition, reason: str) -> None:
 
 
 def check_confirmed(session: Session, competition: Competition) -> None:
-    """Raise NotConfirmed if others may not see the competition before an organiser has decided on its scores."""
+    """Raise NotConfirmed if an organiser has to decide on the scores before others may see the competition."""
     found = confirmation_of(session, competition)
     if found is not None and found.verdict is None:
         raise NotConfirmed(
@@ -187,7 +187,7 @@ def _subject(competition: Competition) -> str:
 
 
 def _documents(session: Session, competition: Competition) -> list[Mapping[str, Any]]:
-    """Return the newest declaration and the first one: an edit that removes the key decides nothing."""
+    """Return the latest declaration and the first one, so that an edit that removes the key changes nothing."""
     query = select(Revision.document).where(Revision.competition_id == competition.id).limit(1)
     ends = (Revision.number.desc(), Revision.number.asc())
     found = [session.scalar(query.order_by(end)) for end in ends]
@@ -211,7 +211,9 @@ def _verdict(session: Session, competition: Competition) -> Verdict | None:
 
 
 def _scores(session: Session, competition: Competition, document: Mapping[str, Any]) -> Iterator[BaselineScore]:
-    """Yield the scores of declared baselines, in the order of the declaration; one line where there are none."""
+    """Yield the scores of declared baselines, in the order of the declaration; one without a value for a baseline
+    without scores.
+    """
     runs = _runs(session, competition)
     for phase, task, declared in _declared(document):
         place = (phase, task, str(declared.get("name")))
@@ -234,7 +236,7 @@ def _declared(document: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[s
 def _runs(
     session: Session, competition: Competition
 ) -> dict[tuple[str, str, str], tuple[RunStatus, Sequence[ScoreRow]]]:
-    """Return status and scores of the newest submission of each baseline, by phase, task and name."""
+    """Return status and scores of the latest submission of each baseline, by phase, task and name."""
     query = (
         select(Phase.name, CompetitionTask.name, Team.name, ScoringRun.id, ScoringRun.status)
         .select_from(Submission)

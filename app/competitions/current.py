@@ -1,4 +1,4 @@
-"""The phase of a competition that matters to a reader now, and the group this puts the competition in."""
+"""The most relevant phase of a competition now, and the group of the competition that follows from it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Group = Literal["open", "upcoming", "everlasting", "closed"]
 class CurrentPhase:
     """The current phase with its group: open, upcoming, everlasting or closed.
 
-    `open`: a deadline is running, or the phase never ends and another one follows.
+    `open`: the phase has a deadline, or it never ends and another one follows.
     """
 
     phase: Phase

@@ -40,7 +40,7 @@ _IN_VAIN = (RunStatus.REJECTED, RunStatus.FAILED)
 
 
 def submissions_by_hour(session: Session, competition: Competition, now: datetime) -> list[Hour]:
-    """Return the counts of the last hours, oldest first, including the current hour and hours without submissions."""
+    """Return the counts of submissions in the last hours, oldest first, including the current hour and empty ones."""
     last = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
     first = last - (HOURS - 1) * HOUR
     of_competition = select(PhaseTask.id).join(Phase).where(Phase.competition_id == competition.id)
@@ -65,10 +65,10 @@ LONG = timedelta(minutes=5)
 
 @dataclass(frozen=True, slots=True)
 class TaskToday:
-    """A task of a phase: outcomes of the last day's submissions, and everything that waits, however old.
+    """A task in a phase: outcomes of the last day's submissions, and everything that waits, however old.
 
-    `states` counts the submissions of the last day by the status of their run; `waiting_since` is when the oldest
-    waiting one was queued.
+    states: the last day's submissions by the status of their run; waiting_since: when the oldest waiting one was
+    queued.
     """
 
     phase: Phase
@@ -79,27 +79,27 @@ class TaskToday:
 
     @property
     def received(self) -> int:
-        """Number of submissions within the last day."""
+        """The number of submissions within the last day."""
         return sum(self.states.values())
 
     @property
     def scored(self) -> int:
-        """Number of these that were scored."""
+        """The number of these that were scored."""
         return self.states.get(RunStatus.SCORED, 0)
 
     @property
     def rejected(self) -> int:
-        """Number of these that were rejected."""
+        """The number of these that were rejected."""
         return self.states.get(RunStatus.REJECTED, 0)
 
     def waits_long(self, now: datetime) -> bool:
-        """True if something has been waiting for longer than it should."""
+        """Return True if a submission has been waiting for longer than usual."""
         return self.waiting_since is not None and now - self.waiting_since > LONG
 
 
 @dataclass(frozen=True, slots=True)
 class MissingTeams:
-    """Names of teams without a valid submission in a phase: `tried` submitted something, `silent` nothing."""
+    """Names of teams without a valid submission in a phase. tried: with an invalid one; silent: without any."""
 
     phase: Phase
     tried: tuple[str, ...]
@@ -116,7 +116,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Embargo:
-    """A task of a phase, the participants' current view of it, and its boards, for preview as a participant."""
+    """A task in a phase, the participants' current view of it, and its boards, for preview as a participant."""
 
     phase: Phase
     state: PhaseState
@@ -126,14 +126,14 @@ class Embargo:
 
     @property
     def is_restricted(self) -> bool:
-        """True if participants do not see everything."""
+        """True if participants do not see all scores."""
         view = self.view
         is_whole = view.board is BoardShown.PUBLIC and view.names and view.own_scores
         return not (is_whole and view.slices is Slices.ALL and view.has_statistics)
 
 
 def tasks_today(session: Session, competition: Competition, now: datetime) -> list[TaskToday]:
-    """List every task of every phase with recent or waiting submissions, in the organisers' order."""
+    """List every task in a phase with recent or waiting submissions, in the organisers' order."""
     came, waiting = _came_today(session, competition, now), _waiting(session, competition)
     found = []
     for phase, asked in _phase_tasks(competition):
@@ -145,7 +145,7 @@ def tasks_today(session: Session, competition: Competition, now: datetime) -> li
 
 
 def _came_today(session: Session, competition: Competition, now: datetime) -> dict[tuple[int, RunStatus], int]:
-    """Count submissions of the last day by phase task and status."""
+    """Return the number of submissions of the last day by phase task and status."""
     rows = session.execute(
         select(Submission.phase_task_id, ScoringRun.status, func.count())
         .join(ScoringRun, ScoringRun.submission_id == Submission.id)
@@ -160,7 +160,7 @@ def _came_today(session: Session, competition: Competition, now: datetime) -> di
 
 
 def _waiting(session: Session, competition: Competition) -> dict[int, tuple[int, datetime | None]]:
-    """Count unfinished submissions by phase task, with the time at which the oldest was queued."""
+    """Return the number of unfinished submissions by phase task, with the time at which the oldest was queued."""
     rows = session.execute(
         select(
             Submission.phase_task_id,
@@ -183,7 +183,7 @@ def _tasks_of(competition: Competition) -> Select[int]:
 
 
 def missing_teams(session: Session, competition: Competition, now: datetime) -> list[MissingTeams]:
-    """List the teams without a valid submission for each open phase. Valid means scored, or still to be scored."""
+    """List the teams without a valid submission for each open phase. Valid means scored, or waiting to be scored."""
     teams = session.execute(
         select(Team.id, Team.name)
         .where(Team.competition_id == competition.id, Team.kind == TeamKind.TEAM)
@@ -202,7 +202,7 @@ def missing_teams(session: Session, competition: Competition, now: datetime) -> 
 
 
 def _teams_in(session: Session, phase: Phase) -> tuple[set[int], set[int]]:
-    """Return the ids of teams with a submission in the phase that counts or may yet, and of those with any."""
+    """Return the ids of teams with a valid submission in the phase, and of those with any submission."""
     own = session.scalars(select(PhaseTask.id).where(PhaseTask.phase_id == phase.id)).all()
     any_of_it = (
         select(Submission.id)
@@ -224,7 +224,7 @@ def _named(teams: Iterable[int], names: Mapping[int, str]) -> tuple[str, ...]:
 
 
 def next_moments(competition: Competition, now: datetime) -> list[Moment]:
-    """List upcoming scheduled events, the next first: phases that open and close, embargoes that are lifted."""
+    """List scheduled events, the next one first: phases that open and close, embargoes that are lifted."""
     found = {moment for phase in competition.phases for moment in _of_phase(phase)}
     found |= {moment for phase, asked in _phase_tasks(competition) for moment in _of_task(phase, asked)}
     return sorted((one for one in found if one.at > now), key=lambda one: (one.at, one.what))
@@ -244,7 +244,7 @@ def _of_task(phase: Phase, asked: PhaseTask) -> list[Moment]:
 
 
 def embargoes(session: Session, competition: Competition, now: datetime) -> list[Embargo]:
-    """List every task of every phase that has boards, with the participants' current view."""
+    """List every task in a phase that has boards, with the participants' current view."""
     asked = _phase_tasks(competition)
     views = views_of(session, [one for _, one in asked], Viewer(None, now))
     found = []

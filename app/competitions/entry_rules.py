@@ -11,9 +11,9 @@ from app.models import EntryRule, Phase, PhaseTask
 
 @dataclass(frozen=True, slots=True)
 class EntrySettings:
-    """Entry rule with its settings.
+    """An entry rule with its settings.
 
-    `choose_until` (None for no deadline) and `without_choice` apply to the rule `chosen`, `ladder_step` to `ladder`.
+    choose_until (None for no deadline), without_choice: of the rule `chosen`; ladder_step: of the rule `ladder`.
     """
 
     rule: EntryRule
@@ -23,7 +23,7 @@ class EntrySettings:
 
 
 def entry_settings(phase: Phase, phase_task: PhaseTask | None = None) -> EntrySettings:
-    """Return the settings of a task in the phase: its own, key by key, or else those of the phase."""
+    """Return the settings of a task in the phase: key by key its own, or else those of the phase."""
     own = phase_task.entry if phase_task else {}
     choose_until, until = phase.choose_until, own.get("choose_until")
     if until is not None:
@@ -37,5 +37,5 @@ def entry_settings(phase: Phase, phase_task: PhaseTask | None = None) -> EntrySe
 
 
 def may_choose(settings: EntrySettings, now: datetime) -> bool:
-    """True if teams may choose now; half-open, like phases."""
+    """Return True if teams may choose now; the interval is half-open, like phases."""
     return settings.rule is EntryRule.CHOSEN and (settings.choose_until is None or now < settings.choose_until)

@@ -1,6 +1,6 @@
-"""Filters of the list of competitions: by task type, by language, and those that take submissions now.
+"""Filters of the list of competitions: by task type, by language, and those that accept submissions now.
 
-Choices come from the competitions that the list has anyway, so that a hidden one makes no difference.
+The choices come from the competitions in the list, so that they reveal no hidden one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from evergold.split_titles import language_name
 
 @dataclass(frozen=True, slots=True)
 class CompetitionFilter:
-    """A choice among competitions; empty and false: any."""
+    """A filter of competitions; empty values and False: any."""
 
     task_type: str = ""
     language: str = ""
@@ -26,11 +26,11 @@ class CompetitionFilter:
 
     @property
     def is_used(self) -> bool:
-        """True if it may leave anything out."""
+        """True if the filter may leave out any competition."""
         return bool(self.task_type or self.language or self.is_open)
 
     def matches(self, competition: Competition, now: datetime) -> bool:
-        """Return whether one of its tasks has both the type and the language, and whether it is open now if wanted."""
+        """Return whether one task has both the type and the language, and, if required, the competition is open now."""
         if self.is_open and not is_open(competition, now):
             return False
         if not self.task_type and not self.language:
@@ -45,9 +45,9 @@ class CompetitionFilter:
 
 @dataclass(frozen=True, slots=True)
 class FilterChoices:
-    """Values to choose from, each with its title, in the order of titles.
+    """Values to choose from, each with its title, sorted by title.
 
-    tells_open: some competitions are open, and some are not.
+    tells_open: whether some competitions are open and some are not.
     """
 
     task_types: tuple[tuple[str, str], ...]
@@ -72,14 +72,14 @@ def choices_among(competitions: Sequence[Competition], now: datetime) -> FilterC
 
 
 def is_open(competition: Competition, now: datetime) -> bool:
-    """Return whether one of its phases takes submissions at this moment."""
+    """Return whether one of its phases accepts submissions at this moment."""
     return competition.halt == Halt.NONE and any(phase_state(phase, now) == "open" for phase in competition.phases)
 
 
 def languages_of(competition: Competition, task: CompetitionTask) -> frozenset[str]:
-    """Return the codes of the languages that the task has in any phase, in lower case.
+    """Return the codes of the task's languages in any phase, in lower case.
 
-    They are those of its option `languages`, or what its type presumes; none if it leaves them to the data.
+    They come from its option `languages`, or from its type's default; empty if they depend on the data.
     """
     asked = (one for phase in competition.phases for one in phase.phase_tasks if one.task_id == task.id)
     declared = [task.options.get("languages"), *(one.options.get("languages") for one in asked)]
@@ -88,7 +88,7 @@ def languages_of(competition: Competition, task: CompetitionTask) -> frozenset[s
 
 
 def _presumed_languages(task_type: str) -> Any:
-    """Return the default of the type's own option; None if it has none, or this server lacks the type."""
+    """Return the default of the type's option `languages`; None if it has none, or this server lacks the type."""
     if task_type not in TASKS:
         return None
     field = TASKS[task_type].options.model_fields.get("languages")

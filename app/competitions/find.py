@@ -1,4 +1,4 @@
-"""Look up competitions with their parts, and the submissions that a viewer may see, loaded as pages need them."""
+"""Looks up competitions with their parts, and submissions that a viewer may see, loaded as pages need them."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def load_parts(session: Session, competitions: Sequence[Competition]) -> None:
 def _hand_out(
     wholes: Iterable[Competition | Phase | PhaseTask], name: str, parts: Iterable[Part], whole_of: Callable[[Part], int]
 ) -> None:
-    """Assign each whole its own parts, in their given order."""
+    """Assign its parts to each whole, in the given order."""
     by_whole: defaultdict[int, list[Part]] = defaultdict(list)
     for part in parts:
         by_whole[whole_of(part)].append(part)
@@ -109,24 +109,24 @@ def organised(session: Session, user: User | None, name: str, needs: Needs) -> C
 def organised_task(
     session: Session, user: User | None, competition: str, phase: str, task: str, needs: Needs
 ) -> PhaseTask:
-    """Return a task of a phase for organisers with these rights. Raises the same errors as `organised`."""
+    """Return a task in a phase for organisers with these rights. Raises the same errors as `organised`."""
     phase_task = find_phase_task(session, competition, phase, task)
     check_may_organise(session, user, phase_task.phase.competition, needs)
     return phase_task
 
 
 def list_competitions(session: Session) -> list[Competition]:
-    """List all competitions in the organiser's order, with tasks, phases and boards."""
+    """List all competitions in the organisers' order, with tasks, phases and boards."""
     return _in_order(session, select(Competition))
 
 
 def listed_competitions(session: Session) -> list[Competition]:
-    """List the competitions that are visible to everybody, archived ones included."""
+    """List the competitions that are visible to everybody, including archived ones."""
     return _in_order(session, select(Competition).where(is_seen_by(None)))
 
 
 def visible_competitions(session: Session, user: User | None) -> list[Competition]:
-    """List the competitions that this user may see, archived and unlisted ones included."""
+    """List the competitions that this user may see, including archived and unlisted ones."""
     return _in_order(session, select(Competition).where(is_seen_by(user)))
 
 
@@ -162,7 +162,7 @@ _NAMED_COMPETITION = select(Competition).where(Competition.name == bindparam("co
 
 
 def find_phase_task(session: Session, competition: str, phase: str, task: str, *, with_files: bool = True) -> PhaseTask:
-    """Return a task of a phase with everything above it.
+    """Return a task in a phase with all parent objects.
 
     Raises NotFound that names the unknown part and the known ones.
     """

@@ -1,6 +1,7 @@
-"""Upper bound on the share of hidden gold that a team can read from its scores in a phase, from the declaration alone.
+"""An upper bound on the share of hidden gold that a team can infer from its scores in a phase, from the declaration
+alone.
 
-A bound by counting, see `evergold.scoring.leakage`: no attack reads more, and few read as much.
+The bound is obtained by counting, see `evergold.scoring.leakage`: no attack infers more, and few infer as much.
 """
 
 from __future__ import annotations
@@ -45,7 +46,10 @@ class BoardScores:
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """A setting that lowers the share. `setting` is as in phases.yaml, `share` what one team could then read."""
+    """A setting that lowers the share of the gold that a team could infer.
+
+    setting: as in phases.yaml; share: the share with this setting.
+    """
 
     setting: str
     share: float
@@ -53,13 +57,13 @@ class Remedy:
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """Bound on what one team can read, in a phase, of the gold of a task that decides the final ranks.
+    """An upper bound on how much of the gold that decides the final ranks one team can infer in a phase.
 
     - size: of the gold whose scores teams see; None if unknown.
     - scores: number of scores shown.
     - decimals: of each score; None for all.
-    - bits: revealed by one submission at most.
-    - submissions: allowed per team; None for no limit.
+    - bits: maximum revealed by one submission.
+    - submissions: number allowed per team; None for no limit.
     - total_bits: revealed by all of them together.
     - is_divided: True if a private part decides, about which nothing is revealed.
     - remedies: settings that would lower the share, best first.
@@ -85,7 +89,7 @@ class Leak:
         return self.share_of(1)
 
     def share_of(self, teams: int) -> float | None:
-        """Return the share of the deciding gold that teams can infer if they combine what they learn."""
+        """Return the share of the deciding gold that teams can infer if they pool their scores."""
         return 0.0 if self.is_divided else self._told(teams)
 
     @property
@@ -107,7 +111,7 @@ class Leak:
 class Asked:
     """The settings of a task in a phase that determine how much its scores reveal.
 
-    `private_share` is the share of items in the private part, 0 if there is none.
+    private_share: the share of items in the private part, 0 if there is none.
     """
 
     phase: Phase
@@ -123,7 +127,7 @@ class Asked:
 def asked_of(
     phase: Phase, phase_task: PhaseTask, task: AnyTask, options: Options, boards: Sequence[BoardScores]
 ) -> Asked:
-    """Collect the relevant settings of a phase and one of its tasks; neither need be in a database."""
+    """Return the relevant settings of a phase and one of its tasks, which need not be in a database."""
     settings = entry_settings(phase, phase_task)
     return Asked(
         phase,
@@ -138,7 +142,7 @@ def asked_of(
 
 
 def leak_of(asked: Asked, size: GoldSize | None) -> Leak:
-    """Compute the leak. size: of the gold of all items; None if unknown."""
+    """Return the bound on what one team can infer. size: of the gold of all items; None if unknown."""
     leak = _leak(asked, size)
     is_good = leak.level in (None, Level.GREEN)
     return leak if is_good else replace(leak, remedies=tuple(_remedies(asked, size, leak)))
@@ -183,9 +187,9 @@ def submissions_in_phase(asked: Asked) -> int | None:
 
 
 def _total_bits(asked: Asked, bits: float, submissions: int | None) -> float:
-    """Return the bits of all submissions together.
+    """Return the bits revealed by all submissions together.
 
-    A ladder only reveals its records, a hidden board without own scores only the entry.
+    A Ladder reveals only its records, a hidden board without own scores only the entry.
     """
     declared = asked.declared
     if asked.ladder_step is not None:
@@ -203,7 +207,7 @@ def _total_bits(asked: Asked, bits: float, submissions: int | None) -> float:
 
 
 def _remedies(asked: Asked, size: GoldSize | None, leak: Leak) -> Iterator[Remedy]:
-    """Yield settings that lower the share on their own, sufficient ones first."""
+    """Yield settings each of which lowers the share, sufficient ones first."""
     found = [
         Remedy(setting, share)
         for setting, other in _alternatives(asked, leak)
@@ -240,7 +244,7 @@ LEVEL_WORDS = {Level.GREEN: "well hidden", Level.FAIR: "partly readable", Level.
 
 
 def leak_words(leak: Leak) -> str:
-    """Describe the leak in one sentence for organisers."""
+    """Return the bound as a sentence for organisers."""
     times = "time" if leak.submissions == 1 else "times"
     sent = f"{'any number of' if leak.submissions is None else f'{leak.submissions:,}'} {times}"
     shown = f"{leak.scores} score{'' if leak.scores == 1 else 's'}"
@@ -259,12 +263,12 @@ def leak_words(leak: Leak) -> str:
 
 
 def remedy_words(remedies: Sequence[Remedy]) -> str:
-    """Return `limits.total: 6 (9 %) or …`; empty without remedies."""
+    """Return the remedies as `limits.total: 6 (9 %) or …`; "" without remedies."""
     return " or ".join(f"{one.setting} ({percent(one.share)})" for one in remedies[:REMEDIES_SHOWN])
 
 
 def percent(share: float | None) -> str:
-    """Return `up to 7.1 %`; one decimal below ten."""
+    """Return a share as `up to 7.1 %`, with one decimal below ten."""
     if share is None:
         return "an unknown share"
     number = 100 * share

@@ -1,7 +1,7 @@
-"""Status of a competition: draft, private or published; paused or archived; scheduled for deletion.
+"""The status of a competition: draft, private or published; paused or archived; scheduled for deletion.
 
 The status is not part of the declaration: restoring an earlier revision neither publishes nor hides anything. Deletion
-takes some days, and is possible only if no team submitted.
+is delayed by some days, and possible only if no team has submitted.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ WAITING = timedelta(days=7)
 
 
 class ImpossibleStage(EvergoldError):
-    """The requested status is incompatible with the current state or content of the competition."""
+    """The requested status is incompatible with the current status or content of the competition."""
 
     status = 409
     code = "impossible_stage"
 
 
 class NotReady(ImpossibleStage):
-    """A draft lacks what teams need. `details` has missing: [{name, title, words, step}]."""
+    """A draft lacks something that teams need (details: missing, a list of {name, title, words, step})."""
 
     code = "not_ready"
 
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """Visibility and halt of a competition. `reason` is a public line; a pause needs one."""
+    """Visibility and halt of a competition. reason: a public line, which a pause needs."""
 
     stage: Stage
     halt: Halt = Halt.NONE
@@ -61,8 +61,7 @@ def change_life(
 ) -> bool:
     """Change the status; return False if nothing changes. Raises InvalidForm, ImpossibleStage, NotReady, NotConfirmed.
 
-    actor: as for `app.people.audit.record`; a user publishes a draft only once nothing is missing, which does not hold
-    for the operator of the server.
+    actor: as for `app.people.audit.record`; only the operator of the server can publish a draft that lacks something.
     """
     reason = one_line(wanted.reason) if wanted.halt is not Halt.NONE else ""
     refuse({"reason": _reason_fault(wanted.halt, reason)})
@@ -83,7 +82,7 @@ def change_life(
 
 
 def submitting_teams(session: Session, competition: Competition) -> bool:
-    """True if a team has ever submitted anything; baselines belong to the organisers and do not count."""
+    """Return True if a team has ever submitted anything; baselines belong to the organisers and do not count."""
     query = (
         select(Submission.id)
         .join(Team, Team.id == Submission.team_id)
@@ -93,7 +92,7 @@ def submitting_teams(session: Session, competition: Competition) -> bool:
 
 
 def plan_deletion(session: Session, competition: Competition, *, actor: User | str | None, now: datetime) -> datetime:
-    """Schedule deletion and return its time; until then only organisers see the competition.
+    """Schedule the deletion and return its time; until then only organisers see the competition.
 
     Raises ImpossibleStage if a team has submitted.
     """
@@ -168,7 +167,10 @@ SWEEP = "the sweep"
 
 
 def delete_due(session: Session, now: datetime) -> list[str]:
-    """Delete what is due and return the names. Competitions that received submissions meanwhile stay, archived."""
+    """Delete the competitions that are due and return their names.
+
+    Competitions that have received submissions in the meantime are archived instead.
+    """
     due = select(Competition).where(Competition.delete_at <= now).order_by(Competition.id).with_for_update()
     deleted = []
     for competition in session.scalars(due).all():

@@ -1,4 +1,4 @@
-"""Phase states and submission quotas: pure checks, which are only valid under the team lock.
+"""Phase states and submission quotas: read-only checks, whose results are reliable only under the team lock.
 
 Intervals are half-open by the server's clock; days, weeks (from Monday) and months are in UTC.
 """
@@ -43,7 +43,7 @@ _LEFT_BY_TEAM = _LEFT.where(
 
 
 def charged_to(session: Session, team: Team | None, user: User | None, competition_id: int) -> ColumnElement[bool]:
-    """Return an SQL condition on Submission: charged to this team. Only valid under the team lock.
+    """Return the condition for submissions charged to this team; reliable only under the team lock.
 
     user: the person whose past submissions count if there is no team (any more).
     """
@@ -83,7 +83,7 @@ SPAN_WORDS: Mapping[Span, str] = {"day": "today", "week": "this week", "month": 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A period with its own limit. `ends_at` is when its count resets; None if never."""
+    """A period with a limit. ends_at: when its count is reset; None if never."""
 
     span: Span
     used: int
@@ -92,7 +92,7 @@ class Window:
 
     @property
     def words(self) -> str:
-        """`this week`."""
+        """The period in words, such as `this week`."""
         return SPAN_WORDS[self.span]
 
     @property
@@ -104,8 +104,8 @@ class Window:
 class Quota:
     """Submissions that a team has used and has left for one task in one phase; None means no limit.
 
-    `rejected_last_hour` includes failed submissions: they cost no quota, but each took a worker's time. `allowance` is
-    the extension that the limits include.
+    rejected_last_hour: includes failed submissions, which cost no quota but took a worker's time. allowance: the
+    extension that the limits include.
     """
 
     used_today: int
@@ -137,7 +137,7 @@ class Quota:
 
     @property
     def tightest(self) -> Window | None:
-        """The period with the fewest submissions left, of several used-up ones the longest; None if unlimited."""
+        """The period with the fewest submissions left; of several used-up ones the longest; None if unlimited."""
         ordered = self.windows
         if any(one.remaining == 0 for one in ordered):
             ordered = ordered[::-1]
@@ -145,7 +145,7 @@ class Quota:
 
     @property
     def remaining(self) -> int | None:
-        """Number of submissions left right now; None if unlimited."""
+        """The number of submissions left now; None if unlimited."""
         return self.tightest.remaining if self.tightest else None
 
     @property
@@ -166,7 +166,7 @@ class DeclaredLimits:
 
 
 def declared_limits(phase: Phase, phase_task: PhaseTask | None = None) -> DeclaredLimits:
-    """Return the limits of the task itself, key by key, or else those of the phase."""
+    """Return the limits: key by key those of the task, or else those of the phase."""
     own = phase_task.limits if phase_task else {}
     return DeclaredLimits(
         per_day=own.get("per_day", phase.submissions_per_day),
@@ -179,14 +179,14 @@ def declared_limits(phase: Phase, phase_task: PhaseTask | None = None) -> Declar
 
 
 def phase_state(phase: Phase, now: datetime) -> PhaseState:
-    """Return the state of the phase. Half-open: at its start a phase is open, at its end it is closed."""
+    """Return the state of the phase: at its start it is open, at its end it is closed."""
     if now < phase.starts_at:
         return "upcoming"
     return "open" if phase.ends_at is None or now < phase.ends_at else "closed"
 
 
 def check_phase_open(phase: Phase, now: datetime) -> None:
-    """Raise PhaseNotOpen with both moments, in UTC and AoE."""
+    """Raise PhaseNotOpen unless the phase is open; the error has both moments, in UTC and AoE."""
     state = phase_state(phase, now)
     if state == "open":
         return
@@ -203,13 +203,13 @@ def check_phase_open(phase: Phase, now: datetime) -> None:
 
 
 def is_open_for(phase: Phase, used: Quota | None, now: datetime) -> bool:
-    """True if the dates of the phase let a team with this quota submit. None: without a team."""
+    """Return True if the dates of the phase allow a team with this quota to submit. used: None without a team."""
     closes = closes_at(phase, used.allowance if used else None)
     return phase.starts_at <= now and (closes is None or now < closes)
 
 
 def check_open_for(session: Session, team: Team | None, phase: Phase, now: datetime) -> Allowance | None:
-    """Return the extension if the team is late because of it, or None while the phase is open for all.
+    """Return the extension if the team may submit only because of it; None while the phase is open for all.
 
     Raises PhaseNotOpen.
     """
@@ -240,7 +240,7 @@ def check_submission_limit(
     user: User | None = None,
     counts: Counts | None = None,
 ) -> None:
-    """Raise LimitReached with the limit and when it resets; only valid under the team lock.
+    """Raise LimitReached, with the limit and the time of its reset; reliable only under the team lock.
 
     user: as in `quota`; counts: if already known.
     """
@@ -292,13 +292,13 @@ def quota(
 ) -> Quota:
     """Return the quota of this team.
 
-    user: if there is no team, the person whose submissions in teams they have left count.
+    user: if there is no team, the person whose submissions for former teams count.
     """
     return _with_allowance(session, team, phase_task, _used(session, team, phase_task, now, user=user))
 
 
 def _with_allowance(session: Session, team: Team | None, phase_task: PhaseTask, used: Quota) -> Quota:
-    """Add the team's extension to the quota."""
+    """Return the quota including the team's extension."""
     allowance = allowance_of(session, team.id if team else None, phase_task.phase_id)
     if allowance is None:
         return used
@@ -321,7 +321,7 @@ def _used(
     user: User | None,
     counts: Counts | None = None,
 ) -> Quota:
-    """Return the quota under the limits declared for everybody."""
+    """Return the quota under the limits declared for all teams."""
     since = moments(now)
     if counts is None and (team is not None or user is not None):
         counts = _counts(session, _charged(session, team, user, phase_task), since)
@@ -346,7 +346,7 @@ def _used(
 
 
 class Counts(NamedTuple):
-    """Numbers of submissions, in the order of `COUNTED`."""
+    """Numbers of submissions by period and kind, in the order of `COUNTED`."""
 
     today: int = 0
     week: int = 0
@@ -357,7 +357,7 @@ class Counts(NamedTuple):
 
 
 def moments(now: datetime) -> dict[str, datetime]:
-    """Return start and end of the hour, day, week and month around a moment."""
+    """Return start and end of the hour, day, week and month around a moment, as query parameters."""
     day = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     week, month = day - timedelta(days=day.weekday()), day.replace(day=1)
     return {
@@ -380,7 +380,7 @@ def _moment(name: str) -> BindParameter[datetime]:
 
 
 def _is_one_of(statuses: Iterable[RunStatus]) -> ColumnElement[bool]:
-    """Compare one by one: with a list SQLAlchemy would compile the statement every time."""
+    """Return the condition that the run has one of these statuses, without a list, which is slow to compile."""
     return or_(*(ScoringRun.status == status for status in statuses))
 
 
@@ -388,7 +388,7 @@ _COSTS = not_(_is_one_of(FREE_OF_CHARGE))
 
 
 def _within(span: str) -> ColumnElement[bool]:
-    """Return an SQL condition: submitted within the span.
+    """Return the condition that a submission belongs to the period.
 
     The end matters too: a request from before midnight may get the team lock after one from after midnight.
     """
@@ -408,7 +408,7 @@ COUNTED = select(
 
 
 def _end_of_pause(session: Session, charged: ColumnElement[bool], limit: int, now: datetime) -> datetime:
-    """Return when fewer than `limit` of the team's rejected uploads will be younger than an hour."""
+    """Return when fewer than `limit` of the team's rejected uploads will be less than an hour old."""
     rejected = (
         select(Submission.submitted_at)
         .where(charged, _is_one_of(FREE_OF_CHARGE))

@@ -1,6 +1,6 @@
 """Metrics of a task: those of its type, or those that the organisers declare in its options.
 
-Options may change while scores stay: a metric that is no longer declared still has a name.
+Options may change after scoring: a metric that is no longer declared still has a name.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from evergold.scoring.tasks import TASKS
 
 
 class DeclaredMetrics(dict[str, Metric]):
-    """Declared metrics by name; looking up another name gives a metric of which only the name is known."""
+    """Declared metrics by name; an unknown name gives a metric of which only the name is known."""
 
     def __missing__(self, name: str) -> Metric:
         return Metric(name, name, "No longer declared.", minimum=None, maximum=None, has_interval=False)
@@ -32,7 +32,7 @@ def metrics_of(task: CompetitionTask) -> Mapping[str, Metric]:
 
 @lru_cache(maxsize=128)
 def _declared(task_type: str, options: str) -> Mapping[str, Metric]:
-    """Read the metrics once: a board needs them several times."""
+    """Return the metrics, cached because a board needs them several times."""
     type_ = TASKS[task_type]
     try:
         return DeclaredMetrics(type_.metrics_of(read_options(type_, json.loads(options))))

@@ -1,4 +1,4 @@
-"""Comparison of values by the decimals that count."""
+"""Comparison of values to a number of decimals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def sign_of(column: BoardColumn) -> float:
 
 
 def difference_of(value: float | None, other: float | None, decimals: int | None) -> float | None:
-    """Return how much greater a value is than another, both as displayed, with no more decimals than they have."""
+    """Return the difference of two values as displayed, with no more decimals than they have."""
     if value is None or other is None:
         return None
     less, more = rounded(other, decimals) or 0.0, rounded(value, decimals) or 0.0
@@ -28,9 +28,9 @@ def difference_of(value: float | None, other: float | None, decimals: int | None
 
 
 def effective_decimals(column: BoardColumn, precision: int | None) -> int | None:
-    """Return the decimals of a column's values under this precision, at most those displayed, to avoid double rounding.
+    """Return the decimals of a column's values at this precision, at most those displayed, to avoid double rounding.
 
-    EXACT_DECIMALS, which compare unrounded values, are the same for all columns.
+    EXACT_DECIMALS, with which unrounded values are compared, are the same for all columns.
     """
     if precision is None or column.out_of is not None:
         return None

@@ -1,4 +1,4 @@
-"""Right to create competitions, and quotas of their number and bytes, counted under a lock on the person."""
+"""The permission to create competitions, and quotas for their number and size, counted under a lock on the user."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ def limits_of(settings: Settings) -> OrganiserLimits:
 
 
 class QuotaReached(EvergoldError):
-    """A quota of an organiser is used up. `details` has limit and used."""
+    """A quota of an organiser is used up (details: limit, used)."""
 
     status = 409
     code = "organiser_quota"
 
 
 def may_create(user: User | None, rule: Rule) -> bool:
-    """True if this user may create competitions on this server at all."""
+    """Return True if this user may create competitions on this server."""
     if user is None or (user.is_barred_organiser and not user.is_administrator):
         return False
     approved = {"anybody": user.email_confirmed_at is not None, "approved": user.is_approved_organiser, "admins": False}
@@ -77,7 +77,7 @@ def may_create(user: User | None, rule: Rule) -> bool:
 
 
 def check_may_create(user: User, rule: Rule) -> None:
-    """Raise Forbidden with an explanation."""
+    """Raise Forbidden, with an explanation, if this user may not create competitions."""
     if user.is_barred_organiser and not user.is_administrator:
         raise Forbidden("The administrators of this server do not let you create competitions. Write to them.")
     if not may_create(user, rule):
@@ -90,7 +90,10 @@ def check_may_create(user: User, rule: Rule) -> None:
 
 
 def check_competitions_left(session: Session, user: User, limits: OrganiserLimits) -> None:
-    """Raise QuotaReached. Concurrent additions by the same owner wait until this transaction ends."""
+    """Raise QuotaReached if the user may own no more competitions.
+
+    Concurrent additions by the same owner wait until this transaction ends.
+    """
     own = _locked_limits(session, user, limits)
     owned = session.scalar(select(func.count()).select_from(Competition).where(Competition.owner_id == user.id)) or 0
     if not user.is_administrator and owned >= own.competitions:
@@ -119,7 +122,7 @@ def check_bytes_left(session: Session, user: User, more: int, limits: OrganiserL
 
 
 def check_owner_bytes_left(session: Session, competition: Competition, more: int, limits: OrganiserLimits) -> None:
-    """Like `check_bytes_left` for the competition's owner, no matter who adds the bytes.
+    """Raise QuotaReached unless `more` bytes fit into the quota of the competition's owner, no matter who adds them.
 
     Competitions of the server itself have no limit.
     """
@@ -135,7 +138,7 @@ def owner_of(session: Session, competition: Competition) -> User | None:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Bytes that somebody may still add. Concurrent uploads may use them up: `check_bytes_left` decides."""
+    """Bytes that an owner may still add. Concurrent uploads may use them up: `check_bytes_left` decides."""
 
     left: int
     used: int
@@ -152,9 +155,9 @@ class Room:
 
 
 def room_of(session: Session, user: User | None, limits: OrganiserLimits) -> Room:
-    """Return the room left to an owner.
+    """Return the storage left to an owner.
 
-    user: None for the server, which has no limit, and neither have administrators.
+    user: None for the server, which has no limit; administrators have none either.
     """
     if user is None or user.is_administrator:
         return Room(UNLIMITED_BYTES, 0, UNLIMITED_BYTES)
@@ -163,7 +166,7 @@ def room_of(session: Session, user: User | None, limits: OrganiserLimits) -> Roo
 
 
 def used_bytes(session: Session, user: User) -> int:
-    """Sum a user's bytes: drafts, revisions (each content once per competition) and gold of owned competitions."""
+    """Return the size in bytes of all files of owned competitions: drafts, revisions (each content once) and gold."""
     written = (
         select(func.coalesce(func.sum(BlueprintFile.size_bytes), 0))
         .join(Blueprint, Blueprint.id == BlueprintFile.blueprint_id)
@@ -183,7 +186,7 @@ def used_bytes(session: Session, user: User) -> int:
 
 
 def declared_files() -> Select[int, str, int]:
-    """Select the files of revisions, with competition, content and size, each content once per competition."""
+    """Return a query for the files of revisions: competition, content and size, each content once per competition."""
     return (
         select(Revision.competition_id, RevisionFile.sha256, RevisionFile.size_bytes)
         .join(Revision, Revision.id == RevisionFile.revision_id)
@@ -192,7 +195,7 @@ def declared_files() -> Select[int, str, int]:
 
 
 def own_limits(limits: OrganiserLimits, competitions: int | None, mebibytes: int | None) -> OrganiserLimits:
-    """Return the limits of somebody for whom administrators set these; None: the server's."""
+    """Return the limits of a user for whom administrators set these values; None: the server's value."""
     return replace(
         limits,
         competitions=limits.competitions if competitions is None else competitions,
@@ -201,7 +204,7 @@ def own_limits(limits: OrganiserLimits, competitions: int | None, mebibytes: int
 
 
 def _locked_limits(session: Session, user: User, limits: OrganiserLimits) -> OrganiserLimits:
-    """Lock the person and return their limits as they are now, whenever `user` was loaded."""
+    """Lock the user and return the user's current limits, even if `user` was loaded before."""
     asked = select(User.competitions_limit, User.mebibytes_limit).where(User.id == user.id)
     return own_limits(limits, *session.execute(asked.with_for_update()).one())
 
@@ -221,12 +224,15 @@ class LastOrganiser(EvergoldError):
 
 
 def can_transfer(user: User | None, competition: Competition) -> bool:
-    """True for the owner and administrators, who also change organisers' rights. None is the server's command line."""
+    """Return True for the owner and administrators, who may also change organisers' rights.
+
+    user: None for the server's command line.
+    """
     return user is None or user.is_administrator or competition.owner_id == user.id
 
 
 def hand_over(act: Act, competition: Competition, username: str, limits: OrganiserLimits) -> User:
-    """Transfer to a user who is already an organiser and has quota for it; return the new owner.
+    """Make an organiser with enough quota the owner of the competition; return the new owner.
 
     Raises Forbidden, InvalidForm, QuotaReached.
     """
@@ -249,13 +255,16 @@ def hand_over(act: Act, competition: Competition, username: str, limits: Organis
 
 
 def give_role(act: Act, competition: Competition, user: User, role: Role, rights: Collection[Right] | None) -> bool:
-    """Like `grant_role`. rights: of an organiser, None for all that the giver has. Raises InvalidForm."""
+    """Grant the role; return False if the user already had it.
+
+    rights: of an organiser, None for all that the giver has. Raises InvalidForm.
+    """
     given = rights_to_give(act.session, act.user, competition, rights) if role is Role.ORGANISER else ALL_RIGHTS
     return grant_role(act.session, competition, user, role, act.now, rights=given, actor=act.user)
 
 
 def change_rights(act: Act, competition: Competition, user: User, rights: Collection[Right]) -> bool:
-    """Set an organiser's rights; return False if unchanged. Their open invitations to wider rights end.
+    """Set an organiser's rights; return False if unchanged. The user's open invitations that grant other rights end.
 
     Raises Forbidden, OwnersRole, InvalidForm.
     """
@@ -272,12 +281,13 @@ def change_rights(act: Act, competition: Competition, user: User, rights: Collec
 
 
 def needs_to_take(user: User, role: Role, whom: str) -> Needs:
-    """Return the rights needed to revoke a role from somebody, given by name or address; leaving needs none."""
+    """Return the rights needed to revoke a role; leaving needs none. whom: name or address of its holder."""
     return ANY_RIGHT if role is Role.ORGANISER and is_named(user, whom) else Right.EDIT
 
 
 def take_role(act: Act, competition: Competition, user: User, role: Role) -> bool:
-    """Like `revoke_role`; an organiser's open invitations of others end. by: equal to `user` if they leave.
+    """Revoke the role, and end the open invitations that an organiser has sent; return False if the user did not have
+    it.
 
     Raises OwnersRole for the owner, LastOrganiser if the last organiser leaves, Forbidden.
     """
@@ -301,7 +311,7 @@ def take_role(act: Act, competition: Competition, user: User, role: Role) -> boo
 
 
 def _is_last(session: Session, competition: Competition, user: User) -> bool:
-    """True if nobody else has the organiser role."""
+    """Return True if nobody else is an organiser."""
     others = CompetitionRole.competition_id == competition.id, CompetitionRole.role == Role.ORGANISER
     query = select(func.count()).select_from(CompetitionRole).where(*others, CompetitionRole.user_id != user.id)
     return not session.scalar(query)

@@ -1,4 +1,4 @@
-"""Checklist of a competition before it is published: what teams need in order to take part."""
+"""The checklist before a competition is published: what teams need in order to take part."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ Step = Literal["files", "metrics", "phases", "texts"]
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A point of the checklist. words: what is there, or what is missing; step: where it is mended;
-    is_awaited: whether a worker is about to mend it."""
+    """A point of the checklist. words: what is present, or what is missing; step: where it can be added;
+    is_awaited: whether a worker will soon complete it.
+    """
 
     name: Literal["items", "gold", "description", "dates", "example", "metric"]
     title: str
@@ -40,7 +41,7 @@ class Place(NamedTuple):
 
 
 def readiness(session: Session, competition: Competition, now: datetime) -> list[Point]:
-    """Return all points, present and missing. competition: its parts need not be loaded."""
+    """Return all points, present or missing. competition: its parts need not be loaded."""
     found = find_competition(session, competition.name)
     places = [Place(phase.title, one) for phase in found.phases for one in phase.phase_tasks]
     asked = [place.phase_task for place in places]
@@ -60,7 +61,7 @@ def missing_points(session: Session, competition: Competition, now: datetime) ->
 
 
 def _reads_items(phase_task: PhaseTask) -> bool:
-    """Return whether the task type checks files against blind items; a program of the organisers decides for itself."""
+    """Return whether the task type checks files against blind items; an organisers' program uses its own format."""
     return phase_task.task.task_type != PROGRAM_TYPE
 
 
@@ -104,7 +105,7 @@ def _description(competition: Competition) -> Point:
 
 
 def _dates(competition: Competition, now: datetime) -> Point:
-    """Return the point about dates; phases may all be over, as in a competition that was held elsewhere."""
+    """Return the point about dates; all phases may be over, as in a competition that was held elsewhere."""
     is_ahead = any(phase.ends_at is None or phase.ends_at > now for phase in competition.phases)
     words = (
         "A phase is open or upcoming." if is_ahead else "All phases are over." if competition.phases else "No phase."
@@ -113,7 +114,7 @@ def _dates(competition: Competition, now: datetime) -> Point:
 
 
 def _example(session: Session, places: list[Place]) -> Point:
-    """Return the point about a format example: a template is made from items, or items show the format themselves."""
+    """Return the point about a format example: a template made from the items, or items that show the format."""
     without = [place for place in places if not _shows_format(session, place.phase_task)]
     words = f"Nothing shows the format of a submission: {_where(without)}." if without else "Teams download it."
     return Point("example", "Format example", bool(places) and not without, words, "files")
@@ -122,7 +123,7 @@ def _example(session: Session, places: list[Place]) -> Point:
 def _shows_format(session: Session, phase_task: PhaseTask) -> bool:
     """Return whether there is a download besides the items, or the items show the format themselves.
 
-    An organisers' program decides for itself what it reads.
+    An organisers' program uses its own format.
     """
     if not _reads_items(phase_task):
         return True

@@ -26,7 +26,7 @@ _TEAMS_READ = 400
 class Hit:
     """A competition, one of its tasks, or one of its boards.
 
-    phase: of a board, the phase that matters now or else the last one that has it.
+    phase: of a board, the current phase, or else the last one that has it.
     """
 
     competition: Competition
@@ -41,14 +41,14 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class TeamHit:
-    """A team that is on a board under its name."""
+    """A team that a board shows under its name."""
 
     competition: Competition
     team: str
 
 
 def search(competitions: Sequence[Competition], words: str, now: datetime) -> list[Hit]:
-    """Return hits whose title, name and summary contain every word, ignoring case and accents; no words, no hits.
+    """Return hits whose title, name and summary contain every word, ignoring case and accents; no hits without words.
 
     A task or board is found by its own words combined with those of its competition. competitions: those that the
     viewer may see.
@@ -75,7 +75,7 @@ def _hits(competition: Competition, wanted: Sequence[str], now: datetime) -> Ite
 
 
 def _adds(own: str, about: str, wanted: Sequence[str]) -> bool:
-    """True if its own text has at least one of the words, and each is in it or in the text of what is around it."""
+    """Return True if `own` contains at least one of the words, and `own` and `about` together contain all."""
     return any(word in folded(own) for word in wanted) and _has(f"{about} {own}", wanted)
 
 
@@ -90,9 +90,9 @@ def _phase_of(competition: Competition, board: Board, now: datetime) -> Phase | 
 
 
 def search_teams(session: Session, competitions: Sequence[Competition], words: str, viewer: Viewer) -> list[TeamHit]:
-    """Return teams whose name contains every word and that some board shows the viewer under this name.
+    """Return teams whose name contains every word, if some board shows them to the viewer under this name.
 
-    A team without a scored submission, a hidden one, and one on boards that are hidden or have neutral names are not
+    Teams without a scored submission, hidden teams, and teams on boards that are hidden or have neutral names are not
     found. Case is ignored, accents are not. competitions: those that the viewer may see.
     """
     wanted = [word for word in words.split() if "\0" not in word]
@@ -121,7 +121,7 @@ def search_teams(session: Session, competitions: Sequence[Competition], words: s
 
 
 def _shows_names(session: Session, phase_task: PhaseTask | None, viewer: Viewer) -> bool:
-    """True if boards of this task are shown to the viewer, with the names of teams."""
+    """Return True if boards of this task are shown to the viewer, with the names of teams."""
     if phase_task is None:
         return False
     view = view_of(session, phase_task, viewer)

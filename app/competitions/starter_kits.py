@@ -1,4 +1,4 @@
-"""Starter kits: available for tasks that have a baseline to start from and a blind file to download."""
+"""Starter kits, which exist for tasks with a baseline to start from and a blind file to download."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def items_of_starter_kit(phase_task: PhaseTask, task: CompetitionTask) -> str | 
 
 
 def lacks_baseline(phase_task: PhaseTask, task: CompetitionTask) -> bool:
-    """True if there is a blind file to download but nothing to predict, because the task declares no labels."""
+    """Return True if there is a blind file to download but no baseline, because the task declares no labels."""
     return _blind_file(phase_task) is not None and not has_starter_kit(task.task_type, phase_task.options_of(task))
 
 

@@ -1,4 +1,4 @@
-"""Tracks: kinds of systems that compete apart (closed, open); declared per competition, chosen with each submission."""
+"""Tracks: kinds of systems that are ranked separately (closed, open); a submission belongs to one."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def tracks_of(competition: Competition) -> list[Track]:
 
 
 def track_title(tracks: Sequence[Track], name: str | None) -> str:
-    """Return the display title; the name itself for a track that is no longer declared, empty for None."""
+    """Return the display title; the name itself for a track that is no longer declared, "" for None."""
     return next((track.title for track in tracks if track.name == name), name or "")
 
 
 def track_fault(competition: Competition, name: str | None) -> str:
-    """Return a sentence on a track that is missing, unknown, or given although there are none; empty if it is right."""
+    """Return a sentence on a track that is missing, unknown, or given although there are none; "" if it is valid."""
     names = [track.name for track in tracks_of(competition)]
     if (name is None and not names) or name in names:
         return ""

@@ -1,4 +1,4 @@
-"""The answers about competitions, for the API, the pages and the command line alike."""
+"""API schemas for competitions, shared by the API, the pages and the command line."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ EXAMPLE_VISIBILITY = {
 
 
 class VisibilityOut(Mirror):
-    """The participants' view now. Organisers see everything, and here what is hidden from others."""
+    """The participants' current view. Organisers see everything; this shows them what is hidden from others."""
 
     model_config = ConfigDict(populate_by_name=True)
 
@@ -64,7 +64,7 @@ class VisibilityOut(Mirror):
 
 
 def describe_visibility(view: View) -> VisibilityOut:
-    """Return the participants' view, for every viewer."""
+    """Return the API object of the participants' view, the same for every viewer."""
     return VisibilityOut.model_validate(view.participant_view)
 
 
@@ -150,7 +150,7 @@ class Quota(ApiModel):
 
 
 class TrackOut(Named):
-    """A kind of system that competes apart from others; a submission names one."""
+    """A kind of system that is ranked separately from others; each submission names one."""
 
     description: str
 
@@ -182,7 +182,7 @@ class PhaseOut(Named):
 
 
 class PaperOut(ApiModel):
-    """The overview paper; empty: not given."""
+    """The overview paper; empty fields are not given."""
 
     title: str
     authors: list[str] = Field(description="as BibTeX has them; those of the competition, if it has none of its own")
@@ -193,7 +193,7 @@ class PaperOut(ApiModel):
 
     @property
     def address(self) -> str:
-        """Address of the paper."""
+        """The address of the paper."""
         return f"https://doi.org/{self.doi}" if self.doi else self.url
 
 
@@ -206,7 +206,7 @@ class CitationOut(ApiModel):
 
 
 class CompetitionOut(Named):
-    """A competition with everything in it."""
+    """A competition with all its parts."""
 
     model_config = example(_EXAMPLE_COMPETITION)
 
@@ -234,7 +234,7 @@ class CompetitionList(ApiModel):
 
 
 def describe_competition(competition: Competition, settings: Settings, now: datetime) -> CompetitionOut:
-    """Return a competition, from `find_competition`, with everything in it."""
+    """Return the API object of a competition, from `find_competition`, with all its parts."""
     return CompetitionOut(
         name=competition.name,
         title=competition.title,
@@ -258,7 +258,7 @@ def describe_competition(competition: Competition, settings: Settings, now: date
 
 
 def describe_phase(competition: Competition, phase: Phase, settings: Settings, now: datetime) -> PhaseOut:
-    """Return a phase of a competition, from `find_competition`."""
+    """Return the API object of a phase of a competition, from `find_competition`."""
     return PhaseOut(
         name=phase.name,
         title=phase.title,
@@ -276,7 +276,7 @@ def describe_phase(competition: Competition, phase: Phase, settings: Settings, n
 
 
 def citation_of(competition: Competition) -> CitationOut:
-    """Return the declared citation; a paper without authors of its own has those of the competition."""
+    """Return the declared citation; a paper without authors has those of the competition."""
     declared = competition.citation
     authors, paper = list(declared.get("authors", ())), declared.get("paper")
     return CitationOut(
@@ -296,7 +296,7 @@ def citation_of(competition: Competition) -> CitationOut:
 
 
 def describe_limits(phase: Phase, phase_task: PhaseTask | None, settings: Settings) -> Limits:
-    """Return the limits of the task in this phase, or of the phase; no file may be larger than the server allows."""
+    """Return the limits of the task in this phase, or of the phase; files are never larger than the server allows."""
     declared = limits.declared_limits(phase, phase_task)
     return Limits.model_validate(
         replace(declared, upload_bytes=min(declared.upload_bytes, settings.upload_limit_bytes))
@@ -304,7 +304,7 @@ def describe_limits(phase: Phase, phase_task: PhaseTask | None, settings: Settin
 
 
 def describe_quota(used: limits.Quota) -> Quota:
-    """Return a team's quota with its extension."""
+    """Return the API object of a team's quota with its extension."""
     return Quota(
         used_today=used.used_today,
         used_week=used.used_week,
@@ -335,7 +335,7 @@ _EXAMPLE_ALLOWANCE: dict[str, object] = {
 
 
 class AllowanceOut(ApiModel):
-    """An extension for one team in a phase, with who granted it and when."""
+    """An extension for one team in a phase, with the user who granted it and the time."""
 
     model_config = example(_EXAMPLE_ALLOWANCE)
 
@@ -356,7 +356,7 @@ class AllowanceOut(ApiModel):
 
 
 class AllowancesOut(ApiModel):
-    """All that single teams are allowed, by phase and team."""
+    """All extensions of single teams, by phase and team."""
 
     model_config = example({"allowances": [_EXAMPLE_ALLOWANCE]})
 
@@ -364,7 +364,7 @@ class AllowancesOut(ApiModel):
 
 
 def describe_allowance(granted: GrantedExtension) -> AllowanceOut:
-    """Return an extension with the names of its phase and team."""
+    """Return the API object of an extension with the names of its phase and team."""
     row = granted.allowance
     return AllowanceOut(
         id=row.id,
@@ -395,13 +395,13 @@ class LifeOut(ApiModel):
 
 
 def describe_life(competition: Competition) -> LifeOut:
-    """Return the status of a competition."""
+    """Return the API object of the status of a competition."""
     life = life_of(competition)
     return LifeOut(stage=life.stage, halt=life.halt, reason=life.reason, delete_at=competition.delete_at)
 
 
 class BaselineScoreOut(ApiModel):
-    """A score of a baseline beside what is declared for it."""
+    """A score of a baseline next to the declared one."""
 
     phase: str
     task: str
@@ -424,7 +424,7 @@ class VerdictOut(ApiModel):
 
 
 class ConfirmationOut(ApiModel):
-    """The scores that an organiser confirms before others see an imported competition."""
+    """The scores that an organiser has to confirm before others see an imported competition."""
 
     model_config = example(
         {
@@ -454,7 +454,7 @@ class ConfirmationOut(ApiModel):
 
 
 def describe_confirmation(found: Confirmation | None) -> ConfirmationOut:
-    """Return the scores to confirm, and the decision, if there is one."""
+    """Return the answer about the scores to confirm, with the decision, if there is one."""
     if found is None:
         return ConfirmationOut(reasons=[], scores=[], fault="", verdict=None)
     return ConfirmationOut.model_validate(found, from_attributes=True)
@@ -481,7 +481,7 @@ _EXAMPLE_LEAK: dict[str, object] = {
 
 
 class RemedyOut(ApiModel):
-    """A setting that lowers the share."""
+    """A setting that lowers the share of the gold that a team could infer."""
 
     model_config = example({"setting": "limits.total: 10", "share": 0.0998})
 
@@ -490,7 +490,7 @@ class RemedyOut(ApiModel):
 
 
 class LeakOut(ApiModel):
-    """An upper bound for what one team can learn about a task's gold in a whole phase."""
+    """An upper bound on how much of a task's gold one team can infer in a whole phase."""
 
     model_config = example(_EXAMPLE_LEAK)
 
@@ -515,7 +515,7 @@ class LeakOut(ApiModel):
 
 
 class LeakList(ApiModel):
-    """Every task of every phase whose gold is hidden."""
+    """Every task in a phase whose gold is hidden."""
 
     model_config = example({"leaks": [_EXAMPLE_LEAK]})
 
@@ -523,7 +523,7 @@ class LeakList(ApiModel):
 
 
 def describe_leak(phase: str, task: str, leak: Leak) -> LeakOut:
-    """Return what a team can learn about the gold of this task in this phase, by their names."""
+    """Return the API object of the bound. phase, task: their names."""
     size = leak.size
     return LeakOut(
         phase=phase,

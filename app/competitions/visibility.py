@@ -1,8 +1,8 @@
-"""Visibility: the one place that decides who sees which scores, ranks, names and counts, and when.
+"""Visibility: the only module that decides who sees which scores, ranks, names and counts, and when.
 
-`Phase.visibility` and `PhaseTask.visibility` hold what was declared for a phase and a task of it, key by key. What a
-viewer sees is a pure function of that and of the current time: an embargo is lifted at its declared moment, half-open
-like phases, without any job. `app.boards.view` decides what the board then looks like.
+`Phase.visibility` and `PhaseTask.visibility` hold what was declared for a phase and a task of it, key by key. A
+viewer's access is a pure function of that and of the current time: an embargo is lifted at its declared time, half-open
+like phases, without any job. `app.boards.view` applies it to boards.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ EXACT_DECIMALS = 12
 
 
 class SeenAs(StrEnum):
-    """Kind of viewer that an organiser previews pages as; a preview never shows more than their own view."""
+    """The role in which an organiser previews pages; a preview never shows more than the organiser's own view."""
 
     PARTICIPANT = "participant"
     PUBLIC = "public"
@@ -46,14 +46,14 @@ class SeenAs(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """The user who looks (None: not logged in), at what moment, and the role that an organiser previews pages in."""
+    """A user (None: anonymous) at a moment. seen_as: the role in which an organiser previews pages."""
 
     user: User | None
     now: datetime
     seen_as: SeenAs | None = None
 
     def at(self, moment: datetime) -> Viewer:
-        """Return the same viewer at another moment, such as after waiting for news."""
+        """Return the same viewer at another moment, as after waiting for news."""
         return replace(self, now=moment)
 
 
@@ -61,16 +61,18 @@ class Viewer:
 class View:
     """View of one task in one phase at one moment: everything that a viewer may see.
 
-    - board: how much of its boards; board_at: when they become fully visible (None: they are, or never will be).
-    - names: whether team names are shown; own_scores: whether a team sees its own scores; each with its moment
-      likewise.
+    - board: how much of its boards is shown; board_at: when they become fully visible (None: they are, or never will
+      be).
+    - names: whether team names are shown; own_scores: whether a team sees its own scores; names_at, own_scores_at: as
+      board_at.
     - slices_at: when all slices are shown.
     - has_statistics: whether intervals, rank ranges and tests of the visible scores are shown as well.
     - only: the (metric, split) pairs that are shown; None for all.
     - precision: decimals of every value; None for all.
     - ranks_by: decimals used to choose entries and to rank, the same for everybody, so that no order reveals hidden
-      digits; None on an official board that an earlier version ranked by floats.
-    - is_divided: whether the items have a private part; private: whether its scores are shown, with its moment.
+      decimals; None on an official board that an earlier version ranked by floats.
+    - is_divided: whether the items have a private part; private: whether its scores are shown; private_at: when they
+      will be.
     - participants: for organisers, the view of participants; None for everybody else.
     """
 
@@ -93,19 +95,19 @@ class View:
 
     @property
     def is_organiser(self) -> bool:
-        """True if everything is shown."""
+        """True if the viewer is an organiser, who sees everything."""
         return self.participants is not None
 
     @property
     def participant_view(self) -> View:
-        """The view of participants, even if an organiser is looking; used to describe it."""
+        """The view of participants, even if the viewer is an organiser; used for descriptions."""
         return self.participants or self
 
     @property
     def half(self) -> Half | None:
         """The part of the items whose scores are on boards by default; None if the items are not divided.
 
-        This is the private part as soon as everybody sees it.
+        It is the private part as soon as everybody may see that.
         """
         if not self.is_divided:
             return None
@@ -113,17 +115,17 @@ class View:
 
     @property
     def has_details(self) -> bool:
-        """True if texts and aggregates of reports are shown: their counts would reveal every digit and every slice."""
+        """True if texts and aggregates of reports are shown: their counts would reveal all decimals and all slices."""
         return self.slices is Slices.ALL and self.precision is None
 
     @property
     def has_usual_digits(self) -> bool:
-        """True if values have no fewer digits than those of hidden gold have by default."""
+        """True if values have at least as many decimals as scores of hidden gold have by default."""
         return tells_statistics(self.precision)
 
     @property
     def shows_ranking_scores_only(self) -> bool:
-        """True if scores other than those that rank boards are not even named."""
+        """True if scores that rank no board are not even named."""
         return self.slices in (Slices.NONE, Slices.RANKED)
 
     @property
@@ -133,14 +135,14 @@ class View:
 
     @property
     def key(self) -> str:
-        """A hash for tags and versions, equal for equal views. It reveals nothing that the view does not show."""
+        """A hash for tags and versions, equal for equal views. It reveals nothing that the view does not."""
         shown = replace(self.participants, participants=None) if self.participants else self
         only = sorted(shown.only) if shown.only is not None else None
         parts = [self.is_organiser, *(getattr(shown, name) for name in _TOLD), only]
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:8]
 
     def shows(self, metric: str, split: str) -> bool:
-        """True if this score may be shown at all."""
+        """Return True if this score may be shown."""
         return self.only is None or (metric, split) in self.only
 
 
@@ -154,22 +156,23 @@ _TOLD = ("board", "board_at", "names", "names_at", "own_scores", "own_scores_at"
 
 
 def tells_statistics(precision: int | None) -> bool:
-    """True if interval bounds and significance may be shown for values of this precision.
+    """Return True if interval bounds and significance may be shown for values of this precision.
 
-    If fewer digits than usual are declared, they would reveal the hidden ones.
+    If fewer decimals than usual are declared, they would reveal the hidden ones.
     """
     return precision is None or precision >= HIDDEN_GOLD_DECIMALS
 
 
 def is_exact(decimals: int | None) -> bool:
-    """True if values that agree to this many decimals are equal."""
+    """Return True if values that agree to this many decimals are equal."""
     return decimals is None or decimals >= EXACT_DECIMALS
 
 
 def rounded(value: float | None, decimals: int | None) -> float | None:
-    """Round a value for output: half-even, once. `decimals` None leaves it unrounded; zero has no sign.
+    """Round a value for output, half to even, only once; return it. decimals: None leaves it unrounded. Zero has no
+    sign.
 
-    A value of 10 or more has no more digits than one below 10, but at least five: otherwise a mean of squares in the
+    A value of 10 or more gets no more digits than one below 10, but at least five: otherwise a mean of squares in the
     millions would reveal more about hidden gold than a fraction does.
     """
     if value is None or decimals is None or not isfinite(value):
@@ -181,7 +184,7 @@ def rounded(value: float | None, decimals: int | None) -> float | None:
 
 
 def rounded_document(document: Any, decimals: int | None) -> Any:
-    """Round every float in a JSON document, such as the aggregates of a report, like `rounded`."""
+    """Return a JSON document, such as the aggregates of a report, with every float rounded as by `rounded`."""
     if decimals is None:
         return document
     if isinstance(document, dict):
@@ -201,7 +204,7 @@ def min_decimals(decimals: int | None, other: int | None) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """The declaration of the organisers, with all defaults and moments filled in."""
+    """The declaration of the organisers, with all defaults and times filled in."""
 
     board: BoardShown = BoardShown.PUBLIC
     public_from: datetime | None = None
@@ -217,12 +220,14 @@ class Declared:
 
     @property
     def ranks_by(self) -> int:
-        """Decimals used to choose entries and to rank: those shown, without rounding noise."""
+        """The decimals used to choose entries and to rank: those shown, without rounding noise."""
         return EXACT_DECIMALS if self.precision is None else self.precision
 
     @property
     def has_statistics_while_open(self) -> bool:
-        """True if intervals and tests are shown before the phase ends: ends of an interval reveal as much as scores."""
+        """True if intervals and tests are shown before the phase ends: the ends of an interval reveal as much as
+        scores.
+        """
         return tells_statistics(self.precision) and (self.slices is Slices.ALL or not self.is_gold_hidden)
 
     def has_statistics_at(self, now: datetime) -> bool:
@@ -231,16 +236,16 @@ class Declared:
         return tells_statistics(self.precision) if has_ended else self.has_statistics_while_open
 
     def slices_at(self, now: datetime) -> Slices:
-        """Return the slices shown at this moment: `ranked` ends with the phase."""
+        """Return the slices shown at this moment; the restriction `ranked` ends with the phase."""
         return Slices.ALL if self.slices is Slices.RANKED and _reached(self.closes_at, now) else self.slices
 
 
 def is_gold_hidden(phase_task: PhaseTask | None, *, trusts_declaration: bool = True) -> bool:
-    """Return whether scores against the gold of a task in a phase reveal anything not public; without a task, the usual
-    case of a phase.
+    """Return whether scores of a task in a phase reveal something about gold that is not public.
 
-    Sealed gold was uploaded as public or not, or revealed, and no declaration changes that. trusts_declaration: whether
-    `gold_is_public` counts for plain gold; editors could set it to evade a rule about hidden gold.
+    Without a task, the usual case of a phase. For sealed gold, only its upload or revelation decides, not the
+    declaration. trusts_declaration: whether `gold_is_public` counts for plain gold; editors could set it to evade a
+    rule about hidden gold.
     """
     if phase_task is None:
         return True
@@ -250,10 +255,10 @@ def is_gold_hidden(phase_task: PhaseTask | None, *, trusts_declaration: bool = T
 
 
 def declared_of(phase: Phase, phase_task: PhaseTask | None = None, *, closed_at: datetime | None = None) -> Declared:
-    """Return the declaration of a task in the phase: its own, key by key, or else that of the phase.
+    """Return the declaration of a task in the phase: key by key its own, or else that of the phase.
 
-    Unless more is declared, hidden gold shows only ranking scores while the phase is open, without intervals, and few
-    decimals at any time; once the gold is public, its scores reveal nothing new.
+    Unless more is declared, only ranking scores of hidden gold are shown while the phase is open, without intervals,
+    and few decimals at any time; once the gold is public, its scores reveal nothing new.
     closed_at: the close to use for a board that was frozen then; None for the current end of the phase.
     """
     close = closed_at or phase.ends_at
@@ -292,7 +297,7 @@ def _precision(declared: int | str | None, phase_task: PhaseTask | None) -> int 
 
 
 def decide(declared: Declared, now: datetime, only: frozenset[tuple[str, str]] | None = None) -> View:
-    """Return the view of viewers who are not organisers. only: the scores visible under the slices of that moment."""
+    """Return the view of viewers who are not organisers. only: the scores visible under the current slices."""
     is_public = declared.board is BoardShown.PUBLIC or _reached(declared.public_from, now)
     has_names = not declared.is_anonymous or _reached(declared.names_from, now)
     own_from = declared.closes_at if declared.own_scores is OwnScores.AFTER_CLOSE else None
@@ -319,7 +324,7 @@ def decide(declared: Declared, now: datetime, only: frozenset[tuple[str, str]] |
 
 
 def with_last_private_part(view: View, *others: View) -> View:
-    """Return the view, its private part shown no earlier than those of the phases whose entries its board has, too."""
+    """Return the view with its private part shown no earlier than that of phases carried over to the board."""
     if not view.is_divided:
         return view
     if view.participants:
@@ -350,7 +355,7 @@ def view_of(
     *,
     closed_at: datetime | None = None,
 ) -> View:
-    """Return the view of this viewer on a task in a phase.
+    """Return what this viewer may see of a task in a phase.
 
     `app.competitions.find` decides who may open which submission.
     closed_at: for a frozen board, as in `declared_of`.
@@ -364,7 +369,10 @@ def view_of(
 
 
 def view_known(session: Session, phase_task: PhaseTask, now: datetime, *, organises: bool) -> View:
-    """Return the view of a viewer whose right to submissions is already known; the task's phase must be loaded."""
+    """Return the view of a viewer if `organises` is known; the task's phase must be loaded.
+
+    organises: whether the viewer is an organiser with permission to see submissions.
+    """
     view = _decided(session, phase_task.phase, phase_task, now)
     return _of_organiser(view) if organises else view
 
@@ -387,7 +395,7 @@ def view_of_board(
     board: Board,
     viewer: Viewer,
 ) -> View:
-    """Return the view on a board in a phase, like `view_of`."""
+    """Return what this viewer may see of a board in a phase, as `view_of` does."""
     return view_of(session, task_in_phase(session, phase, board), viewer)
 
 
@@ -396,7 +404,7 @@ def views_of(
     phase_tasks: Iterable[PhaseTask],
     viewer: Viewer,
 ) -> dict[int, View]:
-    """Return the views on several phase tasks by id, for lists."""
+    """Return the views of several phase tasks by id, for lists."""
     by_id = {phase_task.id: phase_task for phase_task in phase_tasks}
     return {key: view_of(session, one, viewer) for key, one in by_id.items()}
 
@@ -413,7 +421,7 @@ _ASKED = select(PhaseTask).where(PhaseTask.phase_id == bindparam("phase"), Phase
 def _scores_left(
     session: Session, phase: Phase, phase_task: PhaseTask, slices: Slices
 ) -> frozenset[tuple[str, str]] | None:
-    """Return the scores that rank the task's boards, with `columns` also those in other columns; None for all."""
+    """Return the scores that rank the task's boards, and for `columns` also those in other columns; None for all."""
     if slices is Slices.ALL:
         return None
     boards = boards_of_task(session, phase.competition_id, phase_task.task_id)
@@ -426,7 +434,7 @@ def _scores_left(
 
 
 def boards_of_task(session: Session, competition_id: int, task_id: int) -> Sequence[Board]:
-    """List the boards of a task, with it, in the organisers' order."""
+    """List the boards of a task in the organisers' order, with the task loaded."""
     where = {"competition": competition_id, "task": task_id}
     return once(session, ("boards of task", *where.values()), lambda: session.scalars(_BOARDS, where).all())
 
@@ -444,12 +452,12 @@ _BOARDS = (
 
 
 def until_words(moment: datetime | None) -> str:
-    """Return `until 2027-02-01 12:00 UTC`, or a phrase without a date if none is declared; follows `hidden`."""
+    """Return `until 2027-02-01 12:00 UTC`, or a phrase without a date if none is declared, to follow `hidden`."""
     return f"until {deadline_words(moment)}" if moment is not None else "until the organisers show it"
 
 
 def own_scores_words(view: View) -> str:
-    """Explain why a team does not see its scores (yet); empty if it does."""
+    """Return why a team cannot see its scores (yet); "" if it can."""
     if view.own_scores:
         return ""
     if view.own_scores_at is None:

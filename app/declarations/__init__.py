@@ -1,1 +1,1 @@
-"""Declarations from phases.yaml to the database and back: models, checks, applying, edits and history."""
+"""Declarations from phases.yaml to the database and back: models, checks, applying, edits, history."""

@@ -1,7 +1,7 @@
-"""Bundles that a program sends to make a competition: announced, sent to a secret address, found by number.
+"""Bundles that a program sends to create a competition: announced, sent to a secret address, found by number.
 
-The bundle has gold in clear, so that it is never stored: the request that brings it makes the draft, and what came of
-it is kept for a day.
+A bundle contains unsealed gold, so it is never stored: the request that sends it creates the draft, and only the
+outcome is stored, for a day.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ INTERRUPTED = "The server was interrupted while it made the competition. Send th
 
 @dataclass(frozen=True, slots=True)
 class Creation:
-    """The outcome of a bundle. competition: the name of its draft, if there is one; details: sentences, a line each."""
+    """The outcome of a bundle. competition: the name of its draft, if there is one; details: one sentence per line."""
 
     number: int
     is_finished: bool
@@ -38,7 +38,7 @@ class Creation:
 
 
 def announce_bundle(session: Session, user: User, now: datetime) -> tuple[UUID, str]:
-    """Expect a bundle; return its key and the secret of its address. The caller has checked the right to create."""
+    """Announce a bundle; return its key and the secret of its address. The caller has checked the permission."""
     mine = select(BundleUpload.id).where(BundleUpload.user_id == user.id)
     newest = mine.order_by(BundleUpload.announced_at.desc(), BundleUpload.id.desc()).limit(KEPT_AT_ONCE - 1)
     kept = list(session.scalars(newest))
@@ -51,7 +51,7 @@ def announce_bundle(session: Session, user: User, now: datetime) -> tuple[UUID, 
 
 
 def sender_of(session: Session, secret: str, now: datetime) -> User | None:
-    """Return who announced a bundle for this address; None if nobody did. Raises UploadedAlready if it came already."""
+    """Return the user who announced a bundle for this address; None if nobody did. Raises UploadedAlready."""
     upload = session.scalar(select(BundleUpload).where(*_at(secret, now)))
     if upload is None:
         return None
@@ -61,24 +61,24 @@ def sender_of(session: Session, secret: str, now: datetime) -> User | None:
 
 
 def claim_bundle(session: Session, secret: str, now: datetime) -> None:
-    """Let this request make the competition, and no other. Raises UploadedAlready."""
+    """Reserve the creation of the competition for this request. Raises UploadedAlready."""
     free = update(BundleUpload).where(*_at(secret, now), BundleUpload.claimed_at.is_(None)).values(claimed_at=now)
     if session.scalar(free.returning(BundleUpload.id)) is None:
         raise UploadedAlready("A bundle came to this address before; announce this one, too.")
 
 
 def release_bundle(session: Session, secret: str) -> None:
-    """Let another request bring the bundle, because this one has created nothing."""
+    """Allow another request to send the bundle, because this one has created nothing."""
     session.execute(_all_at(secret).values(claimed_at=None))
 
 
 def finish_bundle(session: Session, secret: str, competition: str | None, details: str, now: datetime) -> None:
-    """Record what became of the bundle."""
+    """Record the outcome of the bundle."""
     session.execute(_all_at(secret).values(finished_at=now, competition=competition, details=details))
 
 
 def creation_by_key(session: Session, user: User, key: UUID, now: datetime) -> Creation | None:
-    """Return what became of the user's bundle with this key; None if there is none. Raises NotUploadedYet."""
+    """Return the outcome of the user's bundle with this key; None if there is none. Raises NotUploadedYet."""
     upload = session.scalar(select(BundleUpload).where(BundleUpload.key == key, *_own(user, now)))
     if upload is not None and upload.claimed_at is None:
         raise NotUploadedYet("This bundle was announced, but it was not uploaded.")
@@ -86,7 +86,7 @@ def creation_by_key(session: Session, user: User, key: UUID, now: datetime) -> C
 
 
 def creation_by_number(session: Session, user: User, number: int, now: datetime) -> Creation:
-    """Return what became of the user's bundle with this number. Raises NotFound, NotUploadedYet."""
+    """Return the outcome of the user's bundle with this number. Raises NotFound, NotUploadedYet."""
     key = session.scalar(select(BundleUpload.key).where(BundleUpload.id == number, *_own(user, now)))
     found = creation_by_key(session, user, key, now) if key is not None else None
     if found is None:
@@ -95,7 +95,7 @@ def creation_by_number(session: Session, user: User, number: int, now: datetime)
 
 
 def forget_bundles(session: Session, now: datetime) -> int:
-    """Delete what is older than a day, for everybody; return how many."""
+    """Delete all bundles older than a day; return their number."""
     over = BundleUpload.announced_at <= now - KEPT
     return len(session.scalars(delete(BundleUpload).where(over).returning(BundleUpload.id)).all())
 

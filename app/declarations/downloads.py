@@ -1,4 +1,4 @@
-"""Downloads of a declaration: the listed ones, preceded by the items if these are not listed."""
+"""The downloads of a declaration: the listed ones, preceded by the items if these are not listed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def declared_downloads(declared: PhaseTaskDeclaration) -> list[DownloadDeclarati
 
 
 def _with_items_access(download: DownloadDeclaration, declared: PhaseTaskDeclaration) -> DownloadDeclaration:
-    """Apply the access settings of the items to their listed download, whose own settings take precedence."""
+    """Return a listed download of the items with their access settings, unless it has its own."""
     return download.model_copy(
         update={
             "available_from": download.available_from or declared.items_from,

@@ -14,7 +14,7 @@ QUOTED = 3
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """An error to correct or a warning to consider; `str()` gives `phases.yaml:12:5: error: …`."""
+    """An error to correct or a warning to consider; as a string: `phases.yaml:12:5: error: …`."""
 
     severity: Literal["error", "warning"]
     file: str
@@ -28,16 +28,16 @@ class Finding:
 
 @dataclass(slots=True)
 class Findings:
-    """Collects findings; `in_order` returns them by file and line, each once."""
+    """Collects findings. `in_order` returns them by file and line, without duplicates."""
 
     findings: list[Finding] = field(default_factory=list)
 
     def error(self, node: Node, message: str) -> None:
-        """Add something that must be corrected before the file can be applied."""
+        """Add an error, which must be corrected before the file can be applied."""
         self.findings.append(Finding("error", node.file, node.line, message, node.column))
 
     def warning(self, node: Node, message: str) -> None:
-        """Add something that is possible, but probably a mistake."""
+        """Add a warning about something valid that is probably a mistake."""
         self.findings.append(Finding("warning", node.file, node.line, message, node.column))
 
     def unreadable(self, file: str, message: str, line: int = 1, column: int = 1) -> None:
@@ -46,7 +46,7 @@ class Findings:
 
     @property
     def errors(self) -> int:
-        """Number of errors."""
+        """The number of errors."""
         return sum(finding.severity == "error" for finding in self.findings)
 
     def in_order(self) -> list[Finding]:
@@ -56,7 +56,7 @@ class Findings:
 
 
 def quoted(invalid: InvalidFile) -> str:
-    """Return the first problems of a file, and the number of further ones."""
+    """Return the first problems of a file and the number of others, as text."""
     problems = invalid.problems[:QUOTED]
     more = len(invalid.problems) - len(problems) + invalid.omitted
     return "; ".join(str(problem) for problem in problems) + (f"; and {more} more" if more else "")

@@ -1,8 +1,8 @@
 """Published results as CSV (`team,metric,split,value`, one score per line), for checks and for the database.
 
-Rows of the same team and date are one result. Values are as published; fractions if the task's scores are fractions.
-Optional columns are `date`, `method`, a line shown next to the team's name, the links `paper` and `code`, and `rank`,
-the result's place where it was published.
+Rows of the same team and date are one result. Values are as published, but fractions if the task's scores are
+fractions. Optional columns are `date`, `method` (a line shown next to the team's name), the links `paper` and `code`,
+and `rank`, the rank in the publication.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _BYTES = 16 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """One published result; `scores` maps "metric split" to the value, `rank` is its place where it was published."""
+    """One published result. scores: values by "metric split"; rank: in the publication."""
 
     team: str
     achieved_at: datetime | None
@@ -59,8 +59,8 @@ def read_historic(
 ) -> list[Published]:
     """Return the results in file order. Raises InvalidFile with every problem, OSError if it cannot be opened.
 
-    offered: the scores of the task in the phase on whose board the results are shown.
-    metrics: those of the task, by name; None: those of its type.
+    offered: the scores of the task in the phase whose board shows the results.
+    metrics: of the task, by name; None: those of its type.
     """
     with path.open("rb") as file:
         data = file.read(_BYTES + 1)
@@ -79,7 +79,7 @@ PublishedResults = Mapping[str, Sequence[Sequence[Published]]]
 
 
 def read_published(declared: CompetitionDeclaration, folder: Path) -> PublishedResults:
-    """Return the published results of a checked declaration. folder: of its files."""
+    """Return the published results of a checked declaration. folder: with its files."""
     found = {}
     for board in declared.boards:
         metrics = declared_metrics(declared, board.task)
@@ -107,7 +107,7 @@ def declared_metrics(declared: CompetitionDeclaration, task: str) -> Mapping[str
 
 
 def published_document(results: PublishedResults) -> dict[str, Any]:
-    """Return the results as JSON; `published_from` reads it."""
+    """Return the results as a JSON document; `published_from` parses it."""
     return {
         board: [
             [{**asdict(one), "achieved_at": one.achieved_at.isoformat() if one.achieved_at else None} for one in file]
@@ -118,7 +118,7 @@ def published_document(results: PublishedResults) -> dict[str, Any]:
 
 
 def published_from(document: Mapping[str, Any]) -> PublishedResults:
-    """Read a document from `published_document`."""
+    """Return the results in a document from `published_document`."""
     return {
         board: [
             [Published(**{**one, "achieved_at": _read_moment(one["achieved_at"])}) for one in file] for file in files
@@ -138,10 +138,9 @@ def results_of(
     problems: Problems,
     metrics: Mapping[str, Metric] | None = None,
 ) -> list[Published]:
-    """Return the results of a table with the columns of historic rows; none if `problems` has any, to which those of
-    this table are added by line.
+    """Return the results in a table; empty if `problems` has errors, to which those of this table are added by line.
 
-    metrics: those of the task with its options; default: the type's.
+    metrics: of the task with its options; default: those of its type.
     """
     known = metrics or task.metrics
     results: dict[tuple[str, str], Published] = {}
@@ -169,7 +168,7 @@ def results_of(
 
 
 def _dates(table: Table) -> list[str]:
-    """Return the date of each line, empty where there is none."""
+    """Return the date of each line; "" if there is none."""
     return [cell.strip() for cell in table["date"]] if "date" in table.columns else [""] * len(table.lines)
 
 
@@ -210,7 +209,7 @@ def _team_fault(team: str) -> str | None:
 
 
 def score_fault(metric: str, split: str, task: AnyTask, offered: Iterable[Column]) -> str | None:
-    """Explain why a task has no such score, with the nearest and the existing ones; None if it has."""
+    """Return why a task has no such score, with the nearest and the existing ones; None if it has one."""
     splits: dict[str, list[str]] = {}
     for column in offered:
         splits.setdefault(column.metric, []).append(column.split)
@@ -223,7 +222,7 @@ def score_fault(metric: str, split: str, task: AnyTask, offered: Iterable[Column
 
 
 def _near_split(split: str, known: list[str]) -> str:
-    """Suggest a split only if it is very near, as splits look alike (`zero_shot/en`, `zero_shot/pt`)."""
+    """Return the suggestion of a very similar split; "" if there is none."""
     same = next((name for name in known if _loosely(name) == _loosely(split)), None)
     return f"; did you mean '{same}'?" if same else ""
 
@@ -249,7 +248,7 @@ def _bound(number: float | None) -> str:
 
 
 def _moment(text: str, line: int, problems: Problems) -> datetime | None:
-    """Parse a date or moment; None for an empty cell. A date alone is enough for a published result."""
+    """Return the date or time in a cell; None if it is empty. A date alone is enough for a published result."""
     if not text:
         return None
     try:

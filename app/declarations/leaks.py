@@ -1,6 +1,6 @@
-"""Upper bound of the gold a team could read in each declared phase; needs no database.
+"""An upper bound on how much gold a team could infer in each declared phase; needs no database.
 
-The gold itself is only read where organisers have it at hand, as in `evergold check --gold`; otherwise the blind items
+The gold itself is only read if organisers have it locally, as in `evergold check --gold`; otherwise the blind items
 determine the number of answers.
 """
 
@@ -27,7 +27,7 @@ Find = Callable[[str], Path | None]
 
 @dataclass(frozen=True, slots=True)
 class DeclaredLeak:
-    """A task of a declared phase, and what could be read of its gold."""
+    """A task in a declared phase. leak: what could be inferred about its gold."""
 
     competition: str
     phase: str
@@ -36,12 +36,12 @@ class DeclaredLeak:
 
     @property
     def place(self) -> str:
-        """The place as the command line writes it: competition, phase and task with slashes."""
+        """The place as on the command line: competition, phase and task, separated by slashes."""
         return f"{self.competition}/{self.phase}/{self.task}"
 
     @property
     def is_warning(self) -> bool:
-        """True if organisers should change something."""
+        """True if organisers should change a setting."""
         return self.leak.level is Level.WARNING
 
     def __str__(self) -> str:
@@ -51,7 +51,7 @@ class DeclaredLeak:
 
 
 def declared_leaks(declared: CompetitionDeclaration, find: Find, gold: Path | None = None) -> Iterator[DeclaredLeak]:
-    """Yield every task of every phase with hidden gold and boards. gold: a folder of plain gold."""
+    """Yield every task in a phase with hidden gold and boards. gold: a folder of plain gold."""
     types = {task.name: task for task in declared.tasks}
     for phase in declared.phases:
         for name, asked in phase.tasks.items():
@@ -77,14 +77,14 @@ def _pair(score: Any) -> tuple[str, str]:
 
 
 def _rows(phase: PhaseDeclaration, asked: PhaseTaskDeclaration) -> tuple[Phase, PhaseTask]:
-    """Return the rows as they would be in the database."""
+    """Return the phase and its task as database rows, not stored."""
     return Phase(**phase_values(phase, 0)), PhaseTask(**phase_task_values(asked))
 
 
 def _size(
     task: AnyTask, options: Options, asked: PhaseTaskDeclaration, find: Find, gold: Path | None
 ) -> GoldSize | None:
-    """Return the size; None if neither gold nor items can be read, which is reported elsewhere."""
+    """Return the size of the gold; None if neither gold nor items can be read, which is reported elsewhere."""
     try:
         if gold is not None and (path := _plain_gold(gold, asked.gold)) is not None:
             return size_of_gold(task, task.read_gold(path, options), options)

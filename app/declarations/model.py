@@ -1,8 +1,8 @@
 """phases.yaml as pydantic models: what an organiser may declare, strict and complete; every key has a description.
 
-Reading with line numbers, and checks of more than one field, live in `app.declarations.check`; the database side in
-`app.declarations.apply.apply`.
-`python -m app.declarations.model` prints the JSON Schema that editors use, docs/phases.schema.json.
+`app.declarations.check` parses files with line numbers and checks relations between fields;
+`app.declarations.apply.apply` writes to the database. `python -m app.declarations.model` prints the JSON Schema that
+editors use, docs/phases.schema.json.
 """
 
 from __future__ import annotations
@@ -391,7 +391,7 @@ class PhaseDeclaration(Declaration):
 
     @property
     def effective_limits(self) -> LimitsDeclaration:
-        """Limits as declared; for hidden gold the defaults are low enough to reveal little."""
+        """The limits as declared; for hidden gold the defaults are low enough to reveal little."""
         declared = self.limits.model_fields_set
         if all(task.gold_is_public for task in self.tasks.values()):
             return self.limits
@@ -432,7 +432,9 @@ class CompetitionDeclaration(Declaration):
 
     @property
     def registration_mode(self) -> RegistrationMode:
-        """Mode as declared; for hidden gold the default is a confirmed address, so that people are reachable."""
+        """The mode as declared; for hidden gold the default requires a confirmed address, so that people can be
+        reached.
+        """
         asked = [task for phase in self.phases for task in phase.tasks.values()]
         is_hidden = not all(task.gold_is_public for task in asked)
         return self.registration.mode or (RegistrationMode.CONFIRMED if is_hidden else RegistrationMode.OPEN)
@@ -451,7 +453,7 @@ class PhasesFile(Declaration):
 def schema_text() -> str:
     """Return the JSON Schema of phases.yaml, the content of docs/phases.schema.json.
 
-    Options of an organisers' own program are completed by editors, too: they are long.
+    It includes the many options of organisers' programs, so that editors complete them, too.
     """
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **PhasesFile.model_json_schema()}
     template = "#/$defs/program-{model}"

@@ -1,4 +1,4 @@
-"""Types of single values in phases.yaml: names, lines, moments, paths, addresses; and the base class of its models."""
+"""Types of single values in phases.yaml: names, lines, times, paths, addresses; and the base class of its models."""
 
 from __future__ import annotations
 
@@ -130,6 +130,6 @@ WithoutChoice = Literal[EntryRule.BEST, EntryRule.LAST]
 
 
 class Declaration(BaseModel):
-    """Root of everything declared: unknown keys are errors, so that a typing slip never passes silently."""
+    """The base class of everything declared: unknown keys are errors, so that typing errors are noticed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

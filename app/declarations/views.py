@@ -1,4 +1,4 @@
-"""The answers about declarations, for organisers: the current one, its revisions, effects of an edit."""
+"""API schemas for declarations, for organisers: the current one, its revisions, effects of an edit."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _OUTCOME = {
 
 
 class RevisionOut(ApiModel):
-    """One state of a competition's declaration; it never changes."""
+    """One version of a competition's declaration; it never changes."""
 
     model_config = example(_REVISION)
 
@@ -56,7 +56,7 @@ class RevisionOut(ApiModel):
 
 
 class RevisionList(ApiModel):
-    """Revisions, the newest first."""
+    """Revisions, newest first."""
 
     model_config = example({"revisions": [_REVISION], "next": None})
 
@@ -73,7 +73,7 @@ class FileOut(ApiModel):
 
 
 class DeclarationDifference(ApiModel):
-    """A value that has changed; null: it is not declared."""
+    """A value that has changed; null if it is not declared."""
 
     path: str = Field(examples=["phases.evaluation.end"])
     before: Any
@@ -103,7 +103,7 @@ class DeclarationOut(ApiModel):
 
 
 class EffectOut(ApiModel):
-    """The effect of a change on a task in a phase: whom it concerns."""
+    """The effect of a change on a task in a phase: who is affected."""
 
     competition: str
     phase: str
@@ -132,17 +132,19 @@ class OutcomeOut(ApiModel):
 
 
 def counted(number: int, what: str) -> str:
-    """Return `1 team` or `1,200 teams`."""
+    """Return a count with its noun, such as `1 team` or `1,200 teams`."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def describe_revision(revision: Revision) -> RevisionOut:
-    """Return the revision without its document."""
+    """Return the API object of a revision, without its document."""
     return RevisionOut.model_validate(revision, from_attributes=True)
 
 
 def describe_declaration(revision: Revision, present: Revision) -> DeclarationOut:
-    """Return the whole revision with its differences to the current one; its files must be loaded."""
+    """Return the API object of a revision with its document, and its differences to the current one; its files must be
+    loaded.
+    """
     changed = differences(present.document, revision.document)
     return DeclarationOut(
         revision=describe_revision(revision),

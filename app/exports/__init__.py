@@ -1,1 +1,1 @@
-"""Exports for organisers: predictions as a zip, participants as a table. Tables of boards are in `app.boards`."""
+"""Exports for organisers: predictions as a zip, participants as a table. `app.boards` has the tables of boards."""

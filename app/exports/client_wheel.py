@@ -1,7 +1,7 @@
 """The wheel of the package `evergold`, packed from the files that this server runs.
 
-Lets teams install the client that fits this server, without a package index. It is what `pip wheel` makes of the same
-sources, with a manifest of its own.
+It lets teams install the client that matches this server, without a package index. Except for its manifest, it equals
+the result of `pip wheel` on the same sources.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Wheel:
 
 @lru_cache(maxsize=1)
 def client_wheel() -> Wheel:
-    """Return the wheel; the same bytes for the same files."""
+    """Return the wheel; equal files give equal bytes."""
     version = distribution(NAME).version
     info = f"{NAME}-{version}.dist-info"
     members = {**dict(_modules()), **dict(_descriptions(info))}
@@ -54,7 +54,7 @@ def client_wheel() -> Wheel:
 
 
 def _modules() -> Iterator[tuple[str, bytes]]:
-    """Yield the modules of every package, and no other file that lies beside them."""
+    """Yield name and content of the modules of every package, and of no other files."""
     [root] = map(Path, evergold.__path__)
     folders = sorted(path.parent for path in root.rglob("__init__.py") if "build" not in path.relative_to(root).parts)
     for folder in folders:
@@ -64,7 +64,7 @@ def _modules() -> Iterator[tuple[str, bytes]]:
 
 
 def _descriptions(info: str) -> Iterator[tuple[str, bytes]]:
-    """Yield what describes the distribution: its metadata, its commands, its licence."""
+    """Yield the files that describe the distribution: its metadata, its commands, its licence."""
     installed = distribution(NAME)
     for name in _COMMON:
         if (text := installed.read_text(name)) is not None:

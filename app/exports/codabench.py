@@ -1,7 +1,8 @@
 """Export of a competition as a bundle of Codabench, version 2.
 
-Each task of a phase becomes a task there, with the organisers' own program, or one that calls `evergold score`. The
-bundle also contains the declaration itself, for what Codabench has no keys for, so that an import here loses nothing.
+Each task in a phase becomes a Codabench task, with the organisers' program, or one that calls `evergold score`. The
+bundle also contains the declaration itself, because Codabench lacks keys for parts of it, so that an import here loses
+nothing.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ with open(os.path.join(output, "scores.json"), "w") as file:
 
 @dataclass(slots=True)
 class _Bundle:
-    """A bundle in progress: its files below a folder, and what does not work there."""
+    """A bundle in progress. folder: of its files; remarks: on what does not work in Codabench."""
 
     folder: Path
     declared: CompetitionDeclaration
@@ -84,7 +85,7 @@ class _Bundle:
 
     @property
     def source(self) -> Path:
-        """The competition's own folder in the bundle."""
+        """The folder of the competition's own files in the bundle."""
         return self.folder / FOLDER
 
     def write(self, name: str, content: str | bytes) -> str:
@@ -98,7 +99,7 @@ class _Bundle:
 def export_bundle(
     revision: Revision, competition: str, storage: Storage, target: Path, gold: Path | None = None
 ) -> list[str]:
-    """Write the bundle and return remarks on what is missing or does not work there.
+    """Write the bundle and return remarks on what is missing or does not work in Codabench.
 
     gold: a folder of plain gold, as workers have it. Raises ExportImpossible, OSError.
     """
@@ -138,7 +139,7 @@ def _main(bundle: _Bundle, gold: Path | None) -> dict[str, Any]:
 
 
 def _image(bundle: _Bundle) -> str:
-    """Return the first image of the texts, or a plain one: Codabench requires a logo."""
+    """Return the name of the logo, which Codabench requires: the first image in the texts, or a plain one."""
     for name in declared_images(bundle.declared):
         shutil.copyfile(bundle.source / name, bundle.folder / f"logo{Path(name).suffix.lower()}")
         return f"logo{Path(name).suffix.lower()}"
@@ -193,7 +194,9 @@ def _task(bundle: _Bundle, index: int, place: _Place, gold: Path | None) -> dict
 
 
 def _gold(folder: Path, competition: str, place: _Place) -> Path | None:
-    """Return plain gold of a task in a phase: by its declared name, else as an import keeps it."""
+    """Return the plain gold of a task in a phase, by its declared name, or else as an import stores it; None if there
+    is none.
+    """
     phase, name, asked = place
     named = [folder / asked.gold] if asked.gold and asked.gold != "sealed" else []
     return next((path for path in [*named, folder / competition / phase.name / name] if path.exists()), None)
@@ -220,7 +223,7 @@ def _program(bundle: _Bundle, task: TaskDeclaration, phase: str, asked: PhaseTas
 
 
 def _scoring_by_evergold(bundle: _Bundle, task: TaskDeclaration, phase: str, options: Mapping[str, Any]) -> str:
-    """Write a program that calls `evergold score`, with the options of this phase."""
+    """Write a program that calls `evergold score` with the options of this phase; return its folder."""
     folder = f"scoring/{phase}-{task.name}"
     type_ = TASKS[task.type]
     columns = type_.columns(read_options(type_, options))
@@ -236,7 +239,7 @@ def _scoring_by_evergold(bundle: _Bundle, task: TaskDeclaration, phase: str, opt
 
 
 def _key(bundle: _Bundle, metric: str, split: str) -> str:
-    """Return the key of a score there: 36 characters at most."""
+    """Return the key of a score in Codabench: at most 36 characters."""
     whole = f"{metric} {split}"
     if len(whole) <= _KEY_CHARACTERS:
         return whole
@@ -274,7 +277,7 @@ def _leaderboard(bundle: _Bundle, board: BoardDeclaration) -> dict[str, Any]:
 
 
 def _ranking_first(board: BoardDeclaration) -> list[ColumnDeclaration]:
-    """Return the columns, the ranking one first: Codabench ranks by the first column."""
+    """Return the columns with the ranking one first, because Codabench ranks by the first column."""
     rank_by = board.rank_by or board.columns[0]
     return sorted(board.columns, key=lambda one: (one.metric, one.split) != (rank_by.metric, rank_by.split))
 
@@ -315,7 +318,7 @@ def _phase(bundle: _Bundle, index: int, phase: PhaseDeclaration, tasks: list[int
 
 
 def _seconds(bundle: _Bundle, phase: PhaseDeclaration) -> int:
-    """Return the longest time that a program of the phase may take; 600 where none is declared."""
+    """Return the longest time limit of a program of the phase in seconds; 600 if none is declared."""
     found = [600]
     for task in bundle.declared.tasks:
         if task.program and task.name in phase.tasks:
@@ -325,7 +328,7 @@ def _seconds(bundle: _Bundle, phase: PhaseDeclaration) -> int:
 
 
 def _moment(moment: datetime) -> str:
-    """Return a moment as text in UTC: Codabench drops offsets, and the time of day of anything but text."""
+    """Return a time as text in UTC, because Codabench drops offsets, and the time of day of anything but text."""
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S}+00:00"
 
 

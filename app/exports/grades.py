@@ -1,6 +1,6 @@
 """Grades of a competition as CSV, for its organisers: the best score of each participant in each phase and task.
 
-Scores have every digit, whatever participants see of them; with divided items, they are those of the public part.
+Scores have all decimals, whatever participants may see; if items are divided, they are those of the public part.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class _Scored:
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """The best scored submission of a participant for a task in a phase; None without one."""
+    """The best scored submission of a participant to a task in a phase; None if there is none."""
 
     user: User
     team: str
@@ -73,8 +73,8 @@ class Grade:
 def list_grades(session: Session, competition: Competition) -> list[Grade]:
     """List the grades by phase, task and user name. competition: from `find_competition`.
 
-    The score is the one that ranks the first board of the task. Members of a team have the team's; of equal scores the
-    earlier submission counts.
+    The score is the one that ranks the first board of the task. Members of a team get the team's grade; of equal scores
+    the earlier submission counts.
     """
     people, teams = participants_of(session, competition), _teams(session, competition)
     found = []
@@ -92,7 +92,7 @@ def list_grades(session: Session, competition: Competition) -> list[Grade]:
 
 
 def grades_csv(grades: Sequence[Grade]) -> str:
-    """Write a row for each grade; those without a scored submission have no best score."""
+    """Return a CSV with a row per grade; the best score is empty without a scored submission."""
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(_COLUMNS)
@@ -108,7 +108,7 @@ def grades_csv(grades: Sequence[Grade]) -> str:
 
 
 def _graded(session: Session, competition: Competition) -> Iterator[tuple[Phase, PhaseTask, BoardColumn]]:
-    """Yield each task of each phase with the score that ranks its first board."""
+    """Yield each task in a phase with the score that ranks its first board."""
     boards = session.scalars(
         select(Board)
         .where(Board.competition_id == competition.id)
@@ -138,7 +138,7 @@ def _teams(session: Session, competition: Competition) -> dict[int, tuple[int, s
 
 
 def _scored(session: Session, phase_task: PhaseTask, score: BoardColumn) -> list[_Scored]:
-    """List the scored submissions in order of submission, without those that their teams withdrew."""
+    """List the scored submissions in order of submission, except withdrawn ones."""
     query = (
         select(Submission.team_id, ScoreRow.value, Submission.submitted_at, Submission.is_late)
         .join(ScoringRun, ScoringRun.submission_id == Submission.id)
@@ -157,7 +157,7 @@ def _scored(session: Session, phase_task: PhaseTask, score: BoardColumn) -> list
 
 
 def _best(scored: Sequence[_Scored], score: BoardColumn) -> _Scored | None:
-    """Return the best submission, the earliest of equals; one without a score only if no other is left."""
+    """Return the best submission, the earliest of equals; None if there are none. Undefined scores come last."""
     with_values = [one for one in scored if one.value is not None]
     if not with_values:
         return scored[0] if scored else None

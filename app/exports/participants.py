@@ -29,7 +29,9 @@ _COLUMNS = [
 
 
 def registrations_csv(competition: Competition, rows: Sequence[Registration]) -> str:
-    """Write the table. rows: with users loaded. Columns `answer NAME` have the answers to current questions."""
+    """Return the registrations as CSV. rows: with users loaded. Columns `answer NAME` have the answers to current
+    questions.
+    """
     text = io.StringIO()
     writer = csv.writer(text)
     questions = [question.name for question in rules_of(competition).questions]
@@ -66,7 +68,7 @@ def list_participants(session: Session, competition: Competition) -> list[Partic
 
 
 def participants_csv(competition: Competition, participants: Sequence[ParticipantOut]) -> str:
-    """Write a row for each person, with a column for each phase."""
+    """Return a CSV with a row per person and a column per phase."""
     text = io.StringIO()
     writer = csv.writer(text)
     phases = [phase.name for phase in competition.phases]

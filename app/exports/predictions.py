@@ -1,7 +1,8 @@
 """All predictions of a competition for its organisers: selection, manifest, and one streamed zip.
 
-Metadata is read at once, files as they are streamed. The caller has checked that it is for an organiser
-(`app.people.rights.check_may_organise`): nothing is left out because of an embargo."""
+Metadata is read at the start, files as they are streamed. The caller must check that the user is an organiser
+(`app.people.rights.check_may_organise`): nothing is left out because of an embargo.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ Name = Annotated[str, Field(max_length=100, description="a name; empty: all of t
 
 
 class ExportFilter(BaseModel):
-    """A selection of submissions, as given in the address of an export."""
+    """A selection of submissions, as in the address of an export."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -67,12 +68,12 @@ class ExportedScore:
 
 @dataclass(frozen=True, slots=True)
 class ExportedSubmission:
-    """A submission's metadata.
+    """The metadata of a submission.
 
     withdrawn_at: when its team withdrew it.
-    stands_on: `phase/board` where it is its team's entry; row_status: the organisers' mark on that row.
+    stands_on: `phase/board` of the boards on which it is the entry; row_status: the organisers' mark on that row.
     card: its method card.
-    may_be_published: True if all who are behind it consent.
+    may_be_published: True if everybody involved consents.
     """
 
     id: UUID
@@ -100,7 +101,7 @@ class ExportedSubmission:
 
 @dataclass(slots=True)
 class _Standing:
-    """The boards of a submission, and the status of its row."""
+    """The boards of a submission, and the mark of its row."""
 
     boards: list[str] = field(default_factory=list)
     status: str = ""
@@ -161,7 +162,7 @@ def _standing(
     organiser: User,
     now: datetime,
 ) -> dict[UUID, _Standing]:
-    """Return every submission on a board of the selected tasks, including carried-over ones."""
+    """Return every submission on a board of the selected tasks, including carried-over ones, with its standing."""
     found: defaultdict[UUID, _Standing] = defaultdict(_Standing)
     for phase, phase_task in asked:
         for board in boards_of(competition, phase):
@@ -206,7 +207,7 @@ def _whole() -> Select[*tuple[Any, ...]]:
 
 
 def _rows(session: Session, submission_ids: Any, phase_task_ids: list[int]) -> list[Any]:
-    """Select these submissions, or all submissions to these tasks if None."""
+    """Return the rows of these submissions, or of all submissions to these tasks if `submission_ids` is None."""
     if submission_ids is None:
         return list(session.execute(_whole().where(Submission.phase_task_id.in_(phase_task_ids))))
     some = in_batches(list(submission_ids), _AT_ONCE)
@@ -233,7 +234,7 @@ _KEPT_BY_WINDOWS = {"con", "prn", "aux", "nul"} | {f"{name}{n}" for name in ("co
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """A submission with its path in the zip; empty if the stored file is missing."""
+    """A submission with its path in the zip; "" if the stored file is missing."""
 
     submission: ExportedSubmission
     path: str
@@ -241,7 +242,7 @@ class Packed:
 
 
 def packed(submissions: Sequence[ExportedSubmission], storage: Storage) -> list[Packed]:
-    """Assign each file its path in the zip."""
+    """Return each submission with the path of its file in the zip."""
     folders = team_folders({one.team_id: one.team for one in submissions})
     found = []
     for one in submissions:
@@ -252,7 +253,7 @@ def packed(submissions: Sequence[ExportedSubmission], storage: Storage) -> list[
 
 
 def zip_chunks(files: Sequence[Packed], made_at: datetime) -> Iterator[bytes]:
-    """Yield the zip in pieces."""
+    """Yield the zip in chunks."""
     target = ZipStream()
     yield target.text("manifest.csv", "\ufeff" + manifest_csv(files), made_at)  # the mark: for spreadsheets
     yield target.text("manifest.json", manifest_json(files, made_at), made_at)
@@ -268,7 +269,7 @@ def zip_chunks(files: Sequence[Packed], made_at: datetime) -> Iterator[bytes]:
 
 
 def manifest_csv(files: Sequence[Packed]) -> str:
-    """Write a row for each submission; scores have columns of their own, named `metric split`."""
+    """Return a CSV with a row per submission; scores have separate columns, named `metric split`."""
     columns = list(dict.fromkeys(f"{score.metric} {score.split}" for file in files for score in file.submission.scores))
     text = io.StringIO()
     writer = csv.writer(text)
@@ -281,7 +282,7 @@ def manifest_csv(files: Sequence[Packed]) -> str:
 
 
 def manifest_json(files: Sequence[Packed], made_at: datetime) -> str:
-    """Write the manifest as JSON, with reasons of undefined scores and with method cards."""
+    """Return the manifest as JSON, with reasons of undefined scores and with method cards."""
     listed = [
         {
             **_said(file),
@@ -296,7 +297,7 @@ def manifest_json(files: Sequence[Packed], made_at: datetime) -> str:
 
 
 def team_folders(names: Mapping[int, str]) -> dict[int, str]:
-    """Return a folder for each team by id: its name if that is safe and unique."""
+    """Return a folder for each team by id: its name, changed if it is unsafe or not unique."""
     safe = {team_id: safe_name(name) or "team" for team_id, name in names.items()}
     taken: dict[str, int] = {}
     for name in safe.values():
@@ -312,7 +313,7 @@ def team_folders(names: Mapping[int, str]) -> dict[int, str]:
 
 
 def safe_name(name: str) -> str:
-    """Return the name as part of a path; empty if no character is left."""
+    """Return the name as a part of a path; "" if no character is left."""
     composed = unicodedata.normalize("NFC", name)
     kept = "".join(c if c.isalnum() or unicodedata.category(c).startswith("M") or c in "-_." else "_" for c in composed)
     short = kept[-_NAME_CHARACTERS:] if "." in kept[-10:] else kept[:_NAME_CHARACTERS]  # keep the file extension

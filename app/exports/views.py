@@ -1,4 +1,4 @@
-"""The answers about exports, for organisers: participants, and who downloaded what."""
+"""API schemas for exports, for organisers: participants, and the log of downloads."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DOWNLOAD = {
 
 
 class DownloadOut(ApiModel):
-    """A download; names as they were then."""
+    """A download, with the names at that time."""
 
     model_config = example(_DOWNLOAD) | ConfigDict(populate_by_name=True)
 
@@ -32,7 +32,7 @@ class DownloadOut(ApiModel):
 
 
 class DownloadList(ApiModel):
-    """Downloads of files that are for participants, newest first."""
+    """Downloads of files for participants, newest first."""
 
     model_config = example({"downloads": [_DOWNLOAD], "next": None})
 
@@ -51,7 +51,7 @@ _PARTICIPANT = {
 
 
 class ParticipantOut(ApiModel):
-    """Somebody who takes part."""
+    """A participant."""
 
     model_config = example(_PARTICIPANT)
 
@@ -64,7 +64,7 @@ class ParticipantOut(ApiModel):
 
 
 class ParticipantList(ApiModel):
-    """Everybody who takes part, by user name."""
+    """All participants, sorted by user name."""
 
     model_config = example({"participants": [_PARTICIPANT]})
 

@@ -1,1 +1,1 @@
-"""Feedback to teams on their own submissions: scores, history, comparisons, reports; nothing of other teams."""
+"""Feedback to teams on their own submissions: scores, history, comparisons, reports; nothing about other teams."""

@@ -1,4 +1,4 @@
-"""The team's runs that one of its runs is compared with on a board, the previous and the best, without loading all."""
+"""The team's runs with which one of its runs is compared on a board, the previous and the best, without loading all."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class RunBefore(NamedTuple):
 
 
 class Beside(NamedTuple):
-    """The runs of its team that a run is compared with: the one before it, and the best score of all others."""
+    """The runs of its team with which a run is compared: the previous one, and the best score of the others."""
 
     before: RunBefore | None
     best: float | None
@@ -35,7 +35,7 @@ class Beside(NamedTuple):
 def runs_beside(
     session: Session, wanted: Sequence[Submission], board: Board, *, higher_is_better: bool
 ) -> dict[UUID, Beside]:
-    """Return them by submission. wanted: of one team to one task in a phase, all on the board."""
+    """Return the runs to compare with by submission. wanted: of one team to one task in a phase, all on the board."""
     ordered = sorted(wanted, key=lambda one: (one.submitted_at, one.id.hex))
     oldest, newest = ordered[0], ordered[-1]
     has_track = board.track is not None
@@ -66,7 +66,7 @@ def runs_beside(
 
 
 def has_choice(session: Session, submission: Submission, board: Board) -> bool:
-    """True if the team chose one of its runs as its entry on a board."""
+    """Return True if the team has chosen one of its runs as its entry on a board."""
     place = {"team": submission.team_id, "phase_task": submission.phase_task_id, "board": board.id}
     return session.connection().execute(_CHOICE, place).first() is not None
 
@@ -95,7 +95,7 @@ _NEWEST = (
 
 
 def _of_team(*columns: Any, has_track: bool) -> Select[*tuple[Any, ...]]:
-    """Select from the team's runs on the board."""
+    """Return a query for the team's runs on the board."""
     is_ranking = and_(ScoreRow.metric == bindparam("metric"), ScoreRow.split == bindparam("split"))
     query = (
         select(*columns)
@@ -110,7 +110,7 @@ def _of_team(*columns: Any, has_track: bool) -> Select[*tuple[Any, ...]]:
 
 @cache
 def _best(*, has_track: bool, higher_is_better: bool) -> Select[*tuple[Any, ...]]:
-    """Select the two best scores of the team's latest submissions, with these: one may be of the run itself."""
+    """Return a query for the two best scores of the team's latest submissions; one may belong to the run itself."""
     query = _of_team(Submission.id, ScoreRow.value, has_track=has_track).where(ScoreRow.value.is_not(None))
     query = query.where(Submission.id.in_(select(_NEWEST.c.id)))
     return query.order_by(ScoreRow.value.desc() if higher_is_better else ScoreRow.value).limit(2)

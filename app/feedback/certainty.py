@@ -1,8 +1,8 @@
-"""Intervals of a team's own scores and tests against its earlier runs, as far as the viewer sees the scores.
+"""Intervals of a team's own scores and tests against its earlier runs, restricted to what the viewer may see.
 
-Rounded like the scores, and withheld where the phase shows no statistics: if scores have fewer digits than usual, since
-the ends of an interval, and whether a difference is significant, follow from the hidden digits; and while a phase with
-hidden gold is open. Nor are they shown on a Ladder, which shows no scores.
+They are rounded like the scores, and withheld if the phase shows no statistics: if scores have fewer decimals than
+usual, because interval ends and significance follow from the hidden decimals; and while a phase with hidden gold is
+open. They are not shown on a Ladder either, which shows no scores.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ def certainty_of(
 
 
 def is_told(own: OwnScores) -> bool:
-    """True if scores are shown, and with statistics."""
+    """Return True if scores are shown, with statistics."""
     return own.view.own_scores and own.view.has_statistics and own.settings.rule is not EntryRule.LADDER
 
 
 def pair_test_of(newer: StatisticsOfRun, older_run: int, score: Score) -> PairTest | None:
-    """Return newer minus older run, None if the two were not compared. The p-value is not corrected for other pairs."""
+    """Return the test of newer minus older run; None if they were not compared. p is not corrected for other pairs."""
     found = newer.differences.get((older_run, score))
     if found is None:
         return None
@@ -49,7 +49,7 @@ def pair_test_of(newer: StatisticsOfRun, older_run: int, score: Score) -> PairTe
 
 
 def _shown(kept: StatisticsOfRun, own: OwnScores) -> StatisticsOfRun:
-    """Keep the scores that this phase shows, rounded to its digits."""
+    """Return the statistics of the scores that this phase shows, rounded to its decimals."""
     shows, decimals = own.view.shows, own.view.precision
     return replace(
         kept,

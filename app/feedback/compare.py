@@ -1,6 +1,6 @@
-"""Two submissions to one task side by side: every score that their team sees of both, and which one is better.
+"""Two submissions to a task side by side: every score that their team may see for both, and which one is better.
 
-Only scores that were computed in the same way are compared. For single items see `app.feedback.items`.
+Only scores computed in the same way are compared. `app.feedback.items` compares single items.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class NotComparable(EvergoldError):
 class Compared:
     """One score of both submissions.
 
-    difference: b minus a, None if one is undefined or they were computed differently.
-    interval_a, interval_b: of both values; test: of the difference; each None if it does not exist or may not be shown.
+    difference: b minus a; None if one is undefined or they were computed differently.
+    interval_a, interval_b: of both values; test: of the difference; None if it does not exist or may not be shown.
     """
 
     metric: str
@@ -64,7 +64,7 @@ class Comparison:
 
     a, b: the older and the newer one.
     rows: ranking scores of boards first.
-    hidden_words: why there are no scores to compare, or empty.
+    hidden_words: why there are no scores to compare, or "".
     decimals: of all values, None for full precision.
     has_details: True if both phases show their scores in full, see `View.has_details`.
     """
@@ -83,7 +83,7 @@ class Comparison:
 
     @property
     def better_count(self) -> dict[str, int]:
-        """Number of scores that are better in a, better in b, and equal."""
+        """The numbers of scores that are better in a, better in b, and equal."""
         return {side: sum(row.better == side for row in self.rows) for side in ("a", "b", "equal")}
 
 
@@ -93,8 +93,10 @@ def compare(
     b_id: UUID,
     viewer: Viewer,
 ) -> Comparison:
-    """Compare two submissions, the older one first. Raises NotFound if the viewer may not see both, NotComparable if
-    they belong to two tasks or are not (yet) scored."""
+    """Return the comparison of two submissions, the older one first.
+
+    Raises NotFound if the viewer may not see both, NotComparable if they belong to two tasks or are not scored.
+    """
     pair = (get_submission(session, a_id, viewer.user), get_submission(session, b_id, viewer.user))
     a, b = sorted(pair, key=lambda submission: (submission.submitted_at, submission.id))
     if a.phase_task.task_id != b.phase_task.task_id:
@@ -143,7 +145,7 @@ def _compared(
 
 
 def _with_certainty(row: Compared, a: StatisticsOfRun | None, b: StatisticsOfRun | None, older_run: int) -> Compared:
-    """Add intervals and test; no test if the certainty of either run is not shown."""
+    """Return the row with intervals and test; without a test if the certainty of either run is not shown."""
     name = row.metric, row.split
     is_tested = a is not None and b is not None and row.difference is not None
     return replace(
@@ -155,7 +157,7 @@ def _with_certainty(row: Compared, a: StatisticsOfRun | None, b: StatisticsOfRun
 
 
 def _corrected(rows: Sequence[Compared]) -> list[Compared]:
-    """Correct the tests of all scores as one family, which the page shows as one table."""
+    """Return the rows with all tests corrected as one family, because the page shows them as one table."""
     tests = [row.test for row in rows if row.test is not None]
     corrected = iter(holm([test.p for test in tests]))
     return [
@@ -164,7 +166,7 @@ def _corrected(rows: Sequence[Compared]) -> list[Compared]:
 
 
 def better_by(difference: float, *, higher_is_better: bool) -> Better:
-    """Return the better of the two. difference: b minus a."""
+    """Return which submission is better. difference: b minus a."""
     if difference == 0:
         return "equal"
     return "b" if (difference > 0) == higher_is_better else "a"

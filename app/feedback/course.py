@@ -1,4 +1,4 @@
-"""Ranks of a team over time: before and right after each of its runs, by today's entry rule and marks."""
+"""The ranks of a team over time: before and right after each of its runs, by the current entry rule and marks."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def ranks_over_time(
 ) -> dict[UUID, tuple[int | None, int | None]]:
     """Return the team's rank before and right after each of these runs of one team, by submission.
 
-    The entries at each moment are chosen by today's entry rule and marks; rows carried over from another phase are
-    taken to have been there from the beginning.
+    The entries at each moment are chosen by the current entry rule and marks; rows carried over from another phase
+    count from the beginning.
     """
     if board.shown.view.board is not BoardShown.PUBLIC or not own:
         return {}
@@ -61,7 +61,7 @@ def ranks_over_time(
 
 
 def _tries_within(session: Session, rows: BoardRows, kept: Sequence[BoardEntry], bounds: RunFilter) -> list[Try]:
-    """Load the candidates of these teams (None: all) between two moments, and earlier ones that may be entries then.
+    """Return the candidates of these teams (None: all) between two times, and earlier ones that may be entries then.
 
     kept: today's entries of some teams.
     """
@@ -82,7 +82,7 @@ def _tries_within(session: Session, rows: BoardRows, kept: Sequence[BoardEntry],
 
 
 class _Barred:
-    """Runs that get no rank under today's marks: marked ones, and those of baselines that are not ranked."""
+    """Runs that get no rank under the current marks: marked ones, and those of unranked baselines."""
 
     def __init__(self, teams: Collection[int], ranked_baselines: Collection[int]) -> None:
         self._teams, self._ranked_baselines = teams, ranked_baselines
@@ -97,7 +97,9 @@ def _barred(session: Session, phase_task: PhaseTask) -> _Barred:
 
 
 class _Entries:
-    """The entries of a board as runs and choices arrive one by one; chosen again only for the teams concerned."""
+    """The entries of a board as runs and choices arrive one by one; only the entries of affected teams are chosen
+    again.
+    """
 
     def __init__(self, rules: Rules, team_id: int, barred: _Barred) -> None:
         self._rules, self._team_id, self._barred = rules, team_id, barred
@@ -109,7 +111,7 @@ class _Entries:
         self._mine: float | None = None
 
     def note_tries(self, tries: Sequence[Try]) -> None:
-        """Add candidates, in the order of submission of each team."""
+        """Add candidates, in order of submission for each team."""
         for one in tries:
             self._tries[one.team_id].append(one)
             self._changed.add(one.team_id)
@@ -121,7 +123,7 @@ class _Entries:
             self._changed.add(choice.team_id)
 
     def rank(self, session: Session, still: StoodStill) -> int | None:
-        """Return the team's rank now; on a board of all entries, that of its latest run."""
+        """Return the team's current rank; on a board of all entries, the rank of its latest run."""
         for team_id in self._changed:
             self._choose(team_id)
         self._changed.clear()
@@ -151,7 +153,7 @@ class _Entries:
             self._mine = mine
 
     def _entries(self, team_id: int) -> list[tuple[Try, float | None]]:
-        """Choose the team's entries; return them with the score that a Ladder reports, if it is one."""
+        """Return the team's chosen entries, each with the score that a Ladder reports, if the board is one."""
         by_run = {one.run_id: one for one in self._tries[team_id]}
         chosen = choose(self._tries[team_id], self._rules, self._choices)
         return [(by_run[standing.run_id], standing.ladder_value) for standing in chosen]

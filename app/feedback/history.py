@@ -1,4 +1,4 @@
-"""A team's own submissions to a task over time, as far as teams see scores: the points, and their chart as SVG."""
+"""A team's own submissions to a task over time, if teams may see their scores: the points, and their chart as SVG."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class SubmittedTask:
 
     @property
     def filter(self) -> OwnFilter:
-        """The filter that leaves the submissions to it."""
+        """The filter for the submissions to this task in this phase."""
         return OwnFilter(competition=self.competition, phase=self.phase, task=self.task)
 
 
@@ -55,7 +55,9 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The attempts at a place, oldest first, in the column that ranks a board. boards: all boards to choose from."""
+    """The attempts of a team at a task in a phase, oldest first, with the score that ranks a board. boards: those that
+    can be chosen.
+    """
 
     place: SubmittedTask
     boards: Sequence[Board]
@@ -65,15 +67,16 @@ class History:
 
 
 def places_of(session: Session, user: User, competition: str | None = None) -> list[SubmittedTask]:
-    """List the places where this user or one of their teams submitted, in the organisers' order; of this competition
-    alone, if it is named."""
+    """List where this user or the user's teams submitted, in the organisers' order. competition: restricts the list."""
     found = own_places(session, user, competition=competition)
     return list(dict.fromkeys(SubmittedTask(*one.names, *one.titles, one.phase_task_id) for one in found))
 
 
 def history_of(session: Session, user: User, place: SubmittedTask, now: datetime, *, board: str = "") -> History | None:
-    """Return the history in this board's ranking column, or in that of the first board with values. None if teams do
-    not see their scores, or nothing was scored."""
+    """Return the history in this board's ranking column; by default in that of the first board with values.
+
+    None if teams may not see their scores, or nothing was scored.
+    """
     with_scores = place.filter.model_copy(update={"status": RunStatus.SCORED})
     scored = newest_own(session, user, with_scores, with_withdrawn=False, limit=MOST_SHOWN)
     if not scored:
@@ -90,7 +93,7 @@ def history_of(session: Session, user: User, place: SubmittedTask, now: datetime
 
 
 def _attempts(session: Session, scored: Sequence[UUID], board: Board, view: View) -> tuple[BoardColumn, list[Attempt]]:
-    """Return the board's ranking column as shown here, and the attempts with a value in it."""
+    """Return the board's ranking column with the decimals of this view, and the attempts with a value in it."""
     column = next(c for c in board_columns(board) if (c.metric, c.split) == (board.rank_metric, board.rank_split))
     decimals, best = effective_decimals(column, view.precision), None
     attempts: list[Attempt] = []
@@ -125,7 +128,9 @@ _VALUES = (
 
 
 def chart_svg(attempts: Sequence[Attempt], column: BoardColumn, title: str, counting: UUID | None = None) -> str:
-    """Draw the chart of attempts. attempts: at least one, oldest first; counting: the one that counts, if known."""
+    """Draw the chart of attempts and return its SVG. attempts: at least one, oldest first; counting: the entry, if
+    known.
+    """
     axis = AxisOut(title=column.title, decimals=column.decimals, percent=column.percent)
     points = [
         PointOut(x=one.submitted_at.astimezone(UTC).isoformat(), y=one.value, label=one.method) for one in attempts

@@ -1,8 +1,8 @@
-"""Two submissions item by item, where the gold of both is declared public: which one is right or closer, and where they
+"""Two submissions item by item, if the gold of both is declared public: which one is right or closer, and where they
 differ.
 
-Nothing is shown that `app.feedback.compare` does not show as a score: viewers who do not see all scores with all digits
-and slices see no items.
+Nothing is shown that `app.feedback.compare` does not show as a score: viewers who may not see all scores with all
+decimals and slices see no items.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ NOT_KEPT = (
 
 
 class Showing(StrEnum):
-    """The selection of items to show."""
+    """A selection of items to show."""
 
     ALL = "all"
     DIFFER = "differ"  # the two predictions differ
@@ -45,7 +45,7 @@ class Showing(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ComparedItem:
-    """The results of both for an item. better: None if undecided, such as for an item without gold of its own."""
+    """The results of both submissions for an item. better: None if undecided, such as for an item without gold."""
 
     a: ItemResult
     b: ItemResult
@@ -57,7 +57,7 @@ class ComparedItem:
         return (self.a.predicted, self.a.matched) != (self.b.predicted, self.b.matched)
 
     def is_shown(self, showing: Showing) -> bool:
-        """True if the item belongs to this selection."""
+        """Return True if the item belongs to this selection."""
         if showing is Showing.ALL:
             return True
         if showing is Showing.DIFFER:
@@ -72,8 +72,8 @@ class ItemComparison:
     """The items of both submissions.
 
     rows: in A's order, which is that of the gold.
-    left_out: number of items that only one of the two has, or has under other gold.
-    hidden_words: why there are no items, or empty.
+    left_out: number of items that only one of the two has, or that have different gold.
+    hidden_words: why there are no items, or "".
     """
 
     rows: Sequence[ComparedItem] = ()
@@ -92,26 +92,26 @@ class ItemComparison:
 
     @cached_property
     def counts(self) -> Mapping[Showing, int]:
-        """Number of items in each selection."""
+        """The number of items in each selection."""
         return {showing: len(self.selected(showing)) for showing in self.showings}
 
     @property
     def both_right(self) -> int:
-        """Number of items that are right in both; 0 for tasks without right or wrong answers."""
+        """The number of items that are right in both; 0 for tasks without right or wrong answers."""
         return sum(row.a.is_right is True and row.b.is_right is True for row in self.rows)
 
     @property
     def equal(self) -> int:
-        """Number of items that can be compared and where neither is better."""
+        """The number of comparable items where neither is better."""
         return sum(row.better == "equal" for row in self.rows)
 
     def selected(self, showing: Showing) -> list[ComparedItem]:
-        """Return the items of this selection."""
+        """Return the items in this selection."""
         return [row for row in self.rows if row.is_shown(showing)]
 
 
 def compare_items(session: Session, comparison: Comparison) -> ItemComparison:
-    """Return the items of two submissions, as `compare` returns them, or why there are none."""
+    """Return the items of two submissions, or the reason why they are hidden. comparison: from `compare`."""
     both = (comparison.a, comparison.b)
     if words := comparison.hidden_words or _hidden_words(comparison, both):
         return ItemComparison(hidden_words=words)
@@ -131,7 +131,9 @@ def _hidden_words(found: Comparison, both: Iterable[Submission]) -> str:
 
 
 def paired(a: Sequence[ItemResult], b: Sequence[ItemResult]) -> ItemComparison:
-    """Pair the items that are in both under the same gold; items whose gold was corrected in between are left out."""
+    """Return the items that both have with the same gold, in pairs; items whose gold was corrected in between are left
+    out.
+    """
     in_a, in_b = _by_name(a), _by_name(b)
     rows = [
         ComparedItem(one, other, _better(one, other))
@@ -142,7 +144,7 @@ def paired(a: Sequence[ItemResult], b: Sequence[ItemResult]) -> ItemComparison:
 
 
 def _by_name(results: Iterable[ItemResult]) -> dict[tuple[str, tuple[str, ...], int], ItemResult]:
-    """Index by item and splits; sentences with the same id are numbered."""
+    """Return results by item and splits; sentences with the same id are numbered."""
     seen: Counter[tuple[str, tuple[str, ...]]] = Counter()
     found = {}
     for one in results:

@@ -1,4 +1,4 @@
-"""The rows of a board around a submission that counts: whom it is next to, as the board shows it to this viewer."""
+"""The rows of a board around an entry, as the board shows them to this viewer."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from app.competitions.ordering import difference_of
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A row next to a submission's own.
+    """A row near a submission's own.
 
-    is_this: True for its own; is_mine: True for all rows of its team.
-    delta: its score minus one's own; None for one's own.
+    is_this: True for the submission's own row; is_mine: True for all rows of its team.
+    delta: its score minus the own score; None for the own row.
     spread: of the score and its interval on one axis; None if the board shows no intervals.
     """
 
@@ -32,7 +32,7 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """A few rows of a board, a submission's own among them, with the ranking column."""
+    """A few rows of a board, including a submission's own, with the ranking column."""
 
     column: BoardColumn
     rows: tuple[Neighbour, ...]
@@ -46,7 +46,7 @@ class Neighbours:
 def neighbours_of(board: Leaderboard, submission_id: UUID, above: int = 0) -> Neighbours | None:
     """Return the rows around a submission of the viewer's team; None if it has no rank, or the board shows no scores.
 
-    board: with all rows around it at least; above: the number of ranked rows above these that it lacks.
+    board: with at least the rows around it; above: number of ranked rows above those that it contains.
     """
     column, place = board.columns[board.rank_by], board.rank_by
     ranked = [row for row in board.rows if row.rank is not None and row.cells and row.cells[place].value is not None]

@@ -1,7 +1,7 @@
-"""The other submission of a team that counts on a board, or would count if one of them did not.
+"""Another submission of a team that counts on a board, or would count if a given one did not.
 
-Shown before a submission is withdrawn, and where a newer one is worse. It reveals which of two scores is better, so a
-team that does not see its scores is shown it only where the latest counts.
+It is shown before a submission is withdrawn, and if a newer one is worse. It reveals which of two scores is better, so
+a team that may not see its scores is shown it only if the latest submission counts.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _WITHOUT_OTHERS = frozenset({EntryRule.ALL, EntryRule.LADDER})
 
 @dataclass(frozen=True, slots=True)
 class OtherEntry:
-    """Another submission of the team. value: its ranking score as shown; is_better: than the one looked at."""
+    """Another submission of the team. value: its ranking score as shown; is_better: than the given submission."""
 
     submission_id: UUID
     submitted_at: datetime
@@ -40,12 +40,11 @@ class OtherEntry:
 
 @dataclass(frozen=True, slots=True)
 class Others:
-    """The others on one board.
+    """The other submissions on one board.
 
-    entry: the one that counts, or would count if this one did not; None if none would.
-    best: the team's best other one where it may choose, or where the latest counts; None elsewhere.
-    later: the submissions after the best one, in their order: where the latest counts, the best one counts once they
-    are withdrawn.
+    entry: the one that counts, or would count if the given one did not; None if none would.
+    best: the team's best other one, if it may choose, or if the latest counts; otherwise None.
+    later: submissions after the best one, in order: if the latest counts, the best one counts once they are withdrawn.
     """
 
     entry: OtherEntry | None
@@ -56,7 +55,7 @@ class Others:
 def other_entries(
     session: Session, submission: Submission, standings: Sequence[RunStanding], own: OwnScores
 ) -> dict[str, Others]:
-    """Return the others by board, for boards that show whether the submission counts.
+    """Return the other submissions by board, for boards that show whether the submission counts.
 
     standings: of the submission, from `standings_known`; own: its visible scores.
     """
@@ -90,7 +89,7 @@ def _moments(session: Session, ids: set[UUID]) -> Mapping[UUID, datetime]:
 
 @dataclass(frozen=True, slots=True)
 class _Team:
-    """The submissions of a team on one board, seen from one of them."""
+    """The submissions of a team on one board, to compare with one of them."""
 
     this: UUID
     standing: RunStanding
@@ -98,7 +97,7 @@ class _Team:
     moments: Mapping[UUID, datetime]
 
     def others(self, tries: Sequence[Try], rules: Rules, choices: Mapping[int, UUID]) -> Others:
-        """Return the others, given all candidates of the team."""
+        """Return the other submissions, given all candidates of the team."""
         rest = [one for one in tries if one.submission_id != self.this]
         left = rest if self.standing.counts else tries
         kept = {team: chosen for team, chosen in choices.items() if chosen != self.this or not self.standing.counts}
@@ -122,7 +121,7 @@ class _Team:
         return OtherEntry(one.submission_id, self.moments[one.submission_id], value, is_better)
 
     def _value(self, one: Try) -> float | None:
-        """Return the score as shown; None if it is not."""
+        """Return the score as shown; None if it is not shown."""
         if not self.own.view.own_scores:
             return None
         precision = self.own.view.precision

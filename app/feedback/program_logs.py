@@ -1,4 +1,4 @@
-"""Logs of the organisers' own program, by submission: for organisers, and for teams as far as they are shown."""
+"""Logs of organisers' programs, by submission: for organisers, and for teams if they may see them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from app.submissions.find import current_run, get_submission
 
 
 class NoProgramLog(NoReport):
-    """The submission exists, but it has no log of a program that this viewer may read."""
+    """The submission exists, but has no program log that this viewer may read."""
 
     code = "no_program_log"
 
 
 def find_program_log(session: Session, submission_id: UUID, viewer: Viewer) -> ProgramLogOut:
-    """Return the log. Raises NotFound if the viewer may not see the submission, NoProgramLog if they read none."""
+    """Return the log. Raises NotFound if the viewer may not see the submission, NoProgramLog if there is none."""
     submission = get_submission(session, submission_id, viewer.user)
     view = view_of(session, submission.phase_task, viewer)
     found = log_for(session, submission, viewer.user, view)
@@ -33,7 +33,7 @@ def find_program_log(session: Session, submission_id: UUID, viewer: Viewer) -> P
 
 
 def log_for(session: Session, submission: Submission, user: User | None, view: View) -> ProgramLogOut | None:
-    """Return what this viewer may read; None for nothing. Teams whose scores are hidden read nothing."""
+    """Return the part of the log that this viewer may read; None if nothing, as for teams whose scores are hidden."""
     if not runs_program(submission.phase_task.task.task_type):
         return None
     organises = view.is_organiser and may_organise(

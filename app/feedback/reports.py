@@ -1,7 +1,7 @@
 """A scored run's full report: every score, the task's aggregates and text reports, read from one row.
 
-The viewer gets scores in the digits and slices that the phase shows. Aggregates and texts, whose counts reveal every
-digit of every slice, are only shown if nothing is withheld.
+The viewer gets scores in the decimals and slices that the phase shows. Aggregates and texts, whose counts reveal all
+decimals of all slices, are shown only if nothing is withheld.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from evergold.scoring.task import Score
 
 
 class NoReport(NotFound):
-    """The submission exists, but was not scored."""
+    """The submission exists, but has no scores."""
 
     code = "no_report"
 
 
 class ScoresHidden(NoReport):
-    """The submission was scored, but its team may not see the scores (yet)."""
+    """The submission was scored, but its team may not see the scores yet, or never."""
 
     code = "scores_hidden"
 
@@ -40,7 +40,7 @@ class ScoresHidden(NoReport):
 class Report:
     """A report as its viewer may see it.
 
-    scores: all visible ones, in the task's order.
+    scores: the visible ones, in the task's order.
     aggregates, texts: from `Task.report` and `Task.text_reports`, empty if `view` has no details.
     """
 
@@ -53,7 +53,7 @@ class Report:
 
     @property
     def task_type(self) -> str:
-        """Name of the template in `templates/reports/` and of the functions that fill it."""
+        """The name of the template in `templates/reports/`, and of the functions for it."""
         return self.submission.phase_task.task.task_type
 
 
@@ -62,8 +62,11 @@ def find_report(
     submission_id: UUID,
     viewer: Viewer,
 ) -> Report:
-    """Return the report. Raises NotFound if the viewer may not see the submission, NoReport if it was not scored (yet),
-    and ScoresHidden if no scores are shown (yet)."""
+    """Return the report.
+
+    Raises NotFound if the viewer may not see the submission, NoReport if it was not scored (yet), and ScoresHidden if
+    no scores are shown (yet).
+    """
     submission = get_submission_with_report(session, submission_id, viewer.user)
     run = current_run(submission)
     if run.report is None:
@@ -83,7 +86,7 @@ def find_report(
 
 
 def scores_shown(scores: Iterable[Score], view: View) -> tuple[Score, ...]:
-    """Return the scores of the viewer's own submission as this view shows them; none if it shows none."""
+    """Return the scores of the viewer's own submission that this view shows, rounded to its decimals."""
     if not view.own_scores:
         return ()
     shown = [score for score in scores if view.shows(score.metric, score.split)]
@@ -106,7 +109,7 @@ CSV_COLUMNS = ("metric", "split", "value", "reason", "signature")
 
 
 def report_csv(report: Report) -> str:
-    """Return a line per score, with the decimals shown; an undefined score has a reason instead of a value."""
+    """Return a CSV with a line per score, with the shown decimals; an undefined score has a reason as its value."""
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(CSV_COLUMNS)

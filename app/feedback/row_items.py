@@ -1,6 +1,6 @@
-"""Two rows of a board item by item, where the gold is declared public and the predictions may be shown.
+"""Two rows of a board item by item, if the gold is declared public and the predictions may be shown.
 
-A board shows no predictions: a team sees the items of its own entries, and of baselines beside them; organisers see
+A board shows no predictions: a team sees the items of its own entries and, for comparison, of baselines; organisers see
 all of them.
 """
 
@@ -25,7 +25,7 @@ NOT_KEPT = "One of the two has no items: only submissions that were scored since
 def items_of_rows(
     session: Session, phase: Phase, board: Board, leaderboard: Leaderboard, rows: RowComparison
 ) -> ItemComparison:
-    """Return the items of both rows, or why there are none."""
+    """Return the items of both rows, or the reason why they are hidden."""
     both = (rows.first, rows.second)
     view = leaderboard.view
     is_own = any(row.is_mine for row in both) and all(row.is_mine or row.kind == "baseline" for row in both)

@@ -1,4 +1,4 @@
-"""Scores that a team sees of its own submission, and whether it may choose it as entry; for API and pages."""
+"""Scores that a team sees of its submission, and whether it may choose it as the entry; for API and pages."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from evergold.scoring.task import Score
 
 @dataclass(frozen=True, slots=True)
 class OwnScores:
-    """The visible scores of one's own submission.
+    """The visible scores of the viewer's own submission.
 
     scores: those that boards may show, as far as the view allows.
-    hidden_words: why a scored submission shows none.
+    hidden_words: why no scores are shown although it was scored.
     is_choosable: True if it may be chosen now; chosen_for: boards on which the team chose it as its entry.
-    rescored: the published rescorings that changed it, the latest first, with scores as far as the view allows.
-    private: scores of the private part of the items, empty before they are shown.
-    computed: how many scores there are, shown or not.
+    rescored: the published rescorings that changed it, latest first, with scores as far as the view allows.
+    private: scores of the private part of the items, empty until they are shown.
+    computed: number of scores, shown or not.
     """
 
     view: View
@@ -57,12 +57,15 @@ def own_scores_of(
     submission: Submission,
     viewer: Viewer,
 ) -> OwnScores:
-    """Return the scores of one submission from `get_submission`."""
+    """Return the visible scores of one submission from `get_submission`."""
     return own_scores_of_all(session, [submission], viewer)[submission.id]
 
 
 def own_scores_of_new(session: Session, submission: Submission, now: datetime, *, organises: bool) -> OwnScores:
-    """Return the scores of a new submission, not yet scored, chosen or rescored. organises: True for an organiser's."""
+    """Return the scores of a new submission, not yet scored, chosen or rescored.
+
+    organises: whether its sender may see all submissions.
+    """
     return _own(submission, view_known(session, submission.phase_task, now, organises=organises), (), now)
 
 
@@ -72,7 +75,9 @@ def own_scores_of_all(
     viewer: Viewer,
     only: Collection[tuple[str, str]] | None = None,
 ) -> dict[UUID, OwnScores]:
-    """Return the scores of several submissions from `get_submission`, by id. only: these alone, (metric, split)."""
+    """Return the visible scores of submissions from `get_submission`, by id. only: (metric, split) of the scores
+    needed.
+    """
     ids = [one.id for one in submissions]
     views = views_of(session, [one.phase_task for one in submissions], viewer)
     chosen, rescored = chosen_for(session, ids), rescorings_of(session, ids)
@@ -118,7 +123,7 @@ _SOME_SCORES = _SCORES.where(
 def _private(
     session: Session, submissions: Sequence[Submission], views: Mapping[int, View]
 ) -> Mapping[int, Sequence[Score]]:
-    """Return the private scores by run, where this viewer may see them."""
+    """Return the private scores by run, if this viewer may see them."""
     runs = [current_run(one).id for one in submissions if views[one.phase_task_id].private]
     found: defaultdict[int, list[Score]] = defaultdict(list)
     for run_id, score in private_scores(session, runs) if runs else ():
@@ -127,7 +132,7 @@ def _private(
 
 
 def _own(submission: Submission, view: View, scores: Sequence[Score], now: datetime) -> OwnScores:
-    """Return the scores of a submission that was neither chosen nor rescored."""
+    """Return the visible scores of a submission that was neither chosen nor rescored."""
     settings = entry_settings(submission.phase_task.phase, submission.phase_task)
     is_scored = current_run(submission).status == RunStatus.SCORED
     return OwnScores(
@@ -146,6 +151,6 @@ def _as_shown(rescored: Rescored, view: View) -> Rescored:
 
 
 def boards_of_run(session: Session, submission: Submission) -> Sequence[Board]:
-    """List the boards of the submission's task in the organisers' order, without those of other tracks."""
+    """List the boards of the submission's task in the organisers' order, except those of other tracks."""
     place = submission.phase_task
     return boards_of_task(session, place.phase.competition_id, place.task_id)

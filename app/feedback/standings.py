@@ -1,6 +1,6 @@
-"""A team's runs on each board: score, changes, rank then and now, and which run counts and why.
+"""A team's runs on each board: score, changes, earlier and current rank, and which run counts and why.
 
-Used by the page of a submission, the list of runs, the API and the command line; shows as much as the phase shows
+Used by the page of a submission, the list of runs, the API and the command line; restricted to what the phase shows
 teams.
 """
 
@@ -55,7 +55,7 @@ class PeerComparison:
 
 
 def peer_comparison(board: Leaderboard, submission_id: UUID) -> PeerComparison | None:
-    """Return the comparison, or None if the row is not on the board or the board shows no statistics."""
+    """Return the comparison; None if the row is not on the board or the board shows no statistics."""
     mine = next((row for row in board.rows if row.page_id == submission_id), None)
     if mine is None or board.statistics in ("none", "withheld"):
         return None
@@ -83,7 +83,7 @@ def _is_better(board: Leaderboard, test: PairTest) -> bool:
 def _best_baseline(
     board: Leaderboard, tests: list[tuple[LeaderboardRow, PairTest]]
 ) -> tuple[LeaderboardRow, PairTest] | tuple[None, None]:
-    """Return the best baseline that was compared with the run."""
+    """Return the best baseline that was compared with the run, and the test; None twice if there is none."""
     sign = 1 if board.columns[board.rank_by].higher_is_better else -1
     baselines = [one for one in tests if one[0].kind == "baseline"]
     return max(baselines, key=lambda one: sign * (one[0].cells[board.rank_by].value or 0.0), default=(None, None))
@@ -91,7 +91,7 @@ def _best_baseline(
 
 @dataclass(frozen=True, slots=True)
 class RunRanks:
-    """The ranks of one run; each None if there is no rank, or it may not be shown.
+    """The ranks of one run; None if there is no rank, or it may not be shown.
 
     before: rank of the team before this run; then: right after it.
     now: rank that the run would have today, among the `of` ranked rows.
@@ -104,19 +104,20 @@ class RunRanks:
 
     @property
     def up(self) -> int | None:
-        """Number of places the team rose by this run; None if it had no rank before."""
+        """The number of places that the team rose by this run; None if it had no rank before."""
         return None if self.before is None or self.then is None else self.before - self.then
 
 
 def is_told(board: Leaderboard) -> bool:
-    """True if this viewer may see more than today's ranks."""
+    """Return True if this viewer may see more than the current ranks."""
     return board.view.board is BoardShown.PUBLIC
 
 
 def rank_now(session: Session, board: TeamBoard, submission_id: UUID, value: float | None, *, counts: bool) -> RunRanks:
-    """Rank one of the viewer's own scores on the board as shown; on a board of ranks only, just the run that counts.
+    """Return the rank of one of the viewer's own scores on the board; if it shows only ranks, just for the run that
+    counts.
 
-    The team's other rows are left out, as this run would replace them, except where every submission counts.
+    The team's other rows are left out, because this run would replace them, except if every submission counts.
     """
     shown = board.shown
     ranked = [row for row in shown.rows if row.rank is not None]
@@ -164,7 +165,7 @@ class NextTeam:
 class RunStanding:
     """A run on one board; each optional part is None if it does not exist (yet) or may not be shown.
 
-    column: the ranking one, as shown here.
+    column: the ranking column, in its shown format.
     change: since the team's previous run; to_best: from the best of its other runs; to_baseline: from the best
     baseline.
     ahead: the next team above.
@@ -206,7 +207,7 @@ def standings_known(
     own: Mapping[UUID, OwnScores],
     viewer: Viewer,
 ) -> list[RunStanding]:
-    """Return the same as `standings_of_one`, given the submission's scores."""
+    """Return the same as `standings_of_one`, if the submission's scores are known."""
     if current_run(submission).status != RunStatus.SCORED:
         return []
     found = _standings(session, [submission], own, viewer, with_history=True, with_next=True)
@@ -221,9 +222,9 @@ def standings_of_all(
     *,
     with_history: bool = False,
 ) -> dict[UUID, list[RunStanding]]:
-    """Return the results of submissions to any places, without the next teams above.
+    """Return the results of submissions to any tasks, without the next teams above.
 
-    own: the scores of each of them; with_history: include the ranks at the time of submission.
+    own: the scores of each submission; with_history: include the ranks at the time of submission.
     """
     found: dict[UUID, list[RunStanding]] = {one.id: [] for one in submissions}
     by_place: defaultdict[tuple[int, int], list[Submission]] = defaultdict(list)
@@ -245,7 +246,10 @@ def _standings(
     with_next: bool = False,
 ) -> dict[UUID, list[RunStanding]]:
     """Return the results by submission, on the boards it entered, in the organisers' order; empty if scores are not
-    shown. wanted: scored runs of one team in one place."""
+    shown.
+
+    wanted: scored runs of one team to one task in a phase.
+    """
     found: dict[UUID, list[RunStanding]] = {one.id: [] for one in wanted}
     asked, boards = wanted[0].phase_task, boards_of_run(session, wanted[0])
     entered = [(board, [one for one in wanted if _is_on(one, board, own[one.id])]) for board in boards]
@@ -281,7 +285,7 @@ def _standings(
 
 
 def _with_statistics(session: Session, board: Board, seen: TeamSight, place: TeamBoard) -> Leaderboard | None:
-    """Return the board with all rows, if it has statistics that this viewer sees; else None."""
+    """Return the board with all rows if it has statistics that this viewer may see, otherwise None."""
     view, own = place.shown.view, seen.sources[0]
     if view.board is not BoardShown.PUBLIC or not view.has_statistics or has_ladder(seen.sources):
         return None
@@ -291,9 +295,9 @@ def _with_statistics(session: Session, board: Board, seen: TeamSight, place: Tea
 
 
 def _board_as_shown(session: Session, board: Board, seen: TeamSight, whole: Leaderboard | None) -> Leaderboard | None:
-    """Return the board with all rows, if it shows statistics or the private part; else None.
+    """Return the board with all rows if it shows statistics or the private part, otherwise None.
 
-    whole: the one with statistics.
+    whole: the board with statistics.
     """
     half = seen.sight.own.view.half
     return whole if half is seen.half else show(whole_board(session, board, seen.sources, half=half), seen.sight)
@@ -302,7 +306,7 @@ def _board_as_shown(session: Session, board: Board, seen: TeamSight, whole: Lead
 def _neighbours(
     session: Session, submission: Submission, place: TeamBoard, every: Leaderboard | None
 ) -> Neighbours | None:
-    """Return the rows around an entry of the viewer's team. every: the board with all rows, if it is at hand."""
+    """Return the rows around an entry of the viewer's team. every: the board with all rows, if it was built already."""
     if every is not None:
         return neighbours_of(every, submission.id)
     above, _ = place.unread_above(session, place.theirs.get(submission.id))
@@ -334,7 +338,7 @@ def _ranking_column(board: Board) -> BoardColumn:
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """A board with what runs of a team are compared with on it. column: the ranking one."""
+    """A board, and what a team's runs are compared with on it. column: the ranking one."""
 
     board: Board
     column: BoardColumn
@@ -367,12 +371,12 @@ def _standing(session: Session, submission: Submission, own: OwnScores, compared
 
 
 def _as_shown(value: float | None, view: View, decimals: int | None) -> float | None:
-    """Round a score as the board does before it compares."""
+    """Return a score rounded as the board does before comparing."""
     return rounded(rounded(value, view.precision), decimals)
 
 
 def _with_certainty(standing: RunStanding, before: RunBefore | None, certain: StatisticsOfRun | None) -> RunStanding:
-    """Add interval and test. certain: the run's statistics as far as its viewer may see them."""
+    """Return the standing with interval and test. certain: the run's statistics that its viewer may see."""
     if certain is None or standing.score.value is None:
         return standing
     name = standing.score.metric, standing.score.split
@@ -384,7 +388,7 @@ def _with_certainty(standing: RunStanding, before: RunBefore | None, certain: St
 
 
 def _ahead(board: Leaderboard, value: float | None, decimals: int | None) -> NextTeam | None:
-    """Return the next team above among the other ranked rows as shown."""
+    """Return the next team above, among the other ranked rows as shown; None if there is none."""
     if value is None or not is_told(board):
         return None
     column, place = board.columns[board.rank_by], board.rank_by
@@ -401,7 +405,7 @@ def _ahead(board: Leaderboard, value: float | None, decimals: int | None) -> Nex
 
 
 def _counts(board: Leaderboard, submission: Submission) -> bool | None:
-    """Return whether a row of the viewer's own is this submission; None if the board, the only source, shows none."""
+    """Return whether a row of the viewer's team is this submission; None if the board shows no such row."""
     rows = [row for row in board.rows if row.is_mine and row.submission_id is not None]
     return any(row.submission_id == submission.id for row in rows) if rows else None
 

@@ -1,4 +1,4 @@
-"""The answers about a team's own submissions: state, scores, standings, comparison with another one, full report."""
+"""API schemas for a team's own submissions: state, scores, standings, comparison of two, full report."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from app.submissions.views import ProblemOut
 
 
 class ScoreOut(Mirror):
-    """One score: a fraction in the digits of the phase, or null with the reason why it is undefined."""
+    """One score: a fraction with the decimals of the phase, or null with the reason why it is undefined."""
 
     metric: str
     split: str
@@ -77,7 +77,7 @@ EXAMPLE_STANDING: dict[str, Any] = {
 
 
 class RivalsOut(ApiModel):
-    """An entry compared with the other rows of its board: which of them differ significantly."""
+    """An entry compared with the other rows of its board: which rows differ significantly."""
 
     state: Literal["current", "pending"] = Field(description="`pending`: it is being computed, there is nothing yet")
     baseline: str | None = Field(description="the best one that was compared with it")
@@ -88,7 +88,7 @@ class RivalsOut(ApiModel):
 
 
 class StandingOut(ApiModel):
-    """A scored submission on one board, in the ranking column, as far as the phase shows it to its team."""
+    """A scored submission on one board, in the ranking column, restricted to what the phase shows its team."""
 
     board: str
     metric: str
@@ -179,7 +179,7 @@ class SubmissionProgress(ApiModel):
 
 
 class WaitingOut(ApiModel):
-    """A kind of worker that is missing; the submission is scored as soon as there is one, and nothing is lost."""
+    """A kind of worker that is missing; the submission is scored as soon as there is one."""
 
     queue: str = Field(
         description="gpu, sandbox (of organisers' own programs), or gold, sealed for the program", examples=["gpu"]
@@ -188,14 +188,14 @@ class WaitingOut(ApiModel):
 
 
 class ChoiceOut(ApiModel):
-    """The state of the choice, where teams choose which of their submissions counts."""
+    """The state of the choice, if teams choose which of their submissions counts."""
 
     boards: list[str] = Field(description="those on which the team wants to stand with it")
     until: Moment | None = Field(description="until then the last choice counts; null: for ever")
 
 
 class RescoredOut(ApiModel):
-    """A rescoring by the organisers, against corrected gold or by other rules."""
+    """A rescoring by the organisers, with corrected gold or different options."""
 
     at: Moment
     note: str = Field(description="the organisers' reason")
@@ -205,7 +205,7 @@ class RescoredOut(ApiModel):
 
 
 class SubmissionLinks(ApiModel):
-    """Links from a submission."""
+    """Links of a submission."""
 
     self: str
     file: str = Field(description="the file as you sent it")
@@ -216,7 +216,7 @@ class SubmissionLinks(ApiModel):
 
 
 class SubmissionOut(ApiModel):
-    """A submission as its team sees it. `scored`, `rejected` and `failed` are final, and come with their results."""
+    """A submission as its team sees it. The statuses `scored`, `rejected` and `failed` are final and have results."""
 
     model_config = example(_EXAMPLE)
 
@@ -261,7 +261,7 @@ class SubmissionOut(ApiModel):
 
 
 class SubmissionList(ApiModel):
-    """A page of your teams' submissions, newest first."""
+    """A page of the submissions of the user's teams, newest first."""
 
     model_config = example({"submissions": [_EXAMPLE], "next": None})
 
@@ -315,7 +315,7 @@ class ItemResultOut(Mirror):
 
 
 class ComparedItemOut(ApiModel):
-    """One item of both, under the same gold."""
+    """An item of both submissions, with the same gold."""
 
     item: str
     splits: list[str] = Field(description="the narrowest splits that it counts in")
@@ -326,7 +326,7 @@ class ComparedItemOut(ApiModel):
 
 
 class ComparedItemsOut(ApiModel):
-    """Single items, where both golds are declared public and the scores are shown whole."""
+    """Single items, if the gold of both is declared public and all scores are shown in full."""
 
     hidden: str | None = Field(description="why there are none, as a sentence")
     shows: dict[str, int] = Field(description="how many items each `show` has")
@@ -396,7 +396,7 @@ class ReportLinks(ApiModel):
 
 
 class ReportOut(ApiModel):
-    """The full result of scoring: more scores than boards show, and the task type's aggregates."""
+    """The full result of scoring, with more scores than boards show, and the task type's aggregates."""
 
     model_config = example(
         {
@@ -440,7 +440,7 @@ class ReportOut(ApiModel):
 def describe_submission(
     submission: Submission, stage: Stage, own: OwnScores, standings: Sequence[RunStanding]
 ) -> SubmissionOut:
-    """Return a submission as its team sees it.
+    """Return the API object of a submission for its team.
 
     submission: from `get_submission`; stage: of its current run; own: the scores that are shown.
     """
@@ -510,7 +510,7 @@ def _progress(stage: Stage) -> SubmissionProgress | None:
 
 
 def describe_standing(standing: RunStanding) -> StandingOut:
-    """Return the standing of a run with the names of its board and score."""
+    """Return the API object of the standing of a run, with the names of its board and score."""
     return StandingOut(
         board=standing.board.name,
         metric=standing.score.metric,
@@ -546,7 +546,7 @@ def _rivals(found: PeerComparison) -> RivalsOut:
 def describe_comparison(
     comparison: Comparison, items: ItemComparison, rows: Sequence[ComparedItem], following: str | None
 ) -> ComparisonOut:
-    """Return a comparison; rows: the items of this page; following: address of the next page."""
+    """Return the answer about a comparison. rows: the items of this page; following: address of the next page."""
     return ComparisonOut(
         a=comparison.a.id,
         b=comparison.b.id,
@@ -570,7 +570,7 @@ def describe_comparison(
 
 
 def describe_report(report: Report) -> ReportOut:
-    """Return the report as far as its viewer may see it."""
+    """Return the API object of a report, restricted to what its viewer may see."""
     submission = report.submission
     phase = submission.phase_task.phase
     return ReportOut(

@@ -1,1 +1,1 @@
-"""Gold versions, sealed for the workers on upload; only `workers.gold` can open them."""
+"""Gold versions, sealed to the workers' keys on upload; only `workers.gold` can open them."""

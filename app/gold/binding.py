@@ -1,7 +1,8 @@
 """The binding of sealed gold: its task and phases, and whether it is public.
 
 The binding is the first line of the sealed file, in clear, and the associated data of every chunk: it is fixed when
-gold is sealed, and a file with a modified line does not open. Workers trust the file for it, never the database.
+gold is sealed, and a file with a modified line does not open. Workers trust the file, never the database, for this
+information.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ LINE_BYTES = 64 * 1024
 class GoldPlace:
     """The place of a gold version according to the database.
 
-    options: `options_digest` of the current ones; program: `program_digest` of those with which it is opened.
+    options: `options_digest` of the current options; program: `program_digest` of those with which it is opened.
     """
 
     competition: str
@@ -49,14 +50,15 @@ class Binding:
     versions: version numbers by phase.
     is_public: whether it was declared public when it was sealed.
     options: the digest of the options at that time, by phase.
-    programs: for task types that run organisers' programs, the digest of what opens gold in a run, by phase.
-    reader: the public key (X25519, hexadecimal) of the uploader's browser, to which a worker seals what is wrong with
-        which values; None without one.
-    is_described: whether a worker may report its columns, how many different values each has, and those that repeat, to
-        the organisers: requested by an uploader whose browser has no script that could read them.
+    programs: for task types that run organisers' programs, the digest of the program that opens gold in a run, by
+    phase.
+    reader: the public key (X25519, hexadecimal) of the uploader's browser, to which a worker seals the problems
+    together with the values; None without one.
+    is_described: whether a worker may report its columns, their numbers of distinct values, and repeated values to the
+    organisers, which an uploader requests if the browser runs no script that could read them.
 
-    Options may change, but problems of gold are reported by line only under these; otherwise somebody with the database
-    could query the lines of one label after the other.
+    Options may change, but problems of gold are reported by line only under these options; otherwise somebody with
+    access to the database could find out the lines of one label after another.
     """
 
     competition: str
@@ -70,24 +72,26 @@ class Binding:
     is_described: bool = False
 
     def covers(self, place: GoldPlace) -> bool:
-        """Return whether the file is the gold of this place, for this program."""
+        """Return whether the file is the gold of this place, sealed for this program."""
         return self.is_of(place) and self.has_program_of(place)
 
     def has_program_of(self, place: GoldPlace) -> bool:
-        """Return whether it was sealed for the program that would open it; True where no program does."""
+        """Return whether the file was sealed for the program that would open it; True if no program does."""
         return self.programs.get(place.phase, "") == place.program
 
     def is_of(self, place: GoldPlace) -> bool:
-        """Return whether the file is the gold of this place, whatever program it was sealed for."""
+        """Return whether the file is the gold of this place, for any program."""
         here = (self.competition, self.task, self.task_type, self.versions.get(place.phase))
         return here == (place.competition, place.task, place.task_type, place.version)
 
     def has_options_of(self, place: GoldPlace) -> bool:
-        """Return whether the options are those with which it was sealed."""
+        """Return whether the options are those with which the file was sealed."""
         return self.options.get(place.phase) == place.options
 
     def ahead(self, like: str, names: Iterable[str]) -> Binding:
-        """Return the binding for further phases that do not exist yet, as their first version. like: a bound phase."""
+        """Return the binding for additional phases that do not exist yet, with their first version. like: a phase
+        already bound.
+        """
         new = [name for name in names if name not in self.versions]
         options = {**self.options, **{name: self.options[like] for name in new if like in self.options}}
         programs = {**self.programs, **{name: self.programs[like] for name in new if like in self.programs}}
@@ -122,9 +126,9 @@ def options_digest(options: Mapping[str, Any]) -> str:
 
 
 def program_digest(task_type: str, options: Mapping[str, Any]) -> str:
-    """Return a digest of all that opens gold in a run: the program and what it runs in; empty if no program does.
+    """Return a digest of everything that opens gold in a run: the program and its environment; "" if no program does.
 
-    Options that the task type cannot read give a digest for which no gold is sealed.
+    Options that the task type cannot read yield a digest for which no gold is sealed.
     """
     task = TASKS.get(task_type)
     if task is None or task.bound_to is None:
@@ -136,7 +140,9 @@ def program_digest(task_type: str, options: Mapping[str, Any]) -> str:
 
 
 def read_binding(line: bytes) -> Binding | None:
-    """Parse a line from `Binding.line`; None for any other. Trust the result only once the file has opened with it."""
+    """Return the binding in a line from `Binding.line`; None for other lines. Trust it only once the file has opened
+    with it.
+    """
     if not line.startswith(_START) or not line.endswith(b"\n"):
         return None
     try:
@@ -160,5 +166,5 @@ def read_binding(line: bytes) -> Binding | None:
 
 
 def is_reader(text: object) -> bool:
-    """Return whether this is a public key as a binding has it: 64 hexadecimal digits."""
+    """Return whether this is a public key in the format of a binding: 64 hexadecimal digits."""
     return isinstance(text, str) and _READER.fullmatch(text) is not None

@@ -1,4 +1,4 @@
-"""The check of a gold version before its first use: records the worker's result and triggers what waited for it.
+"""The check of a gold version before its first use: records the worker's result, and starts what waited for it.
 
 Nothing here opens gold. Two workers may check the same version; only the first result counts.
 """
@@ -27,7 +27,7 @@ _WAITS = GoldVersion.check_state == GoldCheck.WAITING
 
 
 def begin_check(session: Session, version_id: int, *, attempts: int, now: datetime) -> GoldVersion | None:
-    """Count an attempt and return the version; None if it is already checked or too many workers were lost over it."""
+    """Count an attempt and return the version; None if it is already checked or had too many attempts."""
     begun = (
         update(GoldVersion)
         .where(GoldVersion.id == version_id, _WAITS)
@@ -46,7 +46,8 @@ def record_valid_gold(
 ) -> PhaseTask | None:
     """Record that the version is readable and matches; publish it if it waits for that, and then return its phase task.
 
-    A newer version published in the meantime stays in use. description: see `workers.describing`.
+    Returns None if the version is not in use: a newer one published in the meantime stays in use. description: see
+    `workers.describing`.
     """
     version = _get(session, version_id)
     phase_task = version.phase_task
@@ -69,7 +70,7 @@ def record_invalid_gold(
     *,
     explanation: str | None = None,
 ) -> bool:
-    """Record that the check found this version unusable; return whether it was still to be checked.
+    """Record that the check found this version unusable; return False if it already had a result.
 
     problems: free of gold, see `workers.faults`; explanation: with values, sealed, see `workers.explaining`; or a
     description, see `workers.describing`.
@@ -80,14 +81,14 @@ def record_invalid_gold(
 
 
 def note_failed_check(session: Session, version_id: int, failure: str, *, attempts: int, now: datetime) -> None:
-    """Record a failure on our side, shown to organisers; after the last attempt the version counts as unusable."""
+    """Record a failure of the server, shown to organisers; after the last attempt the version counts as unusable."""
     session.execute(update(GoldVersion).where(GoldVersion.id == version_id, _WAITS).values(check_failure=failure))
     if _get(session, version_id).check_attempts >= attempts:
         _give_up(session, version_id, failure, now)
 
 
 def leave_check_to_others(session: Session, version_id: int, reason: str) -> None:
-    """Leave the check to workers that have what this one lacks, such as the key; costs no attempt."""
+    """Leave the check to workers that have what this one lacks, such as the key; no attempt is counted."""
     values = {"check_failure": reason, "check_attempts": GoldVersion.check_attempts - 1}
     session.execute(update(GoldVersion).where(GoldVersion.id == version_id, _WAITS).values(values))
 
@@ -99,7 +100,10 @@ def _give_up(session: Session, version_id: int, failure: str, now: datetime) -> 
 def ask_for_check(
     session: Session, phase_task: PhaseTask, number: int, user: User | None, now: datetime
 ) -> GoldVersion:
-    """Request a (new) check of a version, which stays in use. The caller commits, then sends. Raises NotFound."""
+    """Request a (new) check of a version, which stays in use; return the version.
+
+    The caller commits, then notifies the workers. Raises NotFound.
+    """
     version = next((one for one in list_gold(session, phase_task, lock=True) if one.number == number), None)
     if version is None:
         raise NotFound(f"There is no gold version {number} of {place_of(phase_task)}.")
@@ -115,7 +119,7 @@ def ask_for_check(
 
 
 def unanswered_checks(session: Session, now: datetime) -> list[int]:
-    """Return the versions to announce to workers again, and mark them as announced."""
+    """Return the versions to announce to workers again, marked as announced."""
     late = or_(GoldVersion.check_sent_at.is_(None), GoldVersion.check_sent_at <= now - RESEND)
     resent = update(GoldVersion).where(_WAITS, late).values(check_sent_at=now).returning(GoldVersion.id)
     return list(session.scalars(resent))
@@ -128,7 +132,10 @@ def _end(
     state: GoldCheck,
     result: tuple[list[dict[str, Any]], int, str | None],
 ) -> bool:
-    """Record the result unless there is one. result: problems, the number of others, and the sealed explanation."""
+    """Record the result unless there is one already; return whether it was recorded.
+
+    result: problems, the number of others, and the sealed explanation.
+    """
     values = {"check_state": state, "checked_at": now, "check_failure": None}
     found = dict(zip(("problems", "problems_omitted", "explanation"), result, strict=True))
     ended = update(GoldVersion).where(GoldVersion.id == version_id, _WAITS).values(values | found)

@@ -1,4 +1,4 @@
-"""Sealed files and the workers' public keys in the database."""
+"""Stores sealed files and the workers' public keys in the database."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _KEYS_CHANGED = "The workers' keys have just changed. Please send it again."
 
 
 def current_keys(session: Session, *, lock: bool = False) -> dict[str, bytes]:
-    """Return the public keys in use, by id. lock: make rotations wait until this transaction ends."""
+    """Return the public keys in use, by id. lock: block rotations until this transaction ends."""
     found = session.execute(_KEYS_IN_USE.with_for_update(read=True) if lock else _KEYS_IN_USE)
     return {key_id: public for key_id, public in found}
 
@@ -39,7 +39,7 @@ _KEYS_IN_USE = (
 def recipients(session: Session, named: str = "") -> dict[str, bytes]:
     """Return the public keys to seal gold to, by id, without rows whose id does not match their key.
 
-    named: comma-separated ids from `Settings.sealing_keys`, which exclude all others; empty: all keys in use.
+    named: comma-separated ids from `Settings.sealing_keys`, which exclude all others; "": all keys in use.
     """
     wanted = {key_id.strip() for key_id in named.split(",") if key_id.strip()}
     keys = {key_id: public for key_id, public in current_keys(session).items() if key_id_of(public) == key_id}
@@ -49,8 +49,8 @@ def recipients(session: Session, named: str = "") -> dict[str, bytes]:
 def record_sealed(session: Session, sealed: Sealed, now: datetime) -> int:
     """Record a sealed file with its keys; return its id. Raises KeysChanged if these are no longer in use.
 
-    For gold, one key in use is enough, since a rotation reseals what any of its keys opens. Outcomes need
-    all keys in use: they can be resealed at once. After KeysChanged, the caller must roll back.
+    For gold, one key in use is enough, since a rotation reseals files that any of its keys opens. Outcomes need all
+    keys in use, because they can be resealed immediately. After KeysChanged, the caller must roll back.
     """
     if sealed.kind is SealedKind.GOLD:
         _check_any_in_use(session, sealed)

@@ -33,13 +33,15 @@ _PIECE_BYTES = 1024 * 1024
 
 
 class Takes(Protocol):
-    """A destination for content."""
+    """A destination for content, written in pieces."""
 
     def write(self, chunk: bytes, /) -> object: ...
 
 
 def write_content(path: Path, into: Takes) -> None:
-    """Write the file, or the folder as a tar with files sorted by name and without times, owners and permissions."""
+    """Write the content of the file, or of the folder as a tar with files sorted by name and without times, owners and
+    permissions.
+    """
     if path.is_dir():
         with tarfile.open(fileobj=_Sink(into), mode="w|", format=tarfile.PAX_FORMAT) as archive:
             for name, file in folder_files(path):
@@ -51,7 +53,7 @@ def write_content(path: Path, into: Takes) -> None:
 
 
 def folder_files(folder: Path) -> list[tuple[str, Path]]:
-    """List (path inside the folder with `/`, file), sorted, without hidden files and those of desktop systems."""
+    """List (path inside the folder with `/`, file), sorted, without hidden files and files of desktop systems."""
     found = [(path.relative_to(folder), path) for path in folder.rglob("*") if path.is_file()]
     return sorted((inside.as_posix(), path) for inside, path in found if not _is_junk(inside.parts))
 
@@ -80,7 +82,7 @@ def _add(archive: tarfile.TarFile, name: str, path: Path) -> None:
 
 
 class _Sink(io.RawIOBase):
-    """A file object for tarfile."""
+    """A file object for tarfile that forwards everything written to it."""
 
     def __init__(self, into: Takes) -> None:
         self._into = into
@@ -107,14 +109,14 @@ _HEAD = "# Gold in this folder that is public, a name a line: where phases.yaml 
 
 
 def is_listed_public(folder: Path, name: str) -> bool:
-    """Return whether the list of this folder names this gold or a folder that contains it."""
+    """Return whether the list in this folder names this gold, or a folder that contains it."""
     parts = PurePosixPath(name).parts
     listed = (PurePosixPath(entry).parts for entry in _entries(folder))
     return any(entry and parts[: len(entry)] == entry for entry in listed)
 
 
 def list_as_public(folder: Path, names: Iterable[str]) -> None:
-    """Add the names that the list does not cover yet."""
+    """Add the names to the list in this folder, except for those that it already covers."""
     missing = [name for name in names if not is_listed_public(folder, name)]
     if not missing:
         return
@@ -138,7 +140,7 @@ CHUNK_BYTES = 64 * 1024
 
 
 class NoWorkerKey(EvergoldError):
-    """There is no public key yet, so nobody could open what is sealed."""
+    """There is no public key yet, so nobody could open a sealed file."""
 
     status = 409
     code = "no_worker_key"
@@ -149,7 +151,7 @@ class Sealed:
     """A stored ciphertext and its metadata.
 
     keys: the sealed file key, by id of the worker's key.
-    binding: the place of gold.
+    binding: of gold.
     """
 
     kind: SealedKind
@@ -165,7 +167,7 @@ class SealingWriter:
 
     what: the binding of gold, or OUTCOMES.
     recipients: public keys by id; raises NoWorkerKey if there are none.
-    salt: that of gold being resealed, which preserves its commitment.
+    salt: of gold that is resealed, to preserve its commitment.
     """
 
     def __init__(
@@ -198,7 +200,7 @@ class SealingWriter:
         self._take(salt or secrets.token_bytes(SALT_BYTES))
 
     def write(self, chunk: bytes) -> int:
-        """Append a chunk. Raises UploadTooLarge above the limit, StorageFull if the disk is full."""
+        """Append a chunk; return its length. Raises UploadTooLarge above the limit, StorageFull if the disk is full."""
         self._content_bytes += len(chunk)
         if self._content_bytes > self._limit_bytes:
             self.discard()
@@ -210,7 +212,9 @@ class SealingWriter:
         return len(chunk)
 
     def finish(self) -> StoredFile:
-        """Store the ciphertext; `sealed` then has its metadata. Raises EmptyUpload if nothing was written."""
+        """Store the ciphertext and return the file; `sealed` then has its metadata. Raises EmptyUpload if nothing was
+        written.
+        """
         if self._content_bytes == 0:
             self.discard()
             raise EmptyUpload("The file is empty (0 bytes).")
@@ -223,7 +227,7 @@ class SealingWriter:
         return file
 
     def discard(self) -> None:
-        """Discard everything; safe at any time, also after `finish`."""
+        """Discard everything; may be called at any time, even after `finish`."""
         self._out.discard()
 
     @property
@@ -248,7 +252,7 @@ class SealingWriter:
 
 
 def seal_packed_outcomes(content: bytes, storage: Storage, recipients: Mapping[str, bytes]) -> Sealed:
-    """Seal the packed outcomes of a run."""
+    """Return the packed outcomes of a run, sealed and stored."""
     writer = SealingWriter(storage, UNLIMITED_BYTES, what=SealedKind.OUTCOMES, recipients=recipients)
     try:
         writer.write(content)

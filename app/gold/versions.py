@@ -1,7 +1,7 @@
 """Gold versions: sealed to the workers' public keys, numbered, committed to, published. Nothing here opens them.
 
 A version never changes. Runs use the latest published version of their task and phase or, if there is none, the plain
-gold named in phases.yaml (see `app.runs.claims.claim_run`). Only the workers open gold.
+gold named in phases.yaml (see `app.runs.claims.claim_run`). Only workers open gold.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ UPLOAD_LIMIT_BYTES = 1024 * 1024 * 1024
 
 
 class VersionTaken(EvergoldError):
-    """Another version was recorded after sealing, so the number that this one is bound to is taken."""
+    """Another version was recorded after sealing, so the number that this version is bound to is taken."""
 
     status = 409
     code = "version_taken"
@@ -70,7 +70,10 @@ _PROGRAM = "program"
 
 
 def bind_gold(session: Session, phase_tasks: Sequence[PhaseTask], *, is_public: bool) -> Binding:
-    """Return the binding for gold sealed now for these phase tasks, which share one task, see `find_phase_task`."""
+    """Return the binding for gold sealed now for these phase tasks, which share one task.
+
+    phase_tasks: from `find_phase_task`.
+    """
     first = phase_tasks[0]
     versions = {one.phase.name: _next_number(list_gold(session, one)) for one in phase_tasks}
     options = {one.phase.name: options_digest(one.options_of(one.task)) for one in phase_tasks}
@@ -136,7 +139,7 @@ def keep_gold(
     now: datetime,
     limits: OrganiserLimits | None = None,
 ) -> list[GoldVersion]:
-    """Record the sealed file as a version wherever it is bound to, see `put_gold`; delete the file on any error.
+    """Record the sealed file as a version for every phase that it is bound to, see `put_gold`; delete it on any error.
 
     user: must organise the competition; None: the command line, which has no limits.
     """
@@ -155,7 +158,7 @@ def keep_gold(
 
 
 def _bound_to(session: Session, sealed: Sealed) -> list[PhaseTask]:
-    """Return the phase tasks of the binding; phases that it names ahead may not be there yet."""
+    """Return the phase tasks of the binding; phases that were named in advance may not exist yet."""
     bound = sealed.binding
     if bound is None:
         return []
@@ -202,7 +205,7 @@ def use_gold_put_ahead(
 
 
 def gold_place(phase_task: PhaseTask, number: int) -> GoldPlace:
-    """Return the place of this version."""
+    """Return the place to which gold of this version is bound."""
     phase, task = phase_task.phase, phase_task.task
     options = phase_task.options_of(task)
     digests = options_digest(options), program_digest(task.task_type, options)
@@ -218,9 +221,10 @@ def _next_number(versions: Sequence[GoldVersion]) -> int:
 
 
 def publish_gold(session: Session, phase_task: PhaseTask, number: int, *, user: User | None, now: datetime) -> bool:
-    """Use this version for new runs and show its commitment; False if it already is or waits for its check.
+    """Use this version for new runs and show its commitment; return False if it is already in use or waits for its
+    check.
 
-    Raises NotFound, GoldUnusable, or NewerGoldPublished: an older version can be used again only by another upload.
+    Raises NotFound, GoldUnusable, or NewerGoldPublished: to use an older version again, upload it again.
     """
     versions = list_gold(session, phase_task, lock=True)
     version = next((one for one in versions if one.number == number), None)
@@ -246,7 +250,7 @@ def publish_gold(session: Session, phase_task: PhaseTask, number: int, *, user: 
 
 
 def list_gold(session: Session, phase_task: PhaseTask, *, lock: bool = False) -> list[GoldVersion]:
-    """List all versions, oldest first. lock: nobody else can add or publish one until the transaction ends."""
+    """List all versions, oldest first. lock: block adding and publishing versions until the transaction ends."""
     if lock:
         session.execute(select(PhaseTask.id).where(PhaseTask.id == phase_task.id).with_for_update())
     query = (
@@ -259,7 +263,7 @@ def list_gold(session: Session, phase_task: PhaseTask, *, lock: bool = False) ->
 
 
 def published_gold(session: Session, phase_id: int, task_id: int) -> list[GoldVersion]:
-    """List the versions that are or were in use, oldest first, which a board may name."""
+    """List the versions that are or were in use, oldest first; boards may name these."""
     return list(session.scalars(_PUBLISHED, {"phase": phase_id, "task": task_id}))
 
 
@@ -282,7 +286,7 @@ def newest_in_use(session: Session, phase_task: PhaseTask) -> int:
 
 
 def places_with_gold(session: Session) -> set[tuple[str, str, str]]:
-    """Return (competition, phase, task) of all sealed gold in use."""
+    """Return (competition, phase, task) for all sealed gold in use."""
     query = (
         select(Competition.name, Phase.name, CompetitionTask.name)
         .join(Phase, Phase.competition_id == Competition.id)
@@ -295,13 +299,15 @@ def places_with_gold(session: Session) -> set[tuple[str, str, str]]:
 
 
 def gold_identity(session: Session, phase_task: PhaseTask) -> str | None:
-    """Return a key that is equal for phase tasks with the same gold: the commitment, or the name of plain gold."""
+    """Return a key that is equal for phase tasks with the same gold: the commitment, or the name of plain gold. None
+    without gold.
+    """
     published = published_gold(session, phase_task.phase_id, phase_task.task_id)
     return published[-1].commitment if published else phase_task.gold
 
 
 def name_in_use(session: Session, phase_task_id: int | None, declared: str | None) -> str | None:
-    """Return the name of a phase task's gold, given the one declared in phases.yaml; None if there is no gold yet."""
+    """Return the name of a phase task's gold; None if there is no gold yet. declared: the name in phases.yaml."""
     if declared not in (None, SEALED_NAME):
         return declared
     query = select(GoldVersion.id).where(
@@ -311,13 +317,13 @@ def name_in_use(session: Session, phase_task_id: int | None, declared: str | Non
 
 
 def phases_with_same_task(phase_task: PhaseTask, phases: Sequence[Phase]) -> list[PhaseTask]:
-    """List the other phases' phase tasks of the same task; the phases come from `find_competition`."""
+    """List the phase tasks of the same task in other phases. phases: from `find_competition`."""
     asked = [one for phase in phases for one in phase.phase_tasks]
     return [one for one in asked if one.task_id == phase_task.task_id and one.id != phase_task.id]
 
 
 def problem_words(version: GoldVersion) -> str:
-    """Return the first problem and the number of others."""
+    """Return a sentence with the first problem and the number of others."""
     first = str(version.problems[0]["sentence"]) if version.problems else "it cannot be read"
     others = len(version.problems) - 1 + version.problems_omitted
     return f"{first} (and {others} more)" if others > 0 else first
@@ -337,7 +343,7 @@ def _shown_name(filename: str) -> str:
 def is_for_another_program(session: Session, phase_task: PhaseTask, versions: Sequence[GoldVersion]) -> bool:
     """Return whether the gold in use was sealed for another program, command or environment than the task has now.
 
-    versions: all of the phase task. False where no program opens gold, none is in use, or nothing is known of it.
+    versions: all of the phase task. False if no program opens gold, no gold is in use, or its program is unknown.
     """
     used = max((one for one in versions if one.published_at is not None), key=lambda one: one.number, default=None)
     now_opened_by = program_digest(phase_task.task.task_type, phase_task.options_of(phase_task.task))

@@ -1,4 +1,4 @@
-"""The answers about gold versions, for organisers; none of them reads gold."""
+"""API schemas for gold versions, for organisers; none of them contains gold."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.models import GoldCheck, GoldVersion, PhaseTask
 
 
 class GoldProblem(ApiModel):
-    """Something that is wrong with a version."""
+    """A problem of a gold version."""
 
     code: str
     sentence: str
@@ -90,7 +90,7 @@ class GoldList(ApiModel):
 
 
 def describe_gold(session: Session, phase_task: PhaseTask, versions: Sequence[GoldVersion]) -> GoldList:
-    """Return the versions of a task's gold; their users must be loaded."""
+    """Return the API object of the gold versions of a task; their users must be loaded."""
     other = is_for_another_program(session, phase_task, versions)
     place = (phase_task.phase.competition.name, phase_task.phase.name, phase_task.task.name)
     competition, phase, task = place

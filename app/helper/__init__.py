@@ -1,1 +1,1 @@
-"""A sandboxed process that reads strangers' files and texts for the web process; contains no domain logic."""
+"""A sandboxed process that parses strangers' files and texts for the web process; contains no domain logic."""

@@ -1,7 +1,7 @@
-"""Running jobs in the helper, which starts on first use and stays; callers only need `run`.
+"""Runs jobs in the helper, which starts with the first job and keeps running; callers only need `run`.
 
-Only there do decoders and parsers see data from strangers, under limits on processor time, memory and seconds, so that
-no input can block or crash the web process.
+Decoders and parsers see data from strangers only there, under limits on processor time, memory and seconds, so that no
+input can block or crash the web process.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class TooMuchWork(EvergoldError):
 
 
 class HelperFailed(RuntimeError):
-    """A job raised an error that is our fault; the message is its traceback."""
+    """A job raised an error that is a bug of ours; the message is its traceback."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Job:
 
     - function: `module:name`, of a function that takes and returns a document and bytes.
     - processor_seconds, seconds, mebibytes: limits; `seconds` is wall-clock time.
-    - at_once, waiting: how many can run, and how many more can wait, each in its caller's thread.
+    - at_once, waiting: how many jobs can run, and how many more can wait, each in its caller's thread.
     """
 
     function: str
@@ -86,7 +86,7 @@ def run(job: Job, head: Mapping[str, Any], content: bytes = b"") -> Message:
 
 
 def run_now(job: Job, head: Mapping[str, Any], content: bytes = b"") -> Message:
-    """Like `run`, for callers that hold a turn."""
+    """Run the job's function and return its result, for callers that hold a turn."""
     answer, answered = _answer(job, head, content)
     if "crashed" in answer:
         raise HelperFailed(answer["crashed"])
@@ -118,12 +118,12 @@ class _Helper:
 
     @property
     def is_running(self) -> bool:
-        """True if it is alive, as far as known."""
+        """True if the helper is alive, as far as known."""
         return self._process is not None and self._process.poll() is None
 
     @contextmanager
     def connection(self, job: Job) -> Iterator[socket.socket]:
-        """Open a connection to a child for this job."""
+        """Open a connection to a child process for this job."""
         ours, theirs = socket.socketpair()
         with ours:
             with theirs:
@@ -162,7 +162,7 @@ class _Helper:
         self._owner = os.getpid()
 
     def end(self) -> None:
-        """End it; it also ends on its own when this process is gone."""
+        """End the helper; it also ends by itself when this process is gone."""
         if self._control is not None:
             self._control.close()
         if self._process is not None and self._owner == os.getpid():

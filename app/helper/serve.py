@@ -1,8 +1,8 @@
-"""The helper: a process that forks a child for each job, under limits, and holds no secrets. A script.
+"""The helper: a script whose process forks a child for each job, under limits, and holds no secrets.
 
 It inherits no environment, and no open file of the web process except a socket. A job is a record with its function and
-limits, and its own connection; the child reads its message there, answers, and exits. Imports of a job happen before
-the first fork, and so only once.
+limits, and a separate connection; the child reads its message there, responds, and exits. Imports of a job happen
+before the first fork, and so only once.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _bound(order: dict[str, Any]) -> None:
 
 
 def _mapped_bytes() -> int:
-    """Return the memory mapped before a job begins, mostly modules."""
+    """Return the memory in bytes that is mapped before a job begins, mostly by modules."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     except OSError:  # not Linux

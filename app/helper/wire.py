@@ -22,7 +22,7 @@ def send(connection: socket.socket, head: Mapping[str, Any], content: bytes = b"
 
 
 def receive(connection: socket.socket) -> Message:
-    """Return the next message. Raises EOFError if the other side ended before it was complete."""
+    """Return the next message. Raises EOFError if the connection ended before it was complete."""
     head_bytes, content_bytes = _LENGTHS.unpack(_exactly(connection, _LENGTHS.size))
     head: dict[str, Any] = json.loads(_exactly(connection, head_bytes))
     return head, _exactly(connection, content_bytes)

@@ -1,1 +1,1 @@
-"""Importers: published data of real shared tasks as competitions; `app.declarations` applies these."""
+"""Importers: published data of real shared tasks as competitions, which `app.declarations` applies."""

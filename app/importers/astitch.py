@@ -1,7 +1,7 @@
-"""AStitchInLanguageModels: from a checkout of the authors' repository to items, gold, templates and historic rows.
+"""AStitchInLanguageModels: from a checkout of the authors' repository to items, gold, templates and published results.
 
-Tayyar Madabushi et al. 2021; repository H-TayyarMadabushi/AStitchInLanguageModels, folder `Dataset`. Each language is a
-task of its own, because the paper ranks English and Portuguese separately: coarse-en is `idiom-detection`, fine-en
+Tayyar Madabushi et al. 2021; repository H-TayyarMadabushi/AStitchInLanguageModels, folder `Dataset`. Each language is
+a separate task, because the paper ranks English and Portuguese separately: coarse-en is `idiom-detection`, fine-en
 `meaning-matching`, similarity-en `idiom-similarity`. Ids are assigned here: Task 1 `dev.EN.7` is row 7 of the authors'
 file, counted from 0 as in their scripts; Task 2 pairs are numbered in an order that reveals nothing.
 """
@@ -38,7 +38,7 @@ _Pair = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Blind items and gold of one task in one phase, each with header and rows."""
+    """The blind items and the gold of one task in one phase, each with header and rows."""
 
     items_header: Sequence[str] = ()
     items: Sequence[Sequence[str]] = ()
@@ -47,7 +47,7 @@ class Files:
 
 
 def convert_coarse(source: Path, language: str, phase: str, problems: Problems) -> Files:
-    """Convert Task 1 coarse: a label per sentence; ids count the rows of the authors' file from 0."""
+    """Return the files of Task 1 coarse: a label per sentence; ids count the rows of the authors' file from 0."""
     rows = _coarse_rows(source, language, phase, problems)
     ids = [f"{phase}.{language.upper()}.{row}" for row in range(len(rows))]
     return Files(
@@ -59,7 +59,9 @@ def convert_coarse(source: Path, language: str, phase: str, problems: Problems) 
 
 
 def convert_fine(source: Path, language: str, phase: str, problems: Problems) -> Files:
-    """Convert Task 1 fine-grained: a label per sentence and meaning; the expression is that of the coarse sentence."""
+    """Return the files of Task 1 fine-grained: a label per sentence and meaning, with the expression of the coarse
+    sentence.
+    """
     code = language.upper()
     rows = _rows(source, f"Dataset/Task1/SubTaskB/{code}/ContextExcluded/{phase}.csv", _PAIR_COLUMNS, problems)
     mwes = {sentence: mwe for _, sentence, mwe in _coarse_rows(source, language, phase, Problems())}
@@ -76,7 +78,8 @@ def convert_fine(source: Path, language: str, phase: str, problems: Problems) ->
 
 
 def convert_similarity(source: Path, language: str, phase: str, problems: Problems) -> Files:
-    """Convert Task 2: idiom pairs with target 1 or the system's own similarity of (correct, incorrect), and STS pairs.
+    """Return the files of Task 2: idiom pairs with target 1 or the system's own similarity of (correct, incorrect); STS
+    pairs.
 
     STS pairs have their published scores as targets.
     """
@@ -144,7 +147,7 @@ def _note_pair(
 
 
 def _shuffled(pair: _Pair) -> bytes:
-    """Return a sort key for a reproducible order of pairs that is independent of their targets."""
+    """Return a sort key that puts pairs in a reproducible order independent of their targets."""
     return hashlib.sha256("\0".join(pair).encode()).digest()
 
 
@@ -165,7 +168,7 @@ def _sts_rows(source: Path, name: str, problems: Problems) -> list[tuple[str, st
 
 
 def _rows(source: Path, name: str, columns: Sequence[str], problems: Problems) -> list[Any]:
-    """Return the cells of the wanted columns, in this order, row by row; empty if the file has problems."""
+    """Return the cells of these columns, in this order, row by row; empty if the file has problems."""
     table = read_columns(source, name, columns, problems)
     return list(zip(*(table[column] for column in columns), strict=True)) if table is not None else []
 
@@ -183,9 +186,10 @@ PUBLISHED_ON = "2021-11-07"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """A kind of task: its type, its settings by the names in the published tables, and how its files are made.
+    """A kind of task: its type, its settings by the names in the published tables, and the function that converts its
+    files.
 
-    - published: `task` in the published figures.
+    - published: its name in the column `task` of the published figures.
     - metrics: their metric -> ours, and the part of the split after the setting.
     - columns: (metric, part of the split after the setting) of further board columns.
     """
@@ -206,7 +210,7 @@ def import_astitch(source: Path, target: Path, gold: Path) -> list[Path]:
     """Write `competition.yaml` with all its files below `target` and the gold below `gold`; return the written paths.
 
     source: the checkout; gold: the workers' gold folder. Everything is converted before anything is written. Raises
-    InvalidFile with every problem, also if there is a competition.yaml already, which may have been edited.
+    InvalidFile with all problems; also if a competition.yaml already exists, which may have been edited.
     """
     problems = Problems()
     refuse_existing(target, problems)
@@ -245,7 +249,7 @@ def import_astitch(source: Path, target: Path, gold: Path) -> list[Path]:
 
 
 def _baselines(part: Part, language: str, phase: str, target: Path, gold: Path) -> BaselineRequest:
-    """Return the baselines; trained ones use the dev data, and exist for the test data only."""
+    """Return the baselines; trained ones use the dev data, and exist only for the test data."""
     task = f"{part.name}-{language}"
     dev = gold / _gold_name("dev", task)
     ranking, rest = next(iter(part.metrics.values()))
@@ -336,7 +340,7 @@ HISTORIC_COLUMNS = ("team", "date", "metric", "split", "value")
 def historic_rows(part: Part, language: str, phase: str, setting: str) -> list[tuple[str, str, str, str, str]]:
     """Return the published figures of one task and phase as (team, date, metric, split, value).
 
-    Only systems with figures in this setting are included: others have no place on its board.
+    Only systems with figures in this setting are included, because others cannot be on its board.
     """
     wanted = (part.published, language, phase)
     found = [row for row in read_published(PUBLISHED) if (row["task"], row["language"], row["split"]) == wanted]
@@ -378,7 +382,7 @@ def _template(part: Part, language: str, items: Path) -> str:
 
 
 def _system(row: Mapping[str, str]) -> str:
-    """Return the name of a published system on boards, with the input it was given."""
+    """Return the name of a published system on boards, with the kind of its input."""
     if not row["context"]:
         return row["system"]
     context = "with context" if row["context"] == "yes" else "no context"

@@ -1,4 +1,4 @@
-"""Texts of AStitchInLanguageModels for its competition.yaml."""
+"""Texts of the AStitchInLanguageModels competition for its competition.yaml."""
 
 from __future__ import annotations
 

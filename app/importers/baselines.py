@@ -18,11 +18,11 @@ DECIMALS = 4
 
 @dataclass(frozen=True, slots=True)
 class BaselineRequest:
-    """Baselines of a task in a phase.
+    """Baselines to create for a task in a phase.
 
-    - type: the task type; options: those in this phase.
+    - type: the task type; options: in this phase.
     - items: the blind file or folder.
-    - training: for baselines that learn, which are omitted if it is empty.
+    - training: files for baselines that learn, which are omitted if it is empty.
     - gold: to compute scores, if available.
     - ranked: the scores that rank boards, as (metric, split).
     """
@@ -37,7 +37,7 @@ class BaselineRequest:
 
 
 def add_baselines(request: BaselineRequest, target: Path, folder: str) -> tuple[list[Path], list[dict[str, Any]]]:
-    """Write the files below `target`/`folder`; return their paths, and the list for `baselines` of the phase task."""
+    """Write the files below `target`/`folder`; return their paths, and the value of `baselines` for the phase task."""
     written, declared = [], []
     for name in request.names:
         baseline = find_baseline(request.type, name)
@@ -56,7 +56,7 @@ def add_baselines(request: BaselineRequest, target: Path, folder: str) -> tuple[
 
 
 def _title(name: str) -> str:
-    """Return `Word overlap`."""
+    """Return the title of a baseline, such as `Word overlap`."""
     return name.replace("-", " ").capitalize()
 
 

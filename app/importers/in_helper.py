@@ -1,6 +1,6 @@
-"""Import of a bundle for the web process: it is read and written out in the helper, under limits on time and memory.
+"""Import of a bundle for the web process: the helper reads and writes it, under limits on time and memory.
 
-Everything lies below one private folder, which the caller removes; gold is apart from what will be public.
+All files are below one private folder, which the caller removes; gold is separate from files that will be public.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _PROBLEMS_SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """Choices for a bundle: zone and order of its dates, empty if not given; whether tasks take results for code."""
+    """Choices for a bundle. zone, order: of its dates, "" if not given; takes_results: accept results, not code."""
 
     zone: str = ""
     order: str = ""
@@ -37,11 +37,11 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """A bundle that was read.
+    """The content of a bundle.
 
-    - document: the declaration; files: the public ones, by path in it.
+    - document: the declaration; files: public files by path in the declaration.
     - gold: files with gold, by phase and task.
-    - notes: fate, key, line and text of each.
+    - notes: result, key, line and text of each note.
     """
 
     document: dict[str, Any]
@@ -51,13 +51,13 @@ class Brought:
 
 
 class NotImported(Exception):
-    """The bundle cannot be imported; str() has a sentence a line."""
+    """The bundle cannot be imported; the message has one sentence per line."""
 
 
 def read_bundle(bundle: Path, folder: Path, wish: Wish, limit_bytes: int) -> Brought:
-    """Read a bundle in the helper, which writes below `folder`.
+    """Read a bundle in the helper, which writes below `folder`; return its content.
 
-    limit_bytes: of everything in it, unpacked. Raises NotImported, Busy.
+    limit_bytes: of all unpacked files. Raises NotImported, Busy.
     """
     head = {
         "bundle": str(bundle),
@@ -130,7 +130,7 @@ def _document(imported: Imported) -> dict[str, Any]:
 
 
 def _packed(folder: Path, place: str) -> str:
-    """Pack a program's folder into a zip beside it, once, and return its path."""
+    """Pack a program's folder into a zip next to it, unless that exists, and return the zip's path."""
     if not (folder / place).is_dir():
         return place
     target = folder / f"{place}.zip"

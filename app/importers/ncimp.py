@@ -2,7 +2,7 @@
 
 He et al. 2025; repository risehnhew/Finding-Idiomaticity-in-Word-Representations, folder `dataset`. If the checkout
 lacks all naturalistic or all neutral sentences of a language, they are omitted; if it lacks some of them, that is an
-error. Reading the human scores, a spreadsheet, needs openpyxl (`evergold[metrics]`).
+error. The human scores are a spreadsheet, which openpyxl reads (`evergold[metrics]`).
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ HistoricRow = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class PublishedValues:
-    """Values of the paper's tables: rows by the split of their board, and by name the number of those without one."""
+    """Values from the paper's tables. rows: by the split of their board; without_board: count of the others by name."""
 
     rows: Mapping[str, Sequence[HistoricRow]]
     without_board: Mapping[str, int]
 
     @property
     def words(self) -> str:
-        """Count the values, and name those without a board."""
+        """A sentence with the number of values, and the names of those without a board."""
         shown, others = sum(map(len, self.rows.values())), sum(self.without_board.values())
         if not others:
             return f"All {shown:,} published values stand on the boards."
@@ -60,10 +60,11 @@ class PublishedValues:
 
 
 def published_values(data: bytes, splits: Iterable[str]) -> PublishedValues:
-    """Read values of the paper's tables: CSV with the columns of historic rows, any others being ignored.
+    """Return the values of the paper's tables from a CSV with the columns of published results; other columns are
+    ignored.
 
-    Values within a class or standardised ones belong to their split, and stand on the pages of its rows. splits: those
-    with boards. Raises InvalidFile with every wrong value.
+    Values within a class and standardised ones belong to their own splits, and are on the pages of their rows. splits:
+    those with boards. Raises InvalidFile with all invalid values.
     """
     task, problems = get_task(TASK_TYPE), Problems()
     offered = task.columns(read_options(task, OPTIONS))
@@ -157,7 +158,7 @@ _LANGUAGES = {"en": "English", "pt": "Portuguese"}
 
 
 def lacking(parts: Iterable[tuple[str, str]], languages: Sequence[str]) -> list[str]:
-    """Describe what a folder with these (language, setting) lacks."""
+    """Return what a folder with these (language, setting) pairs lacks, in words."""
     have = set(parts)
     return [
         f"{_LANGUAGES[language]}, {title}"
@@ -168,9 +169,9 @@ def lacking(parts: Iterable[tuple[str, str]], languages: Sequence[str]) -> list[
 
 
 def comment(parts: Iterable[tuple[str, str]], languages: Sequence[str]) -> str:
-    """Return the comment at the head of competition.yaml, with what the folder lacks.
+    """Return the comment at the top of competition.yaml, which lists what the folder lacks.
 
-    parts: its (language, setting).
+    parts: its (language, setting) pairs.
     """
     missing = lacking(parts, languages)
     return COMMENT + (LACKING.format(lacking="; ".join(missing)) if missing else "")
@@ -231,9 +232,9 @@ def import_ncimp(
     """Write `competition.yaml` with all its files below `target` and the human scores below `gold`; return the paths.
 
     source: the checkout; gold: the workers' gold folder; published: values of the paper's tables, see
-    `published_values` (None: those that come with this package); notify: is called with their number, and the names of
-    those without a board. Everything is converted before anything is written. Raises InvalidFile with every problem,
-    also if there is a competition.yaml already, which may have been edited.
+    `published_values` (None: those in this package); notify: called with their number, and the names of those without a
+    board. Everything is converted before anything is written. Raises InvalidFile with all problems; also if a
+    competition.yaml already exists, which may have been edited.
     """
     problems = Problems()
     refuse_existing(target, problems)
@@ -264,7 +265,7 @@ def import_ncimp(
 
 
 def missing_parts(source: Path) -> list[str]:
-    """Describe the languages and settings without sentences in a checkout."""
+    """Return the languages and settings without sentences in a checkout, in words."""
     have = [
         (language, setting)
         for language in LANGUAGES
@@ -338,7 +339,7 @@ def declaration(
 def _board(
     language: str, setting: str, level: str, sources: Mapping[str, str], *, can_be_scored: bool
 ) -> dict[str, Any]:
-    """Return a board ranked by the affinity to the synonym versus random compounds, ideally 1.
+    """Return a board ranked by the affinity to the synonym as opposed to random compounds, whose ideal value is 1.
 
     sources: of published values, by split; can_be_scored: whether there are sentences.
     """
@@ -399,7 +400,7 @@ def _context_rows(
 
 
 def _marks(sentence: str, tags: str) -> str | None:
-    """Convert `[False, True]` to `0 1`; None if it does not match the sentence's words or marks none of them."""
+    """Return `0 1` for `[False, True]`; None if the marks do not match the sentence's words, or mark none of them."""
     if not _TAGS.fullmatch(tags) or "True" not in tags:
         return None
     marks = ["1" if tag == "True" else "0" for tag in tags.strip("[]").split(", ")]

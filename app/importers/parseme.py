@@ -2,7 +2,7 @@
 
 `<LANG>/{train,dev,test,test.blind}.cupt` (Ramisch et al. 2018, 2020; Scholivet et al. 2026). Gold is test.cupt, in the
 practice phase dev.cupt; a missing test.blind.cupt is made from gold. Editions differ in options and boards, see
-`parseme_editions`; published results become historic rows, see `parseme_published`.
+`parseme_editions`; for published results see `parseme_published`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _Printed = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class _Systems:
-    """Systems of an edition: by name the track, if boards show it, and paper and code, if known."""
+    """The systems of an edition. tracks: by name, if boards show them; links: paper and code by name, if known."""
 
     edition: str
     tracks: Mapping[str, str]
@@ -60,22 +60,22 @@ class _Systems:
         return name, PUBLISHED_ON[self.edition], metric, split, value, "", *self.links.get(system, ("", "")), ""
 
     def scores(self, printed: Iterable[_Printed]) -> list[HistoricRow]:
-        """Return the scores as fractions."""
+        """Return the scores as fractions, in rows of published results."""
         return [
             self.row(row["system"], row["metric"], row["split"], f"{Decimal(row['percent']) / 100:f}")
             for row in printed
         ]
 
     def counts(self, printed: Iterable[_Printed]) -> list[HistoricRow]:
-        """Return the number of languages for which each system submitted."""
+        """Return the number of languages for which each system submitted, in rows of published results."""
         found = {row["system"]: row["languages"] for row in printed}
         return [self.row(system, "languages", MACRO, count) for system, count in found.items()]
 
 
 def published_rows(edition: str, languages: Collection[str]) -> dict[str, list[HistoricRow]]:
-    """Return the results by board for a competition with these languages; boards without rows are omitted.
+    """Return the published results by board, for a competition with these languages, without boards that have none.
 
-    Values are fractions. Macro-averages are omitted unless the languages are exactly the edition's.
+    Values are fractions. Macro-averages are omitted unless the languages are exactly those of the edition.
     """
     if edition not in PUBLISHED:
         return {}
@@ -93,7 +93,8 @@ def published_rows(edition: str, languages: Collection[str]) -> dict[str, list[H
 
 
 def why_without_results(edition: str, languages: Sequence[str], historic: Collection[str]) -> dict[str, str]:
-    """Return, for each board that would have published results with the edition's own languages, why it has none.
+    """Return why a board has no published results, for each board that would have some with all languages of the
+    edition.
 
     historic: the boards with results.
     """
@@ -147,9 +148,9 @@ def import_parseme(
     """Write `competition.yaml` with all its files below `target` and the gold below `gold`; return the written paths.
 
     source: the folder of the languages; gold: the workers' gold folder; categories: those allowed in predictions (None:
-    those of the edition's guidelines and any others in the data); notify: is called with each reason why boards have no
-    published results. Everything is checked before anything is written. Raises InvalidFile with every problem of all
-    languages, also if there is a competition.yaml already.
+    those of the edition's guidelines and any others in the data); notify: called with each reason why boards have no
+    published results. Everything is checked before anything is written. Raises InvalidFile with all problems of all
+    languages; also if a competition.yaml already exists.
     """
     problems = Problems(_PROBLEMS_SHOWN)
     refuse_existing(target, problems)
@@ -180,10 +181,10 @@ def import_parseme(
 
 
 def _baselines(plan: Plan, target: Path, gold: Path) -> dict[str, BaselineRequest]:
-    """Return the baselines, which find the MWEs of training data again.
+    """Return the baselines, which find the MWEs of the training data.
 
-    They learn from the gold folders: train.cupt and dev.cupt for the test data, train.cupt for practice, whose gold is
-    dev.cupt.
+    They are trained on the gold folders: on train.cupt and dev.cupt for the test data, on train.cupt for practice,
+    whose gold is dev.cupt.
     """
     with_dev = plan.having(DEV)
     zips = {"evaluation": ("test-blind", plan.languages), "practice": ("dev-blind", with_dev)}
@@ -201,7 +202,7 @@ def _baselines(plan: Plan, target: Path, gold: Path) -> dict[str, BaselineReques
 
 
 def _check_training(edition: Edition, languages: Sequence[Language], problems: Problems) -> None:
-    """Check that unseen MWEs can be determined as in the edition."""
+    """Check that unseen MWEs can be determined as in this edition."""
     for language in languages:
         if edition.unseen_against == "train+dev" and DEV in language.files and TRAIN not in language.files:
             message = f"there is {DEV}, but not {TRAIN}: in edition {edition.version} both say what is unseen"
@@ -214,7 +215,7 @@ def _check_training(edition: Edition, languages: Sequence[Language], problems: P
 def _categories(
     edition: Edition, languages: Sequence[Language], given: Sequence[str] | None, problems: Problems
 ) -> list[str]:
-    """Return the categories allowed in predictions; also check that they and the languages are valid options."""
+    """Return the categories allowed in predictions, after checking that they and the languages are valid options."""
     found = frozenset().union(*(language.categories for language in languages))
     allowed = list(given) if given is not None else sorted(found.union(edition.categories))
     if lacking := ", ".join(sorted(found.difference(allowed))):
@@ -228,7 +229,7 @@ def _categories(
 
 
 def _golds(plan: Plan, gold: Path) -> dict[Path, Path]:
-    """Return all files with answers, as read by `evergold.scoring.cupt.folders`, with the source file of each."""
+    """Return the source of every gold file, by its path in the layout of `evergold.scoring.cupt.folders`."""
     copies = {"evaluation": {TEST: TEST, TRAIN: TRAIN, DEV: DEV}, "practice": {TEST: DEV, TRAIN: TRAIN}}
     return {
         gold / plan.gold_name(phase) / language.folder.name / name: language.folder / file
@@ -240,7 +241,7 @@ def _golds(plan: Plan, gold: Path) -> dict[Path, Path]:
 
 
 def _refuse_other_gold(golds: Mapping[Path, Path], problems: Problems) -> None:
-    """Refuse to overwrite different gold: it may have been corrected, and scores may depend on it."""
+    """Add a problem for each gold file that would be replaced by a different one, which may have been corrected."""
     for path, source in golds.items():
         if path.exists() and not filecmp.cmp(path, source, shallow=False):
             message = "there is other gold of this name; move it away to import anew"
@@ -258,7 +259,7 @@ def _write_zips(plan: Plan, target: Path) -> Iterator[Path]:
 
 
 def _blind(language: Language, annotated: str) -> tuple[str, bytes]:
-    """Return the blind version of test.cupt or dev.cupt, under one name, as submissions also have one name for both."""
+    """Return name and content of the blind version of test.cupt or dev.cupt; both get the same name."""
     name = f"{language.folder.name}/{BLIND}"
     if annotated == TEST and BLIND in language.files:
         return name, (language.folder / BLIND).read_bytes()

@@ -1,4 +1,4 @@
-"""Declaration of a PARSEME shared task for `phases.yaml`: one task, a board per ranking, two or three phases."""
+"""The declaration of a PARSEME shared task for `phases.yaml`: one task, a board per ranking, two or three phases."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from evergold.scoring.tasks.mwe_identification import NAME
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """A ranking by the macro F1 of one view. `short` is for headings; `view` None means global."""
+    """A ranking by the macro F1 of one view. short: for headings; view: None means global."""
 
     name: str
     title: str
@@ -40,8 +40,8 @@ UNSEEN = Ranking("unseen", "Unseen, MWE-based", "Unseen", MWE_BASED, "unseen")
 class Edition:
     """An edition.
 
-    - rankings: the first one is the official ranking.
-    - categories: those of its guidelines, allowed in addition to those in the data.
+    - rankings: the first one is the official one.
+    - categories: of its guidelines, allowed in addition to those in the data.
     - data_given: release of the training data.
     - evaluation: from the release of the blind test data to the deadline.
     """
@@ -58,12 +58,12 @@ class Edition:
 
     @property
     def name(self) -> str:
-        """Name of the competition, for addresses, without dots."""
+        """The name of the competition for addresses, without dots."""
         return f"parseme-{self.version.replace('.', '-')}"
 
     @property
     def files(self) -> str:
-        """Name of its gold folder, and prefix of its files."""
+        """The name of its gold folder, and the prefix of its files."""
         return f"parseme-{self.version}"
 
 
@@ -119,9 +119,9 @@ UPLOAD_BYTES = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Input for the competition.
+    """The input for the competition.
 
-    historic: the source of published results, by board; without: why a board has none where it could have some.
+    historic: source of published results, by board; without: why a board has none, if it could have some.
     """
 
     edition: Edition
@@ -136,12 +136,12 @@ class Plan:
 
     @property
     def with_training(self) -> bool:
-        """True if there is anything to train on."""
+        """True if there are data to train on."""
         return bool(self.having(TRAIN) or self.having(DEV))
 
     @property
     def count(self) -> str:
-        """`14 languages`."""
+        """The number of languages in words, such as `14 languages`."""
         return f"{len(self.languages)} language{'' if len(self.languages) == 1 else 's'}"
 
     def zip_name(self, content: str) -> str:
@@ -214,7 +214,7 @@ def _task(plan: Plan) -> dict[str, Any]:
 
 
 def _overall(plan: Plan, ranking: Ranking, track: str | None) -> dict[str, Any]:
-    """Return a board of one track, or of all: number of languages, then macro P, R and F1, the ranking ones first."""
+    """Return a board of one track, or of all: the number of languages, then macro P, R and F1, ranking scores first."""
     columns = [number("languages", "Languages", 0)]
     for shown in (ranking, *(one for one in (UNSEEN, GLOBAL, TOKENS) if one is not ranking)):
         for part, title in (("precision", "P"), ("recall", "R"), ("f1", "F1")):
@@ -277,7 +277,7 @@ def number(metric: str, title: str, decimals: int) -> Inline:
 
 
 def _practice(plan: Plan, baselines: Baselines) -> dict[str, Any]:
-    """Return the practice phase: dev.cupt is its gold, so only training data determine what is unseen."""
+    """Return the practice phase: its gold is dev.cupt, so only training data determine which MWEs are unseen."""
     with_dev = plan.having(DEV)
     options: dict[str, Any] = (
         {} if len(with_dev) == len(plan.languages) else {"languages": [one.name for one in with_dev]}

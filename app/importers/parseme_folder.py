@@ -1,6 +1,6 @@
-"""Layout of PARSEME's data, `<LANG>/{train,dev,test,test.blind}.cupt`: finding, checking, blanking, zipping.
+"""The layout of PARSEME's data, `<LANG>/{train,dev,test,test.blind}.cupt`: finding, checking, blanking, zipping.
 
-Every file is read by the functions that will score with it, so that a broken one is reported here, by line.
+Every file is read by the functions that will score with it, so that errors are reported here, by line.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A language's folder; `files` are those of FILES that exist, `categories` all used in its annotated files."""
+    """A language's folder. files: those of FILES that exist; categories: all that its annotated files use."""
 
     folder: Path
     files: frozenset[str]
@@ -37,12 +37,12 @@ class Language:
 
     @property
     def name(self) -> str:
-        """Name in splits and options."""
+        """The name in splits and options."""
         return self.folder.name.lower()
 
 
 def read_languages(source: Path, problems: Problems) -> list[Language]:
-    """Return all languages by name, with their files checked; faults are added to `problems`."""
+    """Return all languages by name, with their files checked; errors are added to `problems`."""
     folders = [folder for folder in sorted(source.iterdir()) if _holds_data(folder)] if source.is_dir() else []
     if not folders:
         message = f"this is not a folder of PARSEME data: there is no <LANG>/{TEST} in it"
@@ -57,7 +57,7 @@ def read_languages(source: Path, problems: Problems) -> list[Language]:
 
 
 def write_zip(path: Path, members: Iterable[tuple[str, bytes]]) -> Path:
-    """Write a reproducible zip of named contents: the same contents give the same bytes."""
+    """Write a reproducible zip and return its path: equal contents give equal bytes."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with ZipFile(path, "w", ZIP_DEFLATED) as archive:
         for name, content in members:
@@ -91,7 +91,7 @@ def _read_language(folder: Path, problems: Problems) -> Language:
 
 
 def _read_test(folder: Path, with_blind: bool, problems: Problems) -> set[str]:
-    """Check gold, and the blind file against it; return the categories of gold."""
+    """Check gold, and the blind file against it; return the categories in gold."""
     data, file = (folder / TEST).read_bytes(), f"{folder.name}/{TEST}"
     gold = _checked(read_gold, data, file, problems)
     if gold is not None and not gold.mwes:
@@ -102,7 +102,7 @@ def _read_test(folder: Path, with_blind: bool, problems: Problems) -> set[str]:
 
 
 def _check_blind(folder: Path, test: bytes, gold: CuptGold | None, problems: Problems) -> None:
-    """Check that the blind file is readable, reveals nothing, and has the tokens of gold."""
+    """Check that the blind file is readable, reveals nothing, and has the same tokens as gold."""
     data, file = (folder / BLIND).read_bytes(), f"{folder.name}/{BLIND}"
     items = _checked(read_items, data, file, problems)
     if items is None:
@@ -118,7 +118,7 @@ def _check_blind(folder: Path, test: bytes, gold: CuptGold | None, problems: Pro
 
 
 def _checked(read: Callable[[bytes, str], T], data: bytes, file: str, problems: Problems) -> T | None:
-    """Return the result of `read`; None after adding its problems, up to a limit per file."""
+    """Return the result of `read`; if it fails, add its problems, up to a limit per file, and return None."""
     try:
         return read(data, file)
     except InvalidFile as invalid:
@@ -131,7 +131,7 @@ def _checked(read: Callable[[bytes, str], T], data: bytes, file: str, problems: 
 
 
 def _mwe_fields(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield line and MWE field of every token line."""
+    """Yield the line number and the MWE field of every token line."""
     data, header = opened(data, None, Problems(), InvalidFile)
     for sentence in sentences(data, header):
         for line, row in zip(sentence.lines, sentence.rows, strict=True):
@@ -148,7 +148,7 @@ _Token = tuple[int, tuple[int, bytes, bytes]]
 
 
 def _tokens(data: bytes) -> Iterator[_Token]:
-    """Yield line and (sentence, ID, FORM) of every token line."""
+    """Yield the line number and (sentence, ID, FORM) of every token line."""
     data, header = opened(data, None, Problems(), InvalidFile)
     for number, sentence in enumerate(sentences(data, header)):
         for line, row in zip(sentence.lines, sentence.rows, strict=True):

@@ -1,8 +1,8 @@
 """PARSEME 2.0, subtask 2, paraphrasing: from the folder of the languages to a competition ready to open.
 
 `<LANG>/{test,test.blind}.json` (Scholivet et al. 2026), and `trial.json`, if there are trial data, for practice. The
-downloadable blind files are rewritten with ids and sentences only, because some published ones contain the marks. If no
-language has its gold yet, the phases wait for it.
+downloadable blind files are rewritten with only ids and sentences, because some published ones contain the marks. If no
+language has gold yet, the phases wait for it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _GOLDS = {TEST: "evaluation", TRIAL: "practice"}
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A language: its folder, its gold by file, and its blind test data."""
+    """A language. folder: of its data; golds: gold by file; blind: its blind test data."""
 
     folder: Path
     golds: Mapping[str, GoldFile]
@@ -55,7 +55,7 @@ class Language:
 
     @property
     def name(self) -> str:
-        """Name in splits and options."""
+        """The name in splits and options."""
         return self.folder.name.lower()
 
 
@@ -63,7 +63,7 @@ def import_parseme_paraphrase(source: Path, target: Path, gold: Path) -> list[Pa
     """Write `competition.yaml` with all its files below `target` and the gold below `gold`; return the written paths.
 
     source: the folder of the languages; gold: the workers' gold folder. Everything is checked before anything is
-    written. Raises InvalidFile with every problem of all languages, also if there is a competition.yaml already.
+    written. Raises InvalidFile with all problems of all languages; also if a competition.yaml already exists.
     """
     problems = Problems(10_000)
     refuse_existing(target, problems)
@@ -91,7 +91,7 @@ def import_parseme_paraphrase(source: Path, target: Path, gold: Path) -> list[Pa
 
 
 def _read_languages(source: Path, problems: Problems) -> list[Language]:
-    """Return all languages by name, with their files checked; faults are added to `problems`."""
+    """Return all languages by name, with their files checked; errors are added to `problems`."""
     folders = sorted(folder for folder in source.iterdir() if any((folder / name).is_file() for name in (TEST, BLIND)))
     if not folders:
         message = (
@@ -133,7 +133,7 @@ def _items_of(gold: GoldFile) -> BlindFile:
 
 
 def _refuse_other_gold(golds: Mapping[Path, Path], problems: Problems) -> None:
-    """Refuse to overwrite different gold: it may have been corrected, and scores may depend on it."""
+    """Add a problem for each gold file that would be replaced by a different one, which may have been corrected."""
     for place, path in golds.items():
         if place.exists() and not filecmp.cmp(place, path, shallow=False):
             message = "there is other gold of this name; move it away to import anew"
@@ -165,7 +165,10 @@ def _blind_name(kind: str) -> str:
 def _add_baselines(
     languages: Sequence[Language], kind: str, target: Path, gold: Path
 ) -> tuple[list[Path], list[dict[str, Any]]]:
-    """Write the baselines; trained ones use the trial data, and exist for the test data only."""
+    """Write the baselines and return their paths and declarations.
+
+    Trained ones use the trial data, and exist only for the test data.
+    """
     trial = gold / FILES / _GOLDS[TRIAL]
     learns = kind == TEST and bool(_having(languages, TRIAL))
     options = {"languages": [language.name for language in _having(languages, kind)]}

@@ -1,4 +1,4 @@
-"""Texts of PARSEME's paraphrasing task: for its competition.yaml, and guidelines for judging."""
+"""Texts of PARSEME's paraphrasing task: for its competition.yaml, and the guidelines for judging."""
 
 from __future__ import annotations
 

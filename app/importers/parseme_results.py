@@ -1,4 +1,4 @@
-"""Results of PARSEME tasks: tables in HTML pages and Codabench's exports, read as published rows."""
+"""Results of PARSEME tasks: tables in HTML pages and Codabench's exports, parsed to published results."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ _UNSEEN = ("script", "style", "template")
 
 @dataclass(frozen=True, slots=True)
 class HtmlRow:
-    """A row with the line on which it begins; a cell that spans columns is repeated for each of them."""
+    """A row, with the line on which it begins; a cell that spans columns is repeated for each of them."""
 
     line: int
     cells: list[str] = field(default_factory=list)
 
 
 class TooComplex(ValueError):
-    """The page has more cells or deeper nested tables than any list of results needs."""
+    """The page has too many cells or too deeply nested tables for a list of results."""
 
 
 def read_html_tables(text: str) -> list[list[HtmlRow]]:
     """Return every table of the page in order of appearance; white space in cells is reduced to single spaces.
 
-    Broken markup is mostly read as by browsers. Raises TooComplex.
+    Invalid markup is mostly parsed as in browsers. Raises TooComplex.
     """
     parser = _Parser()
     parser.feed(text)
@@ -57,7 +57,7 @@ def read_html_tables(text: str) -> list[list[HtmlRow]]:
 
 @dataclass(slots=True)
 class _Open:
-    """An unfinished table; `cell` is the text so far of its unfinished cell."""
+    """An unfinished table. cell: the text so far of its unfinished cell."""
 
     rows: list[HtmlRow]
     cell: list[str] | None = None
@@ -150,7 +150,7 @@ _EXPORT_MARK = "fact_sheet_answers"
 class ResultRow:
     """One result.
 
-    `cells` are by column number, as written; `moment` is "" if there is none; `place` is for messages.
+    cells: by column number, as written. moment: "" if there is none. place: for messages.
     """
 
     team: str
@@ -162,7 +162,7 @@ class ResultRow:
 
 @dataclass(frozen=True, slots=True)
 class ResultTable:
-    """A list of results. `columns` are the names of each, the most precise first; `unread` is what was not used."""
+    """A list of results. columns: names of each, most precise first; unread: tables that were not used."""
 
     columns: Sequence[tuple[str, ...]]
     rows: Sequence[ResultRow]
@@ -171,16 +171,17 @@ class ResultTable:
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """Unusual headings of team names and dates; None to find the usual ones."""
+    """Unusual headings of the columns with team names and dates; None for the usual ones."""
 
     team: str | None = None
     date: str | None = None
 
 
 def read_result_table(path: Path, team: str | None = None, date: str | None = None) -> ResultTable:
-    """Return the list in a file, whose format is detected by content. team, date: unusual headings of these columns.
+    """Return the list of results in a file, whose format is detected by content.
 
-    Raises InvalidFile with every problem, OSError if the file cannot be opened.
+    team, date: unusual headings of these columns. Raises InvalidFile with all problems, OSError if the file cannot be
+    opened.
     """
     problems = Problems()
     with path.open("rb") as file:
@@ -227,7 +228,7 @@ class _Submission(BaseModel):
 
 
 class _Leaderboard(BaseModel):
-    """The part of `/api/phases/{id}/get_leaderboard/` that is needed."""
+    """The parts of `/api/phases/{id}/get_leaderboard/` that are used."""
 
     tasks: list[_Task]
     submissions: list[_Submission]
@@ -338,7 +339,7 @@ def _from_rows(rows: Sequence[_Row], named: _Named, problems: Problems) -> Resul
 
 
 def _headings_at(rows: Sequence[_Row], team: str | None) -> int | None:
-    """Return the row with the headings: the first one near the top that has a column of teams."""
+    """Return the index of the row with the headings: the first one near the top with a column of teams."""
     wanted = [team] if team else TEAM_HEADINGS
     found = (at for at, (_, cells) in enumerate(rows[: _ROWS_ABOVE + 1]) if _column_of(cells, wanted) is not None)
     return next(found, None)
@@ -350,7 +351,7 @@ def _column_of(headings: Sequence[str], wanted: Sequence[str]) -> int | None:
 
 
 def _names(above: str, heading: str) -> tuple[str, ...]:
-    """Return possible names of a column: with the task above or before it, as written, and alone."""
+    """Return possible names of a column: with the task above or before it, as written, and without the task."""
     exported = _EXPORTED.fullmatch(heading)
     names = [f"{above.strip()}/{heading}"] if above.strip() and heading else []
     names += [f"{exported['task']}/{exported['title']}", heading, exported["title"]] if exported else [heading]
@@ -358,21 +359,21 @@ def _names(above: str, heading: str) -> tuple[str, ...]:
 
 
 def _without_numbers(rows: Sequence[ResultRow]) -> list[ResultRow]:
-    """Remove the number from `owner-submission` in the export, unless names would become ambiguous."""
+    """Return the rows without the number in names such as `owner-submission`, unless names would become ambiguous."""
     names = [re.sub(r"-[0-9]+$", "", row.team.strip()) for row in rows]
     often = Counter(names)
     return [replace(row, team=name) if often[name] == 1 else row for row, name in zip(rows, names, strict=True)]
 
 
 def _is_position(heading: str, number: int, rows: Sequence[ResultRow]) -> bool:
-    """True if the column only numbers the rows; a row may have no number."""
+    """Return True if the column only numbers the rows; a row may have no number."""
     cells = [row.cells.get(number, "").strip() for row in rows]
     is_number = all(cell.isdecimal() or cell.lower() in NO_VALUE for cell in cells)
     return heading.strip() in _POSITION_HEADINGS and is_number and any(cell.isdecimal() for cell in cells)
 
 
 def _without_ranks(rows: Sequence[ResultRow], columns: int) -> list[ResultRow]:
-    """Remove ranks in brackets after scores, in columns where all cells have them."""
+    """Return the rows without ranks in brackets after scores, for columns in which all cells have them."""
     found = list(rows)
     for number in range(columns):
         cells = [row.cells.get(number, "").strip() for row in rows]
@@ -397,7 +398,7 @@ Meaning = Mapping[str, tuple[str, str] | None]
 
 @dataclass(frozen=True, slots=True)
 class CodabenchResults:
-    """Historic rows of a list; `warnings` explain what was left out."""
+    """Published results from a list. warnings: what was left out."""
 
     rows: list[HistoricRow]
     warnings: tuple[Problem, ...]
@@ -413,7 +414,8 @@ def read_codabench_results(
     date: str | None = None,
     date_format: str | None = None,
 ) -> CodabenchResults:
-    """Read a result list: JSON of `/api/phases/{id}/get_leaderboard/`, or a CSV or HTML table, also of CodaLab.
+    """Return the results in a list: JSON of `/api/phases/{id}/get_leaderboard/`, or a CSV or HTML table, also of
+    CodaLab.
 
     - columns: column of the list (its key, its title, or, if tasks share these, `TASK/key`) -> (metric, split), or None
       for one that is ignored on purpose.
@@ -422,8 +424,8 @@ def read_codabench_results(
     - team, date: unusual headings of the columns with team names and dates in a table.
     - date_format: for `strptime`, if dates are not like 2026-01-31.
 
-    Unknown columns lead to warnings. Raises InvalidFile with every problem, also for a mapped column that does not
-    exist, or OSError.
+    Unknown columns give warnings. Raises InvalidFile with all problems, including mapped columns that do not exist, or
+    OSError.
     """
     table = read_result_table(path, team, date)
     problems = Problems(_PROBLEMS_SHOWN)
@@ -441,7 +443,7 @@ def read_codabench_results(
 
 
 def _meanings(table: ResultTable, columns: Meaning, task: str, problems: Problems) -> dict[int, tuple[str, str]]:
-    """Return the score of each column; note unmapped columns, and mappings without a column."""
+    """Return the score of each column; report unmapped columns, and mappings without a column."""
     found: dict[int, tuple[str, str]] = {}
     for number, names in enumerate(table.columns):
         name = next((name for name in names if name in columns), None)
@@ -496,7 +498,7 @@ def _row_scores(
 
 
 def _value(text: str, metric: Metric, in_percent: bool) -> Decimal | str:
-    """Return the number in the metric's unit, or a description of the fault."""
+    """Return the number in the metric's unit, or a sentence on why it is invalid."""
     written = text.removesuffix("%").strip()
     if fault := number_fault(written):
         return fault
@@ -514,13 +516,15 @@ def _value(text: str, metric: Metric, in_percent: bool) -> Decimal | str:
 
 
 def _in_percent(read: Collection[Metric]) -> frozenset[str]:
-    """Return the metrics of a list that are in percent if it uses percent."""
+    """Return the metrics of a list that are in percent, if the list uses percent."""
     usual = {metric.name for metric in read if metric.percent}
     return frozenset(usual or {metric.name for metric in read if metric.maximum == 1})
 
 
 def _date(row: ResultRow, where: str, date_format: str | None, problems: Problems) -> str:
-    """Format the moment for historic files: only the day if there is no time zone, empty if it is not a date."""
+    """Return the date in the format of published results: only the day if there is no time zone; "" if it is not a
+    date.
+    """
     text = row.moment.strip()
     if text.lower() in NO_VALUE:
         return ""

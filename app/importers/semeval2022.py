@@ -3,7 +3,7 @@
 Tayyar Madabushi et al. 2022; repository H-TayyarMadabushi/SemEval_2022_Task2-idiomaticity. Phases are named after the
 data: practice (dev, with its public gold), eval and test (blind: the organiser adds the gold); post-evaluation
 continues with the test set without an end, and with the entries of the test phase. Published results are on the test
-set, so both show them as historic rows. Parts missing in the checkout are omitted.
+set, so both phases show them. Parts missing in the checkout are omitted.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def import_semeval2022(source: Path, target: Path, gold: Path) -> list[Path]:
     """Write `competition.yaml` with all its files below `target` and the dev gold below `gold`; return the paths.
 
     source: the checkout; gold: the workers' gold folder. Everything is read before anything is written. Raises
-    InvalidFile with every problem, also if there is a competition.yaml already, which may have been edited.
+    InvalidFile with all problems; also if a competition.yaml already exists, which may have been edited.
     """
     problems = Problems()
     if (target / "competition.yaml").exists():
@@ -83,12 +83,12 @@ class AvailablePart:
 
     @property
     def folder(self) -> str:
-        """Folder of its public files below the competition's folder."""
+        """The folder of its public files below the competition's folder."""
         return f"public/{self.place}"
 
     @property
     def place(self) -> str:
-        """Subfolder of this phase and task."""
+        """The subfolder of this phase and task."""
         return f"{self.part.phase}/{self.part.task}"
 
 
@@ -123,7 +123,7 @@ def _read_part(source: Path, part: Part, problems: Problems) -> AvailablePart | 
 
 
 def _checked(read: Callable[[], Any], file: str, problems: Problems) -> Any:
-    """Return the result of `read`; None after adding its problems with the name of the file."""
+    """Return the result of `read`; if it fails, add its problems with the name of the file, and return None."""
     try:
         return read()
     except InvalidFile as invalid:
@@ -155,7 +155,7 @@ def _write_part(found: AvailablePart, source: Path, target: Path, gold: Path) ->
 
 
 def _baselines(found: AvailablePart, source: Path) -> BaselineRequest:
-    """Return the baselines; trained ones use public labelled data, but not the dev set to predict the dev set."""
+    """Return the baselines; trained ones use public labelled data, except the dev set for predicting the dev set."""
     part = found.part
     public = (*TRAINING, *(() if found.gold else DEV_GOLD))
     return BaselineRequest(

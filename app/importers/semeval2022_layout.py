@@ -1,4 +1,4 @@
-"""Layout of a checkout of SemEval-2022 Task 2's data repository, and mapping of its result lists to boards."""
+"""The layout of a checkout of SemEval-2022 Task 2's data repository, and the boards of its result lists."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RESULTS = "results/best_submission_for_each_participant"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Files of one task in one phase; paths are below the checkout, `training` has further files and titles."""
+    """The files of one task in one phase, as paths below the checkout. training: further files with titles."""
 
     phase: str
     task: str

@@ -1,6 +1,6 @@
-"""Published results of SemEval-2022 Task 2 as historic rows: the paper's tables, then the rest of the official lists.
+"""Published results of SemEval-2022 Task 2: the paper's tables, then the rest of the official lists.
 
-Systems have the names of the paper, with their CodaLab names in addition; listed results have the date of their
+Systems have their names in the paper, and additionally their CodaLab names; listed results have the date of their
 submission. Systems that are not in the paper have their CodaLab names.
 """
 
@@ -33,7 +33,7 @@ HistoricRow = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A line of an official list; `scores` are by split; `rank` is empty for a dash."""
+    """A line of an official list. scores: by split; rank: "" for a dash."""
 
     moment: str
     scores: Mapping[str, str]
@@ -42,7 +42,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A system of the paper. `handle` is its name on CodaLab; `note` distinguishes it from others."""
+    """A system of the paper. handle: its name on CodaLab; note: distinguishes it from others."""
 
     handle: str
     paper: str
@@ -51,16 +51,17 @@ class System:
 
 
 def historic_file(board: str, *, is_listed: bool = False, is_ranked: bool = True) -> str:
-    """Return the path of a board's results below the competition's folder; is_listed: those only in the lists."""
+    """Return the path of a board's results below the competition's folder. is_listed: of results only in the lists."""
     return f"historic/{board}{'-codalab' if is_listed else ''}{'' if is_ranked else '-unranked'}.csv"
 
 
 def read_results(
     source: Path, languages: Mapping[str, Sequence[str]], problems: Problems
 ) -> dict[str, list[HistoricRow]]:
-    """Return the rows of each historic file.
+    """Return the rows of each file of published results.
 
-    languages: of the test set, by task; a task without them has no boards, and values of other languages are omitted.
+    languages: of the test set, by task; a task without languages has no boards, and values of other languages are
+    omitted.
     """
     files: defaultdict[str, list[HistoricRow]] = defaultdict(list)
     systems = {row.pop("team"): System(**row) for row in read_published(SYSTEMS)}
@@ -89,7 +90,7 @@ def read_results(
 
 
 def _paper_rows(board: BoardPart, languages: Iterable[str]) -> dict[str, list[dict[str, str]]]:
-    """Return the printed values of each system on this board, in the languages of the test set."""
+    """Return the printed values of each system on this board, for the languages of the test set."""
     known = {"all", *languages}
     rows: defaultdict[str, list[dict[str, str]]] = defaultdict(list)
     for row in _printed(board):
@@ -103,7 +104,7 @@ def _printed(board: BoardPart) -> list[dict[str, str]]:
 
 
 def _best_in(board: BoardPart, team: str) -> list[str]:
-    """Return the languages or kinds of pairs in which no system of the paper is better."""
+    """Return the languages or kinds of pairs in which this system is the best of the paper."""
     best: dict[str, float] = {}
     for row in _printed(board):
         best[row["split"]] = max(best.get(row["split"], -1.0), float(row["value"]))
@@ -117,9 +118,9 @@ def _best_in(board: BoardPart, team: str) -> list[str]:
 
 
 def _method(team: str, system: System, line: str, best_in: Sequence[str]) -> str:
-    """Return `dual encoder of expression and context; CodaLab: sted97; best in Portuguese`.
+    """Return a method such as `dual encoder of expression and context; CodaLab: sted97; best in Portuguese`.
 
-    line: the paper's on the system, shortened. What is only beside the method is left out where all would be too long.
+    line: the paper's description, shortened. Additions to the method are left out if the text would be too long.
     """
     parts = [
         line,
@@ -140,7 +141,7 @@ _KINDS = {**LANGUAGE_TITLES, "all/idiom": "pairs with idioms", "all/sts": "STS p
 
 
 def _read_list(source: Path, board: BoardPart, problems: Problems) -> dict[str, Listed]:
-    """Return a board's listed results by CodaLab name; empty if the checkout has no such list."""
+    """Return a board's listed results by CodaLab name; empty if the checkout lacks the list."""
     name = f"{RESULTS}/{board.file}"
     if not (source / name).is_file():
         return {}

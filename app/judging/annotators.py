@@ -1,7 +1,7 @@
-"""Annotators: assigned to a language of a round; their marks remain when they leave.
+"""Annotators: assigned to a language of a round; their marks are kept when they leave.
 
-A person judges with two rights at once: the assignment, and the role `annotator` in the competition. Revoking the role
-therefore ends all their judging there.
+Judging requires both an assignment and the role `annotator` in the competition. Revoking the role therefore ends all
+judging of that person there.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ Every mark is saved at once, so you can stop and continue at any time.
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """A language of a round assigned to somebody; `judging` is loaded with phase and task."""
+    """A language of a round, assigned to a user. judging: with phase and task loaded."""
 
     competition: Competition
     judging: JudgingRound
@@ -65,7 +65,7 @@ class Assignment:
 def appoint(
     act: UserAct, competition: Competition, judging: JudgingRound, *, language: str, username: str
 ) -> JudgingAnnotator:
-    """Assign somebody to a language; idempotent.
+    """Assign a user to a language and return the assignment; idempotent.
 
     Raises InvalidForm for an unknown language or account, Forbidden for a member of a judged team, CannotJudge for an
     imported round, RoundPublished.
@@ -92,7 +92,7 @@ def appoint(
 
 
 def _tell(act: UserAct, competition: Competition, judging: JudgingRound, language: str, user: User) -> None:
-    """Mail the annotator the address of the judging page; only confirmed addresses get it."""
+    """Mail the address of the judging page to the annotator, if the annotator's address is confirmed."""
     page = public_address(get_settings(), links.judging(competition.name, judging.name, "items", language))
     body = _MAIL.format(username=user.username, language=language.upper(), competition=competition.title, page=page)
     subject = f"{competition.title}: paraphrases to judge"
@@ -100,7 +100,7 @@ def _tell(act: UserAct, competition: Competition, judging: JudgingRound, languag
 
 
 def dismiss(act: UserAct, competition: Competition, judging: JudgingRound, *, language: str, username: str) -> None:
-    """End somebody's assignment; their marks remain. Raises NotFound, RoundPublished."""
+    """End a user's assignment; marks are kept. Raises NotFound, RoundPublished."""
     session = act.session
     lock_round(session, judging)
     check_unpublished(judging)
@@ -117,7 +117,7 @@ def dismiss(act: UserAct, competition: Competition, judging: JudgingRound, *, la
 
 
 def list_assignments(session: Session, user: User, competition: Competition | None = None) -> list[Assignment]:
-    """List the user's assignments, unpublished rounds first, newest first."""
+    """List the user's assignments: unpublished rounds first, and the newest of each first."""
     query = (
         select(JudgingAnnotator, JudgingRound, Competition)
         .join(JudgingRound, JudgingRound.id == JudgingAnnotator.round_id)
@@ -138,7 +138,7 @@ def list_assignments(session: Session, user: User, competition: Competition | No
 
 
 def may_judge_or_organise(session: Session, user: User | None, competition: Competition) -> bool:
-    """True if the user has judging pages: as an annotator, or as an organiser who may assign annotators."""
+    """Return True if the user may open judging pages, as an annotator, or as an organiser who may assign annotators."""
     if user is None:
         return False
     has_task = any(task.task_type in AUTOMATIC_METRICS for task in competition.tasks)
@@ -179,7 +179,9 @@ def _check_appointment(session: Session, judging: JudgingRound, language: str, u
 
 
 def _judged_team(session: Session, judging: JudgingRound, user: User) -> str | None:
-    """Return a current or former team of this user whose work would be judged; baselines belong to nobody."""
+    """Return a current or former team of this user whose submissions are judged, None if there is none; baselines have
+    no members.
+    """
     present = select(TeamMember.team_id).where(TeamMember.user_id == user.id)
     past = select(FormerMember.team_id).where(FormerMember.user_id == user.id)
     return session.scalar(

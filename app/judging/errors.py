@@ -9,28 +9,28 @@ from evergold.scoring.errors import Problem
 
 
 class CannotJudge(EvergoldError):
-    """This task, phase or submission has nothing that people could judge."""
+    """This task, phase or submission has nothing that people can judge."""
 
     status = 409
     code = "cannot_judge"
 
 
 class RoundPublished(EvergoldError):
-    """A published round does not change."""
+    """The round is published, so it cannot be changed."""
 
     status = 409
     code = "round_published"
 
 
 class RoundUnfinished(EvergoldError):
-    """Some paraphrases have no marks yet. `details` has open."""
+    """Some paraphrases have no marks yet (details: open)."""
 
     status = 409
     code = "round_unfinished"
 
 
 class InvalidMarks(EvergoldError):
-    """The file of marks is invalid, and nothing was imported. `details` has problems, problems_omitted."""
+    """The file of marks is invalid, and nothing was imported (details: problems, problems_omitted)."""
 
     status = 422
     code = "invalid_marks"

@@ -1,4 +1,4 @@
-"""Import of marks from organisers' files: all or nothing, repeatable."""
+"""Imports marks from organisers' files: all or nothing, repeatable."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ _JUDGEMENTS = cast(Table, Judgement.__table__)
 def import_marks(
     act: UserAct, competition: Competition, phase_task: PhaseTask, brought: Brought, *, name: str
 ) -> ImportOut:
-    """Import new and changed marks; create the round if there is none. Importing a file again changes nothing.
+    """Import new and changed marks, and create the round if there is none; return the changes. Importing a file again
+    changes nothing.
 
     Other marks of the round are unaffected. Raises InvalidForm, CannotJudge for a round of another task or one judged
     in the browser, RoundPublished.
@@ -68,7 +69,7 @@ def _round_for(
 
 
 def _texts(brought: Brought) -> dict[tuple[UUID, str, str], TextToJudge]:
-    """Return each submission's paraphrase separately, as the file has marks per submission."""
+    """Return each submission's paraphrase separately, because the file has marks per submission."""
     return {
         (submission, language, item): TextToJudge(
             (language, item, text_key(paraphrase, submission)), sentence, paraphrase, (submission,)
@@ -120,7 +121,7 @@ def _write(
 
 
 def _marks_by_place(session: Session, judging: JudgingRound) -> dict[tuple[int, int], tuple[int, Marks]]:
-    """Return id and marks of every judgement of the round, by annotator and text."""
+    """Return the id and the marks of every judgement of the round, by annotator and text."""
     place = Judgement.annotator_id, Judgement.text_id, Judgement.id
     marks = Judgement.is_removed, Judgement.mwe_sense, Judgement.rest_sense, Judgement.naturalness
     query = select(*place, *marks).join(JudgingAnnotator, JudgingAnnotator.id == Judgement.annotator_id)

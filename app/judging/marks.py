@@ -1,6 +1,6 @@
-"""The annotators' side: a worksheet in an individual order, and marks saved one by one.
+"""The annotators' side: a worksheet in a separate order for each annotator, and marks saved one by one.
 
-An annotator sees sentences and paraphrases only: no system, no score, no marks of others.
+An annotator sees only sentences and paraphrases: no system, no score, no marks of others.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from evergold.scoring.judgement import HIGHEST, LOWEST, QUESTIONS, Marks, is_who
 
 @dataclass(frozen=True, slots=True)
 class Worksheet:
-    """Texts to judge in the annotator's order, and the marks given so far by text."""
+    """The texts to judge, in the annotator's order, and the marks given so far by text."""
 
     text_ids: tuple[int, ...]
     marks: Mapping[int, Marks]
@@ -40,7 +40,7 @@ class Worksheet:
         return marks is not None and is_whole(marks)
 
     def next_open(self, after: int = 0) -> int | None:
-        """Return the first open position (from 1) after `after`, else the first of all; None if all are judged."""
+        """Return the first open position (from 1) after `after`, or else the first of all; None if all are judged."""
         places = [*range(after + 1, len(self.text_ids) + 1), *range(1, min(after, len(self.text_ids)) + 1)]
         return next((place for place in places if not self.is_done(place)), None)
 
@@ -66,8 +66,8 @@ def save_marks(
 ) -> Marks:
     """Save the given answers, preserving earlier ones; return all marks.
 
-    answers: `removed` (yes, no) and marks 0 to 3 by question, as sent by a form, only those given; an empty one does
-    not delete a mark. Repeated or concurrent saving is harmless. Raises InvalidForm and RoundPublished.
+    answers: `removed` (yes, no) and marks 0 to 3 by question, as sent by a form; an empty answer does not delete a
+    mark. Repeated or concurrent calls are harmless. Raises InvalidForm and RoundPublished.
     """
     values = _values(answers)
     lock_round(session, judging, shared=True)
@@ -94,7 +94,7 @@ def clear_marks(session: Session, judging: JudgingRound, annotator: JudgingAnnot
 
 
 def given_marks(session: Session, annotator: JudgingAnnotator, text_id: int) -> Marks:
-    """Return the annotator's marks of a paraphrase so far."""
+    """Return the marks of a paraphrase that the annotator has given so far."""
     mine = (Judgement.annotator_id == annotator.id, Judgement.text_id == text_id)
     query = select(Judgement).where(*mine).execution_options(populate_existing=True)
     found = session.scalar(query)
@@ -102,7 +102,7 @@ def given_marks(session: Session, annotator: JudgingAnnotator, text_id: int) -> 
 
 
 def _values(said: Mapping[str, str]) -> dict[str, Any]:
-    """Convert answers to column values. Raises InvalidForm."""
+    """Return the answers as column values. Raises InvalidForm."""
     fields: dict[str, str] = {}
     values: dict[str, Any] = {}
     allowed = [str(mark) for mark in range(LOWEST, HIGHEST + 1)]

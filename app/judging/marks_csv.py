@@ -1,7 +1,7 @@
-"""Marks as CSV, `submission,item,annotator,mwe_sense,rest_sense,naturalness`: every problem of a file, by line.
+"""Marks as CSV, `submission,item,annotator,mwe_sense,rest_sense,naturalness`, with every problem reported by line.
 
-Two optional columns are `language`, needed if several languages share ids of items, and `removed` (yes or no; default
-yes): marks may be empty if the expression is still there. All other columns are ignored.
+Two optional columns are `language`, needed if several languages share item ids, and `removed` (yes or no; default yes):
+marks may be empty if the expression was not removed. All other columns are ignored.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ MarkPlace = tuple[UUID, str, str, str]
 
 
 def submissions_named(data: bytes) -> list[UUID]:
-    """Return the valid submission ids in the file, whose predictions are needed."""
+    """Return the valid submission ids in the file, whose predictions have to be loaded."""
     table = read_table(data, COLUMNS, Problems(), optional=OPTIONAL, others=True, limits=_LIMITS)
     named = dict.fromkeys(table["submission"]) if table is not None else {}
     return [found for cell in named if (found := _uuid(cell)) is not None]
 
 
 def read_marks(data: bytes, material: Material) -> dict[MarkPlace, Marks]:
-    """Read the marks by what they refer to. material: of every submission that may be judged.
+    """Return the marks by submission, item and annotator. material: of every submission that may be judged.
 
-    Raises InvalidMarks with every problem.
+    Raises InvalidMarks with all problems.
     """
     problems = Problems()
     table = read_table(data, COLUMNS, problems, optional=OPTIONAL, others=True, limits=_LIMITS)
@@ -67,14 +67,14 @@ def read_marks(data: bytes, material: Material) -> dict[MarkPlace, Marks]:
 
 
 class _Reader:
-    """Rows read so far, and their problems."""
+    """The rows read so far, and their problems."""
 
     def __init__(self, material: Material, problems: Problems) -> None:
         self._material, self._problems = material, problems
         self._first: dict[MarkPlace, int] = {}
 
     def read(self, line: int, row: Mapping[str, str]) -> tuple[MarkPlace, Marks] | None:
-        """Return key and marks of a row; None after adding its problems."""
+        """Return the key and the marks of a row; if it is invalid, add its problems and return None."""
         before = len(self._problems.errors) + self._problems.omitted
         submission, language = self._submission(line, row["submission"]), None
         if submission is not None:
@@ -103,7 +103,7 @@ class _Reader:
         return None
 
     def _language(self, line: int, submission: UUID, item: str, named: str) -> str | None:
-        """Return the language of the item; None after adding the problem."""
+        """Return the language of the item; if there is a problem, add it and return None."""
         sentences, entered = self._material.sentences, self._material.paraphrases[submission]
         if named and named.lower() not in sentences:
             message = f"{shorten(named)} is not a language of this task{did_you_mean(named.lower(), sentences)}"
@@ -150,7 +150,7 @@ class _Reader:
 
 
 def spreadsheet_name(name: str) -> str:
-    """Prefix an apostrophe to a name that a spreadsheet would take for a formula; reading removes it."""
+    """Return the name, with an apostrophe in front if spreadsheets would read it as a formula."""
     return f"'{name}" if name.startswith(_FORMULA_STARTS) else name
 
 
@@ -169,9 +169,11 @@ EXPORTED_COLUMNS = ("submission", "language", "item", "annotator", "removed", *Q
 
 
 def csv_pieces(engine: Engine, round_id: int) -> Iterator[str]:
-    """Yield complete judgements by submission, language, item and annotator; a shared paraphrase once per system.
+    """Yield complete judgements as CSV, by submission, language, item and annotator; a shared paraphrase once per
+    system.
 
-    A piece has those of one submission, and is read when it is wanted: no round is in memory as a whole.
+    Each piece has the judgements of one submission and is read only when needed, so that no round is in memory as a
+    whole.
     """
     yield _lines([EXPORTED_COLUMNS])
     with reading(engine) as session:

@@ -1,6 +1,6 @@
 """Organisers' operations on rounds of judging: start one with its annotators, import marks from a file.
 
-Rights are checked first and again when writing, because files are read before anything is locked.
+Permissions are checked first, and again when writing, because files are read before anything is locked.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Place = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class WantedRound:
-    """A round to start. `submissions` empty means those on the boards; `annotators` are (language, user name) pairs."""
+    """A round to start. submissions: empty for those on the boards; annotators: (language, user name) pairs."""
 
     form: RoundForm
     submissions: tuple[UUID, ...] = ()
@@ -44,7 +44,7 @@ class WantedRound:
 def organised_round(
     session: Session, user: User | None, competition: str, name: str
 ) -> tuple[Competition, JudgingRound]:
-    """Return a round with its competition, for its organisers. Raises NotFound, NotAuthenticated, Forbidden."""
+    """Return a round with its competition, for organisers. Raises NotFound, NotAuthenticated, Forbidden."""
     found = organised(session, user, competition, Right.SUBMISSIONS)
     return found, find_round(session, found, name)
 
@@ -77,7 +77,7 @@ def start_judging(
 def import_file(
     engine: Engine, settings: Settings, place: Place, name: str, sha256: str, *, user: User, now: datetime
 ) -> ImportOut:
-    """Import the marks of a stored file into the round of this name."""
+    """Import the marks of a stored file into the round with this name; return the changes."""
     storage = storage_of(settings)
     path = local_file(storage, sha256)
     named = submissions_in(path)
@@ -97,7 +97,7 @@ def _organised(session: Session, user: User, place: Place) -> tuple[Competition,
 def _appoint_all(
     act: UserAct, competition: Competition, judging: JudgingRound, annotators: Sequence[tuple[str, str]]
 ) -> None:
-    """Assign everybody, or raise InvalidForm with all faults."""
+    """Assign all annotators, or raise InvalidForm with all errors."""
     faults: list[str] = []
     for language, username in dict.fromkeys(annotators):
         try:

@@ -1,4 +1,4 @@
-"""Reading of predictions and of files of marks, in the helper: they come from strangers, and may be large."""
+"""Reads predictions and files of marks in the helper, because they come from strangers and may be large."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TEXTS = Job("app.judging.reading:draw_texts", processor_seconds=30, seconds=60,
 class Brought:
     """Marks from a file, with the texts they refer to.
 
-    texts: sentence and paraphrase, by submission, language and item; languages: those entered by each submission.
+    texts: sentence and paraphrase, by submission, language and item; languages: those that each submission entered.
     """
 
     marks: Mapping[MarkPlace, Marks]
@@ -37,7 +37,7 @@ class Brought:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """Texts of a round, drawn with this seed, and the languages entered by each submission."""
+    """The texts of a round, drawn with this seed, and the languages that each submission entered."""
 
     seed: int
     texts: list[TextToJudge]
@@ -45,7 +45,7 @@ class Drawn:
 
 
 def submissions_in(path: Path) -> list[UUID]:
-    """Return the submissions that a file of marks names. Raises CannotJudge for too many, Busy."""
+    """Return the submissions that a file of marks names. Raises CannotJudge if there are too many, Busy."""
     answer = _run(_NAMES, {"path": str(path)})
     if answer["count"] > MOST_SUBMISSIONS:
         raise CannotJudge(f"At most {MOST_SUBMISSIONS} submissions can be judged; the file has {answer['count']}.")
@@ -53,7 +53,7 @@ def submissions_in(path: Path) -> list[UUID]:
 
 
 def read_file(path: Path, sources: Sources) -> Brought:
-    """Read marks from the file and check them against the predictions it names.
+    """Return the marks in the file, checked against the predictions that it names.
 
     Raises InvalidMarks, CannotJudge, Busy.
     """
@@ -111,7 +111,7 @@ def name_submissions(head: dict[str, Any], _: bytes) -> Message:
 
 
 def bring_marks(head: dict[str, Any], _: bytes) -> Message:
-    """Return `languages` by submission, with `marks` and `texts` by the index of the submission there; or the faults.
+    """Return `languages` by submission, with `marks` and `texts` by the index of the submission there; or the errors.
 
     A job of the helper.
     """
@@ -135,7 +135,7 @@ def bring_marks(head: dict[str, Any], _: bytes) -> Message:
 
 
 def draw_texts(head: dict[str, Any], _: bytes) -> Message:
-    """Return `texts` and `languages`, or what is wrong. A job of the helper."""
+    """Return `texts` and `languages`, or the problems. A job of the helper."""
     try:
         material = read_material(_sources(head))
         drawn = texts_to_judge(material, head["seed"], head["count"])

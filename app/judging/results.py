@@ -1,6 +1,6 @@
-"""Results of a round: manual scores by system and language, agreement of annotators, progress.
+"""Results of a round: human scores by system and language, agreement of annotators, progress.
 
-An undefined score is None with a reason, never 0 or NaN; `document_of` is stored for a published round.
+An undefined score is None with a reason, never 0 or NaN; a published round stores `document_of`.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ MEASURES = (*QUESTIONS, "score")
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """All data of a round used in its results.
+    """All data of a round that its results use.
 
-    `texts` has language and whether it scores 0 by rule, by id; `answers` the texts of each entry; `marks` only
+    texts: language, and whether the score is 0 by rule, by text id. answers: the texts of each entry. marks: only
     complete ones, by text and annotator.
     """
 
@@ -54,12 +54,12 @@ class Judged:
 
     @property
     def languages(self) -> list[str]:
-        """Languages with something to judge, by name."""
+        """The languages with texts to judge, sorted."""
         return sorted({language for language, _ in self.texts.values()})
 
 
 def load_judged(session: Session, judging: JudgingRound) -> Judged:
-    """Load the round's rows."""
+    """Load the data of a round from the database."""
     entries = session.scalars(select(JudgedEntry).where(JudgedEntry.round_id == judging.id).order_by(JudgedEntry.id))
     texts = session.execute(
         select(JudgedText.id, JudgedText.language, needs_judging()).where(JudgedText.round_id == judging.id)
@@ -106,7 +106,7 @@ def document_of(session: Session, judging: JudgingRound) -> dict[str, Any]:
 
 
 def open_texts(session: Session, judging: JudgingRound) -> dict[str, int]:
-    """Count the unjudged paraphrases by language; languages without any are omitted."""
+    """Return the number of unjudged paraphrases by language, without languages that have none."""
     judged = load_judged(session, judging)
     found: defaultdict[str, int] = defaultdict(int)
     for text_id, (language, is_settled) in judged.texts.items():
@@ -165,7 +165,7 @@ def _scores(judged: Judged, entry_id: int, entered: Sequence[str]) -> dict[str, 
 
 
 def _score(judged: Judged, entry_id: int, language: str) -> dict[str, Any]:
-    """Return the mean over judged items of the mean over their annotators."""
+    """Return a system's score: the mean over judged items of the mean over their annotators."""
     texts = [text_id for text_id in judged.answers.get(entry_id, ()) if judged.texts[text_id][0] == language]
     values = [value for text_id in texts if (value := _text_score(judged, text_id)) is not None]
     value = mean(values)
@@ -194,7 +194,7 @@ def _annotators(judged: Judged, language: str) -> set[str]:
 
 
 def _agreement(judged: Judged, language: str) -> dict[str, dict[str, Any]]:
-    """Return alpha of each question, and of the score."""
+    """Return Krippendorff's alpha of each question, and of the score."""
     marked = [marks for text_id, marks in judged.marks.items() if judged.texts[text_id][0] == language]
     found = {}
     for measure in MEASURES:
@@ -207,7 +207,7 @@ def _agreement(judged: Judged, language: str) -> dict[str, dict[str, Any]]:
 
 
 def _mark(marks: Marks, measure: str) -> int | None:
-    """Return an annotator's mark; None for single questions if the expression is still there."""
+    """Return an annotator's mark; None for single questions if the expression was not removed."""
     if measure == "score":
         return weighted_sum(marks)
     given: int | None = getattr(marks, measure)

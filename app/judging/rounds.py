@@ -1,6 +1,6 @@
-"""Life cycle of a round: started by an organiser, annotators assigned, published and withdrawn.
+"""The life cycle of a round: started by an organiser, annotators assigned, published and withdrawn.
 
-Functions take the session and leave the commit to the caller, who also checks permissions with `app.people.rights`.
+Functions take the session; the caller commits and checks permissions with `app.people.rights`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _NAME = re.compile(NAME_PATTERN)
 
 @dataclass(frozen=True, slots=True)
 class RoundForm:
-    """A requested round. `items` is their number per language, None for all; `seed` None means a random one."""
+    """A requested round. items: number per language, None for all; seed: None for a random one."""
 
     name: str = DEFAULT_NAME
     items: int | None = None
@@ -64,7 +64,7 @@ def list_rounds(session: Session, competition: Competition) -> list[JudgingRound
 
 
 def find_round(session: Session, competition: Competition, name: str) -> JudgingRound:
-    """Return the round of this name, with phase and task. Raises NotFound."""
+    """Return the round with this name, with phase and task. Raises NotFound."""
     query = _whole_rounds().where(JudgingRound.competition_id == competition.id, JudgingRound.name == name)
     found = session.scalar(query) if "\0" not in name else None  # PostgreSQL accepts no NUL
     if found is None:
@@ -90,7 +90,7 @@ def check_unpublished(judging: JudgingRound) -> None:
 
 
 def languages_of(session: Session, judging: JudgingRound) -> list[str]:
-    """Return the languages with something to judge, by name."""
+    """Return the languages with texts to judge, sorted."""
     query = select(JudgedText.language).where(JudgedText.round_id == judging.id).distinct()
     return sorted(session.scalars(query))
 
@@ -106,7 +106,8 @@ def _whole_rounds() -> Select[JudgingRound]:
 def start_round(
     act: UserAct, *, competition: Competition, phase_task: PhaseTask, form: RoundForm, drawn: Drawn
 ) -> JudgingRound:
-    """Start a round that is judged in the browser. drawn: the texts to judge, with `seed_of` this form.
+    """Start a round that is judged in the browser, and return it. drawn: the texts to judge, drawn with
+    `seed_of(form)`.
 
     Raises InvalidForm with a sentence for each field, NameTaken, CannotJudge.
     """
@@ -135,7 +136,7 @@ def add_round(
     source: RoundSource,
     now: datetime,
 ) -> JudgingRound:
-    """Add an empty round. Raises NameTaken."""
+    """Add an empty round and return it. Raises NameTaken."""
     judging = JudgingRound(
         competition_id=competition.id,
         phase_task_id=phase_task.id,

@@ -1,4 +1,4 @@
-"""Bulk insertion of a round's entries and paraphrases; existing rows are unaffected."""
+"""Inserts a round's entries and paraphrases in bulk; existing rows are unaffected."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TextPlace = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class TextToJudge:
-    """A paraphrase, and the submissions with it."""
+    """A paraphrase, with the submissions that gave it."""
 
     place: TextPlace
     sentence: str
@@ -39,7 +39,7 @@ class TextToJudge:
 
 
 def text_key(paraphrase: str, submission_id: UUID | None = None) -> str:
-    """Return the key of a paraphrase within its item; includes the submission if each has its own."""
+    """Return the key of a paraphrase within its item. submission_id: included if each submission has separate texts."""
     key = paraphrase if submission_id is None else f"{submission_id}\0{paraphrase}"
     return hashlib.sha256(key.encode()).hexdigest()
 
@@ -66,14 +66,14 @@ def texts_to_judge(material: Material, seed: int, items: int | None) -> list[Tex
 
 
 def check_items(places: Iterable[TextPlace]) -> None:
-    """Raise CannotJudge for an id that is too long to store."""
+    """Raise CannotJudge for an item id that is too long to store."""
     for language, item, _ in places:
         if len(item) > ITEM_CHARACTERS:
             raise CannotJudge(f"Item {item[:60]}… ({language}) has an id of more than {ITEM_CHARACTERS} characters.")
 
 
 def add_entries(session: Session, judging: JudgingRound, languages: Mapping[UUID, Sequence[str]]) -> dict[UUID, int]:
-    """Return the ids of the submissions' entries, creating missing ones. languages: those entered by each."""
+    """Return the ids of the submissions' entries, creating missing ones. languages: those that each entered."""
     known = _entries(session, judging)
     new = [
         {"round_id": judging.id, "submission_id": submission_id, "languages": list(entered)}
@@ -118,12 +118,12 @@ def add_texts(
 
 
 def needs_judging() -> ColumnElement[bool]:
-    """Return an SQL condition that excludes texts scored 0 by rule: an empty paraphrase, and the unchanged sentence."""
+    """Return the condition that excludes texts whose score is 0 by rule: empty paraphrases, and unchanged sentences."""
     return ~or_(JudgedText.paraphrase == "", JudgedText.paraphrase == JudgedText.sentence)
 
 
 def marks_of(judgement: Judgement) -> Marks:
-    """Return the marks of a row."""
+    """Return the marks in a row."""
     return Marks(judgement.is_removed, judgement.mwe_sense, judgement.rest_sense, judgement.naturalness)
 
 

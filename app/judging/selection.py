@@ -1,4 +1,4 @@
-"""Material to judge: submissions, their sentences and paraphrases (never gold), the drawn items, and their order."""
+"""The material to judge: submissions, their sentences and paraphrases (never gold), drawn items, and their order."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def choose_submissions(
     wanted: Sequence[UUID],
     viewer: Viewer,
 ) -> list[Submission]:
-    """Return the wanted submissions (none: those on the boards), with teams, in order of submission.
+    """Return the requested submissions (by default those on the boards), with teams, in order of submission.
 
-    viewer: an organiser, who sees every row. Raises InvalidForm, naming unknown or unscored submissions.
+    viewer: an organiser, who sees every row. Raises InvalidForm that names unknown or unscored submissions.
     """
     chosen = list(dict.fromkeys(wanted)) or on_boards(session, competition, phase_task, viewer)
     found = scored_submissions(session, phase_task, chosen)
@@ -54,7 +54,7 @@ def choose_submissions(
 
 
 def scored_submissions(session: Session, phase_task: PhaseTask, ids: Sequence[UUID]) -> list[Submission]:
-    """Return those of these submissions that were scored here and not withdrawn, with teams, in order of submission."""
+    """Return those of the submissions that were scored here and not withdrawn, with teams, in order of submission."""
     query = (
         select(Submission)
         .join(ScoringRun, ScoringRun.submission_id == Submission.id)
@@ -90,7 +90,7 @@ Texts = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Files with texts to judge: the blind `items`, and `predictions` by submission."""
+    """Files with texts to judge: the blind items, and the predictions by submission."""
 
     task_type: str
     options: Mapping[str, Any]
@@ -100,19 +100,19 @@ class Sources:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """Texts to judge, with white space collapsed. `paraphrases` are by submission, in the languages it entered."""
+    """The texts to judge, with collapsed white space. paraphrases: by submission, in the languages that it entered."""
 
     sentences: Texts
     paraphrases: Mapping[UUID, Texts]
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Languages of the task, in its order."""
+        """The languages of the task, in its order."""
         return tuple(self.sentences)
 
 
 def check_judgeable(phase_task: PhaseTask) -> str:
-    """Return the sha256 of the blind file. Raises CannotJudge if there is none, or nothing that people could judge."""
+    """Return the sha256 of the blind file. Raises CannotJudge if there is none, or nothing that people can judge."""
     if phase_task.task.task_type not in AUTOMATIC_METRICS:
         kinds = ", ".join(sorted(AUTOMATIC_METRICS))
         raise CannotJudge(
@@ -138,7 +138,7 @@ def sources_of(storage: Storage, phase_task: PhaseTask, submissions: Sequence[Su
 
 
 def read_material(sources: Sources) -> Material:
-    """Read sentences and paraphrases. Raises CannotJudge."""
+    """Return the sentences and paraphrases in the files. Raises CannotJudge."""
     task = TASKS[sources.task_type]
     with _readable(_BLIND_FILE):
         options = read_options(task, dict(sources.options))
@@ -161,7 +161,7 @@ def _prediction(submission_id: UUID) -> str:
 
 @contextmanager
 def _readable(what: str) -> Iterator[None]:
-    """Raise CannotJudge where this cannot be read."""
+    """Raise CannotJudge if the block cannot read a file. what: the file, for the message."""
     try:
         yield
     except (InvalidFile, InvalidOptions, OSError, StorageDamaged) as fault:
@@ -169,7 +169,7 @@ def _readable(what: str) -> Iterator[None]:
 
 
 def plain(text: str) -> str:
-    """Return the text with single spaces, without characters that a database cannot store."""
+    """Return the text with single spaces and without characters that a database cannot store."""
     return " ".join(text.replace("\0", " ").split()).encode("utf-8", "replace").decode()
 
 
@@ -187,7 +187,7 @@ LARGEST_SEED = 2**31 - 1
 
 
 def draw_items(seed: int, language: str, items: Sequence[str], count: int | None) -> list[str]:
-    """Return `count` items (None: all) in their order: those with the smallest sha256 with seed and language."""
+    """Return `count` items (None: all) in their order: those with the smallest sha256 of seed, language and item."""
     if count is None or count >= len(items):
         return list(items)
     drawn = set(sorted(items, key=lambda item: _dice(seed, language, item))[:count])
@@ -195,7 +195,7 @@ def draw_items(seed: int, language: str, items: Sequence[str], count: int | None
 
 
 def shuffled(seed: int, annotator: str, things: Iterable[tuple[str, T]]) -> list[T]:
-    """Return the things in an order specific to this annotator; each comes with a unique text."""
+    """Return the things in an order specific to this annotator. things: each with a unique text."""
     return [thing for _, thing in sorted(things, key=lambda named: _dice(seed, annotator, named[0]))]
 
 

@@ -1,7 +1,7 @@
 """Results of a round for a viewer: human and automatic scores, their correlation, agreement of annotators.
 
-Organisers always see everything. Others see a published round, and only what the boards of its task would show them:
-hidden boards hide it, names and digits follow `app.competitions.visibility`.
+Organisers always see everything. Others see a published round, restricted to what the boards of its task would show:
+hidden boards hide it, names and decimals follow `app.competitions.visibility`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,9 @@ NOT_SHOWN = "not shown"
 
 
 def results_for(session: Session, competition: Competition, judging: JudgingRound, viewer: Viewer) -> RoundResults:
-    """Return the results of a round from `find_round` for this viewer. Raises NotFound if they may not see it (yet)."""
+    """Return the results of a round from `find_round` for this viewer. Raises NotFound if the viewer may not see it
+    (yet).
+    """
     view = view_of(session, judging.phase_task, viewer)
     if not view.is_organiser and (judging.published_at is None or view.board is not BoardShown.PUBLIC):
         when = "" if judging.published_at is None else f" It is hidden {until_words(view.board_at)}."
@@ -88,7 +90,7 @@ def _entries(session: Session, judging: JudgingRound) -> Sequence[JudgedEntry]:
 
 
 def _set_aside(session: Session, judging: JudgingRound) -> set[UUID]:
-    """Return the submissions that boards hide or show without scores because of marks by organisers."""
+    """Return the submissions that boards hide or show without scores because of organisers' marks."""
     marks = marks_of(session, judging.phase_task)
     return {
         entry.submission_id
@@ -149,14 +151,14 @@ def _undefined(reason: str) -> ValueOut:
 
 
 def _is_shown(view: View, split: str) -> bool:
-    """Return True if boards show this language; otherwise nothing about it is shown."""
+    """Return True if boards show this language; otherwise nothing about it may be shown."""
     return view.only is None or any(shown == split for _, shown in view.only)
 
 
 def _automatic_scores(
     session: Session, judging: JudgingRound, metric: str, languages: Sequence[str]
 ) -> dict[UUID, dict[str, ValueOut]]:
-    """Return the metric by language, and its mean over these languages, of each submission's current run."""
+    """Return the metric of each submission's current run by language, and its mean over these languages."""
     reports = session.execute(
         select(ScoringRun.submission_id, ScoringRun.report)
         .join(JudgedEntry, JudgedEntry.submission_id == ScoringRun.submission_id)
@@ -179,7 +181,7 @@ def _automatic_scores(
 
 
 def _mean(scores: Mapping[str, ValueOut], languages: Sequence[str]) -> ValueOut:
-    """Return the mean over these languages; one that was not entered counts as 0, as for human scores."""
+    """Return the mean over these languages; a language that was not entered counts as 0, as for human scores."""
     values = [scores.get(language, _undefined("not computed")) for language in languages]
     if any(value.value is None and value.reason != NOT_ENTERED for value in values):
         return _undefined("not computed in all of these languages")

@@ -1,4 +1,4 @@
-"""The answers about rounds of human judgement, for the API and the pages alike."""
+"""API schemas for rounds of human judgement, for the API and the pages."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class JudgingProgress(ApiModel):
 
 
 class RoundOut(ApiModel):
-    """A round in a few words."""
+    """A round, without its results."""
 
     model_config = example(_ROUND)
 
@@ -69,7 +69,7 @@ class ValueOut(ApiModel):
 
 
 class AlphaOut(ApiModel):
-    """Krippendorff's alpha, ordinal; units: paraphrases that two or more annotators judged."""
+    """Krippendorff's alpha, ordinal. units: number of paraphrases that two or more annotators judged."""
 
     alpha: float | None
     reason: str | None
@@ -77,7 +77,7 @@ class AlphaOut(ApiModel):
 
 
 class CorrelationOut(ApiModel):
-    """Correlation of human with automatic scores across systems; if undefined, null with the reason."""
+    """The correlation of human with automatic scores across systems; null with the reason if it is undefined."""
 
     systems: int
     pearson: float | None
@@ -106,7 +106,7 @@ class SystemOut(ApiModel):
 
 
 class RoundResults(RoundOut):
-    """A round with everything that its marks come to."""
+    """A round with all its results."""
 
     model_config = example(
         {
@@ -143,7 +143,7 @@ class RoundResults(RoundOut):
 
     @property
     def splits(self) -> list[str]:
-        """Return the languages, after `macro` if there are several."""
+        """`macro` if there are several languages, followed by the languages."""
         return list(self.correlations)
 
 
@@ -159,7 +159,7 @@ class ImportOut(ApiModel):
 
 
 def describe_round(competition: Competition, judging: JudgingRound) -> RoundOut:
-    """Return the round without its results."""
+    """Return the API object of a round, without its results."""
     return RoundOut(
         name=judging.name,
         competition=competition.name,

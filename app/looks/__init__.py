@@ -1,1 +1,1 @@
-"""Looks of this server: its name, logo, colours and front page. Changes to them are in `app.administration`."""
+"""The looks of this server: name, logo, colours and front page. `app.administration` changes them."""

@@ -1,4 +1,4 @@
-"""Makes a logo from an uploaded file. A job of the helper, see `app.helper`."""
+"""Converts an uploaded file to a logo, as a job of the helper (see `app.helper`)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PNG = b"\x89PNG\r\n\x1a\n"
 
 
 def make(head: dict[str, Any], content: bytes) -> Message:
-    """Return `type`, `width`, `height`, what was left out as `removed`, and the image; or the reason as `refused`."""
+    """Return `type`, `width`, `height`, `removed` (what was left out), and the image; or the reason as `refused`."""
     try:
         return _png(content) if content.startswith(_PNG) else _svg(content)
     except Unusable as unusable:
@@ -30,7 +30,7 @@ def _svg(content: bytes) -> Message:
 
 
 def _png(content: bytes) -> Message:
-    """Encode the pixels again: no metadata, no colour profile, no trailing data."""
+    """Return the re-encoded pixels: no metadata, no colour profile, no trailing data."""
     from PIL import Image
 
     Image.MAX_IMAGE_PIXELS = MOST_PIXELS

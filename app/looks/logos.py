@@ -1,4 +1,4 @@
-"""Logos from uploaded files: SVG rebuilt from what may be shown, PNG encoded again, both in the helper."""
+"""Logos from uploaded files: SVG rebuilt from allowed parts, PNG re-encoded, both in the helper."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MAKE = Job("app.looks.child:make", processor_seconds=5, seconds=20, mebibytes=5
 
 
 class InvalidLogo(EvergoldError):
-    """The file cannot be made into a logo."""
+    """The file cannot be converted to a logo."""
 
     status = 422
     code = "invalid_logo"
@@ -23,7 +23,7 @@ class InvalidLogo(EvergoldError):
 
 @dataclass(frozen=True, slots=True)
 class MadeLogo:
-    """A logo as it is shown. removed: what was left out of an SVG, by line."""
+    """A logo as shown. removed: what was left out of an SVG, by line."""
 
     logo: Logo
     removed: tuple[str, ...]

@@ -24,7 +24,7 @@ MOST_HEIGHT, MOST_WIDTH = 32, 200
 
 @dataclass(frozen=True)
 class Logo:
-    """A logo as it is shown, made by `app.looks.logos`. width, height: in pixels, or an SVG's own units."""
+    """A logo as shown, made by `app.looks.logos`. width, height: in pixels, or an SVG's own units."""
 
     content: bytes
     media_type: str
@@ -43,18 +43,18 @@ class Logo:
 
     @property
     def ratio(self) -> float:
-        """Width by height."""
+        """The ratio of width to height."""
         return self.width / self.height
 
     @property
     def drawn(self) -> tuple[int, int]:
-        """Width and height in the header, in CSS pixels."""
+        """The width and height in the page header, in CSS pixels."""
         scale = min(MOST_HEIGHT / self.height, MOST_WIDTH / self.width)
         return max(1, round(self.width * scale)), max(1, round(self.height * scale))
 
     @property
     def is_icon(self) -> bool:
-        """True if it is square enough for a browser's tab."""
+        """True if the logo is square enough for a browser tab."""
         return 1 / SQUARE <= self.ratio <= SQUARE
 
     def stored(self) -> dict[str, Any]:
@@ -64,17 +64,17 @@ class Logo:
 
     @staticmethod
     def of_stored(value: Any) -> Logo:
-        """Return the logo of its JSON. Raises KeyError, TypeError or ValueError for anything else."""
+        """Return the logo in its JSON. Raises KeyError, TypeError or ValueError for anything else."""
         content = b64decode(value["content"], validate=True)
         return Logo(content, str(value["media_type"]), float(value["width"]), float(value["height"]))
 
 
 @dataclass(frozen=True)
 class Looks:
-    """The looks of a server; the defaults are the house's.
+    """The looks of a server; the defaults are Evergold's own.
 
-    logo_dark: on dark pages in place of `logo`. accent_dark: empty: what follows from `accent`. front: Markdown for
-    visitors, in place of the house's introduction. featured: names of competitions.
+    logo_dark: replaces `logo` on dark pages. accent_dark: "": derived from `accent`. front: Markdown for visitors,
+    which replaces the default introduction. featured: names of competitions.
     """
 
     name: str = PRODUCT
@@ -87,32 +87,32 @@ class Looks:
 
     @property
     def is_own_name(self) -> bool:
-        """True if the server is called otherwise than the program."""
+        """True if the name of the server differs from that of the program."""
         return self.name != PRODUCT
 
     @property
     def shown_logo(self) -> Logo | None:
-        """The logo of light pages, and of dark ones that have none of their own."""
+        """The logo of light pages, and of dark pages if they have no separate one."""
         return self.logo or self.logo_dark
 
     @property
     def icon(self) -> Logo | None:
-        """The logo as the icon of a browser's tab; None: the house's icon."""
+        """The logo as the icon of a browser tab; None: the default icon."""
         return self.shown_logo if self.shown_logo is not None and self.shown_logo.is_icon else None
 
     @property
     def touch_icon(self) -> Logo | None:
-        """The logo as the icon of a phone's start page, which takes pixels alone; None: the house's icon."""
+        """The logo as the icon of a phone's home screen, which must be a PNG; None: the default icon."""
         return self.icon if self.icon is not None and self.icon.media_type == "image/png" else None
 
     @property
     def has_name_beside(self) -> bool:
-        """True if the header has the name in letters: a wide logo has it already."""
+        """True if the header has the name as text; a wide logo already contains it."""
         return self.shown_logo is None or self.shown_logo.ratio < WIDE
 
     @cached_property
     def accents(self) -> tuple[str, str] | None:
-        """The accents in light and dark; None: the house's."""
+        """The accents in light and dark; None: the defaults."""
         if not self.accent and not self.accent_dark:
             return None
         light = self.accent or nearest_accent(self.accent_dark, LIGHT)
@@ -120,21 +120,21 @@ class Looks:
 
     @property
     def style_sheet(self) -> str:
-        """The CSS with the accents; empty if they are the house's."""
+        """The CSS with the accents; "" for the defaults."""
         return _css(self.accents) if self.accents else ""
 
     @property
     def style_address(self) -> str:
-        """The address of the CSS, which changes with it; empty if there is none."""
+        """The address of the CSS, which changes with it; "" if there is none."""
         return _css_address(self.accents) if self.accents else ""
 
     def logo_of(self, sha256: str) -> Logo | None:
-        """Return the logo of this digest, if it is shown now."""
+        """Return the logo with this digest, if it is currently shown."""
         return next((logo for logo in (self.logo, self.logo_dark) if logo is not None and logo.sha256 == sha256), None)
 
 
 def looks_of(settings: Settings, logo: Logo | None = None, logo_dark: Logo | None = None) -> Looks:
-    """Return the looks that these settings describe, with these logos."""
+    """Return the looks from these settings, with these logos."""
     return Looks(
         settings.server_name,
         logo,

@@ -1,7 +1,7 @@
-"""Sanitises an SVG: rebuilt from a list of what draws, so that nothing else is in it, whatever the file had.
+"""Sanitises an SVG: it is rebuilt from a list of allowed drawing elements, so that nothing else remains.
 
-Pure, and run in the helper. Scripts, handlers, links, pictures, fonts and everything from elsewhere are left out and
-listed by line; a file that is not well-formed, declares entities or has no size is refused.
+Pure, and run in the helper. Scripts, handlers, links, pictures, fonts and all external content are left out and listed
+by line; a file that is not well-formed, declares entities or has no size is refused.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _LOADS = re.compile(
 
 
 class Unusable(ValueError):
-    """The file cannot be made into a logo; str() is a sentence."""
+    """The file cannot be converted to a logo. The message is a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class CleanSvg:
 
 
 def sanitise_svg(content: bytes) -> CleanSvg:
-    """Return the rebuilt document. Raises Unusable."""
+    """Return the rebuilt document with its size. Raises Unusable."""
     builder = _Builder()
     parser = expat.ParserCreate(namespace_separator=_SEPARATOR)
     builder.parser = parser
@@ -88,7 +88,7 @@ def sanitise_svg(content: bytes) -> CleanSvg:
 
 @dataclass
 class _Builder:
-    """Writes what is allowed while the parser reads. skipped: depth inside an element that is left out."""
+    """Writes the allowed parts while the parser reads. skipped: depth inside an element that is left out."""
 
     parts: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
@@ -180,7 +180,7 @@ class _Builder:
         return kept
 
     def _sized(self, kept: dict[str, str], given: dict[str, str]) -> dict[str, str]:
-        """Give the root its namespace and one form of its size."""
+        """Return the attributes of the root, with its namespace and its size in a single form."""
         kept.pop("id", None)  # a root that could be drawn again would contain itself
         width, height = (_length(given.get(name, "")) for name in ("width", "height"))
         box = _BOX.fullmatch(given.get("viewBox", ""))
@@ -202,7 +202,7 @@ def _length(text: str) -> float | None:
 
 
 def _is_harmless(css: str) -> bool:
-    """True if the text, as CSS, loads nothing: addresses are of parts of the document itself."""
+    """Return True if the text, as CSS, loads nothing: its addresses refer to parts of the document itself."""
     if _LOADS.search(css):
         return False
     without = _URL.sub(lambda found: "" if _LOCAL.fullmatch(found[2].strip()) else "url(", css)

@@ -1,7 +1,7 @@
 """Announcements of a competition: written, edited and withdrawn by organisers, and mailed to a group of their choice.
 
-The mails are created in the transaction that publishes: all or none, even after a crash. Publishing again with the same
-key returns the existing announcement and sends no further mail.
+The mails are created in the transaction that publishes, so all or none are sent, even after a crash. Publishing again
+with the same key returns the existing announcement and sends no further mail.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from app.texts.html import text_fault
 
 
 class GroupName(StrEnum):
-    """Name of a group, used everywhere."""
+    """The name of a group of recipients."""
 
     ALL = "all"
     ENTERED = "entered"
@@ -59,7 +59,7 @@ OF_A_PHASE = frozenset({GroupName.ENTERED, GroupName.WITHOUT_VALID})
 
 @dataclass(frozen=True, slots=True)
 class MailGroup:
-    """A group of recipients of announcements; `phase` is the name for groups of a phase, else empty."""
+    """A group of recipients of announcements. phase: its name for groups of a phase, otherwise ""."""
 
     name: GroupName
     phase: str = ""
@@ -69,9 +69,10 @@ class MailGroup:
 
 
 def group_of(competition: Competition, text: str) -> MailGroup | None:
-    """Parse `all`, `entered:PHASE`, `without-valid:PHASE` or `organisers`; None for empty text. Raises InvalidForm.
+    """Return the group named `all`, `entered:PHASE`, `without-valid:PHASE` or `organisers`; None for "". Raises
+    InvalidForm.
 
-    competition: with its phases.
+    competition: with its phases loaded.
     """
     name, _, phase = text.strip().partition(":")
     if not name:
@@ -90,7 +91,10 @@ def group_of(competition: Competition, text: str) -> MailGroup | None:
 
 
 def chosen_group(session: Session, competition: Competition, text: str, by: User) -> MailGroup | None:
-    """Like `group_of` for an organiser; groups of a phase reveal submissions. Raises RightMissing as well."""
+    """Return the group named by an organiser, as `group_of` does; groups of a phase reveal submissions.
+
+    Raises InvalidForm, RightMissing.
+    """
     group = group_of(competition, text)
     if group is not None and group.name in OF_A_PHASE:
         check_may_organise(session, by, competition, Right.SUBMISSIONS)
@@ -98,7 +102,7 @@ def chosen_group(session: Session, competition: Competition, text: str, by: User
 
 
 def groups_for(competition: Competition, rights: Collection[Right]) -> list[str]:
-    """Return every group that an organiser with these rights can mail."""
+    """Return every group that an organiser with these rights may mail."""
     found = all_groups(competition)
     return found if Right.SUBMISSIONS in rights else [one for one in found if ":" not in one]
 
@@ -140,7 +144,7 @@ def _organisers(competition: Competition) -> Select[User]:
 
 
 def _members_who_sent(competition: Competition, phase: str) -> Select[int]:
-    """Select the users whose team has submitted to this phase."""
+    """Return a query for the users whose team has submitted to this phase."""
     return (
         select(TeamMember.user_id)
         .join(Submission, Submission.team_id == TeamMember.team_id)
@@ -176,14 +180,14 @@ _WHY = {
 
 @dataclass(frozen=True, slots=True)
 class AnnouncementForm:
-    """An announcement as written by an organiser; `text` is Markdown."""
+    """An announcement as written by an organiser. text: Markdown."""
 
     title: str
     text: str
     is_pinned: bool = False
 
     def checked(self) -> AnnouncementForm:
-        """Return it normalised for storage. Raises InvalidForm with a sentence for each field."""
+        """Return the announcement normalised for storage. Raises InvalidForm with a sentence for each field."""
         tidy = AnnouncementForm(one_line(self.title), many_lines(self.text), self.is_pinned)
         refuse(
             {
@@ -227,7 +231,7 @@ def find_announcement(session: Session, competition: Competition, announcement_i
 
 
 def receivers(session: Session, competition: Competition, group: MailGroup | None) -> ReceiversOut:
-    """Count the people that a mail to this group would reach now."""
+    """Return the number of people whom a mail to this group would reach now."""
     people = people_in(session, competition, group) if group is not None else []
     willing = _willing(people, choices_of(session, [user.id for user in people]))
     return ReceiversOut(group=str(group or ""), receivers=len(willing), switched_off=len(people) - len(willing))
@@ -239,7 +243,7 @@ def receivers(session: Session, competition: Competition, group: MailGroup | Non
 def publish(
     act: UserAct, competition: Competition, form: AnnouncementForm, *, group: MailGroup | None, key: str | None
 ) -> Announcement:
-    """Publish an announcement and mail it to all willing members of the group.
+    """Publish an announcement, mail it to all members of the group who want such mails, and return it.
 
     Raises InvalidForm, IdempotencyConflict.
     """
@@ -270,7 +274,7 @@ def publish(
 
 
 def edit(act: UserAct, competition: Competition, announcement_id: int, form: AnnouncementForm) -> Announcement:
-    """Change an announcement and mark it as edited; sends no mail. Raises NotFound, InvalidForm."""
+    """Change an announcement, mark it as edited and return it; no mail is sent. Raises NotFound, InvalidForm."""
     session = act.session
     form = form.checked()
     announcement = find_announcement(session, competition, announcement_id)
@@ -339,7 +343,7 @@ def _shown_otherwise(session: Session, competition: Competition) -> None:
 
 
 def _mail_all(act: UserAct, competition: Competition, announcement: Announcement, group: MailGroup) -> int:
-    """Queue one mail per person, or keep it for their digest; return their number. Nobody sees other recipients."""
+    """Queue one mail per person, or store the news for a digest; return their number. Recipients stay hidden."""
     session = act.session
     people = people_in(session, competition, group)
     rows = rows_of(session, [user.id for user in people])

@@ -1,7 +1,7 @@
 """Questions to the organisers by logged-in users, answered privately or, if organisers choose, publicly.
 
 Others see the text and answer of a public question, and its author only with their consent. An unanswered question is
-visible to its author and the organisers only.
+visible only to its author and the organisers.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ The organisers of {competition} {what} your question.
 class QuestionForm:
     """A question as written by a user.
 
-    `text` is plain; `shows_name` is the consent to show the author if it becomes public.
+    text: plain; shows_name: consent to show the author if the question becomes public.
     """
 
     title: str
@@ -66,7 +66,7 @@ class QuestionForm:
     shows_name: bool = False
 
     def checked(self) -> QuestionForm:
-        """Return it normalised for storage. Raises InvalidForm with a sentence for each field."""
+        """Return the question normalised for storage. Raises InvalidForm with a sentence for each field."""
         tidy = QuestionForm(one_line(self.title), many_lines(self.text), self.shows_name)
         refuse(
             {"title": wrong_text(tidy.title, TITLE_CHARACTERS), "text": wrong_text(tidy.text, QUESTION_CHARACTERS)},
@@ -82,7 +82,7 @@ def questions_for(
 ) -> list[QuestionOut]:
     """List the questions visible to this viewer, newest first.
 
-    sees_all: for an organiser acting as one.
+    sees_all: True for organisers, unless they preview as somebody else.
     """
     query = (
         select(Question)
@@ -113,7 +113,7 @@ def find_question(session: Session, competition: Competition, question_id: int) 
 
 
 def find_question_by_key(session: Session, asker: User, key: str | None) -> Question | None:
-    """Return the user's earlier question with this key."""
+    """Return the user's earlier question with this key; None if there is none."""
     if not key or "\0" in key:
         return None
     return session.scalar(select(Question).where(Question.asker_id == asker.id, Question.key == key))
@@ -127,9 +127,9 @@ def ask(
     key: str | None,
     before_new: Callable[[], None] = lambda: None,
 ) -> Question:
-    """Store a question and notify every organiser; idempotent for the same key.
+    """Store a question, notify every organiser, and return it; idempotent for the same key.
 
-    before_new: called unless the question exists already; its errors are passed on. Raises InvalidForm, BlockedHere,
+    before_new: called unless the question already exists; its errors are passed on. Raises InvalidForm, BlockedHere,
     IdempotencyConflict.
     """
     session = act.session
@@ -169,7 +169,7 @@ def ask(
 
 
 def answer(act: UserAct, competition: Competition, question_id: int, text: str, *, is_public: bool) -> Question:
-    """Answer, or change the answer, and close the question; a new text is mailed to the author.
+    """Answer a question, or change the answer, close the question and return it; a new text is mailed to the author.
 
     Raises NotFound, InvalidForm.
     """
@@ -194,7 +194,7 @@ def answer(act: UserAct, competition: Competition, question_id: int, text: str, 
 
 
 def set_closed(act: UserAct, competition: Competition, question_id: int, is_closed: bool) -> Question:
-    """Close a question without an answer, or reopen it; its visibility does not change. Raises NotFound."""
+    """Close a question without an answer, or reopen it, and return it; its visibility is kept. Raises NotFound."""
     question = find_question(act.session, competition, question_id)
     if (question.closed_at is not None) != is_closed:
         question.closed_at = act.now if is_closed else None

@@ -1,4 +1,4 @@
-"""Announcements, recipients of mails, and questions, as the API and the pages show them."""
+"""API schemas for announcements, recipients of mails, and questions, for the API and the pages."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class AnnouncementOut(ApiModel):
 
 
 class PublishedAnnouncement(AnnouncementOut):
-    """The announcement, with how many mails were written for it."""
+    """The announcement, with the number of mails written for it."""
 
     model_config = example({**ANNOUNCEMENT_EXAMPLE, "mailed_to": "entered:evaluation", "mailed_count": 12})
 
@@ -61,7 +61,7 @@ class PublishedAnnouncement(AnnouncementOut):
 
 
 class ReceiversOut(ApiModel):
-    """Whom a mail to this group would reach now."""
+    """The people whom a mail to this group would reach now."""
 
     model_config = example({"group": "entered:evaluation", "receivers": 12, "switched_off": 1})
 
@@ -91,9 +91,9 @@ class QuestionOut(ApiModel):
 
     @classmethod
     def seen_by(cls, user: User | None, question: Question, *, sees_all: bool) -> Self:
-        """Return the question, whose sender must be loaded; others learn a sender's name only if the sender agreed.
+        """Return the question, whose sender must be loaded; others see a sender's name only if the sender agreed.
 
-        sees_all: for an organiser acting as one.
+        sees_all: True for organisers, unless they preview as somebody else.
         """
         is_mine = user is not None and question.asker_id == user.id
         return cls(
@@ -122,7 +122,7 @@ class AnnouncementList(ApiModel):
 
 
 class QuestionList(ApiModel):
-    """Questions, the newest first: public ones and one's own; for organisers all."""
+    """Questions, newest first: public ones and the viewer's own; for organisers all."""
 
     model_config = example({"questions": [QUESTION_EXAMPLE]})
 

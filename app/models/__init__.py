@@ -1,7 +1,7 @@
 """Database tables, one module per subject; importing this package loads them all.
 
-Relationships are lazy="raise": each query declares what it loads. Those to a row that the session has anyway, such as
-the competition of a message, are lazy="raise_on_sql".
+Relationships are lazy="raise": each query declares what it loads. Relationships to a row that the session always has,
+such as the competition of a message, are lazy="raise_on_sql".
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ NO_ADDRESS = "address.invalid"
 
 
 class AuditEntry(Base):
-    """One action. The actor is also stored by name, as the account was called at that time."""
+    """One action. The actor's name at that time is stored as well."""
 
     __tablename__ = "audit_log"
     __table_args__ = (Index("ix_audit_log_subject", "subject"),)
@@ -37,7 +37,7 @@ class AuditEntry(Base):
 
 
 class TokenScope(StrEnum):
-    """Permitted uses of a token, which the rights of its owner limit as well."""
+    """Permitted uses of a token, which the rights of its owner limit further."""
 
     READ = "read"
     SUBMIT = "submit"
@@ -66,17 +66,17 @@ class User(Base):
 
     @property
     def has_password(self) -> bool:
-        """True if a password opens the account."""
+        """True if the account can be opened with a password."""
         return self.password_hash not in (None, NO_PASSWORD)
 
     @property
     def has_address(self) -> bool:
-        """True if `email` is an address, not the placeholder after its owner took it over."""
+        """True if `email` is an address, not the placeholder for one that another account took over."""
         return not self.email.endswith(f"@{NO_ADDRESS}")
 
     @property
     def is_blocked(self) -> bool:
-        """True if the account may not be used until an administrator unblocks it."""
+        """True if the account is blocked by an administrator."""
         return self.blocked_at is not None
 
     @property
@@ -86,7 +86,7 @@ class User(Base):
 
 
 class LoginSession(Base):
-    """A log-in on the pages: the cookie holds the secret, the table its hash, so that logging out really ends it."""
+    """A log-in on the pages: the cookie has the secret, the table only its hash, and logging out deletes the row."""
 
     __tablename__ = "login_sessions"
 
@@ -106,7 +106,7 @@ class LoginSession(Base):
 
 
 class ApiToken(Base):
-    """`evg_<secret>`, shown once; only its hash and first characters are stored."""
+    """An API token, `evg_<secret>`, shown only once; only its hash and first characters are stored."""
 
     __tablename__ = "api_tokens"
 
@@ -127,7 +127,7 @@ class ApiToken(Base):
 class PasswordReset(Base):
     """A link for setting a new password once; only the hash of its secret is stored.
 
-    `email` is where it was mailed, so that using it confirms the address; None if it was handed over in person.
+    email: where it was mailed, so that using it confirms the address; None if it was handed over in person.
     """
 
     __tablename__ = "password_resets"

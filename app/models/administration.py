@@ -1,4 +1,4 @@
-"""Scoring that administrators hold back, and requests that rate limits refused."""
+"""Holds by which administrators pause scoring, and requests that rate limits refused."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ TARGET_CHARACTERS = 220
 
 
 class ScoringHold(Base):
-    """Scoring that an administrator paused, or workers of a machine that are drained: nothing is claimed there.
+    """Scoring that an administrator paused, or a machine whose workers are drained: nothing is claimed there.
 
-    target: `server`, `competition 5`, `task 17` or `workers HOST`. Written by `app.runs.holds` only.
+    target: `server`, `competition 5`, `task 17` or `workers HOST`. Written only by `app.runs.holds`.
     """
 
     __tablename__ = "scoring_holds"
@@ -31,9 +31,9 @@ class ScoringHold(Base):
 
 
 class RefusedRequests(Base):
-    """Requests refused by a rate limit within an hour, in all and by account.
+    """Requests refused by a rate limit within an hour, in total and by account.
 
-    who: the account (`user 5`); empty: all together.
+    who: the account (`user 5`); "" for the total.
     """
 
     __tablename__ = "refused_requests"

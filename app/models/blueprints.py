@@ -1,6 +1,6 @@
 """Declarations being written in the browser: incomplete, not applied.
 
-Written by `app.declarations.blueprints.kept` only.
+Written only by `app.declarations.blueprints.kept`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from app.models.competitions import Competition
 class Blueprint(Base):
     """A declaration being written.
 
-    `competition_id` and `base` are the competition to change and the revision it started from, None for a new
-    competition. `version` increases with each change, to detect concurrent edits.
+    competition_id, base: the competition to change and the revision that it started from, None for a new competition.
+    version: increases with each change, to detect concurrent edits.
     """
 
     __tablename__ = "blueprints"

@@ -1,4 +1,4 @@
-"""Boards, the standings kept for them, and statistics of their runs."""
+"""Boards, their stored standings, and statistics of their runs."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from app.base.db import Base
 
 
 class Standing(Base):
-    """A team's entry on one board of a phase.
+    """A team's entry on one board in a phase.
 
-    - is_whole: chosen among all candidates there. If they were scored against several golds, each gold has another row:
-      other phases show what was scored against theirs.
-    - gold: that of the candidates; None for several.
-    - value: what the team is ranked by, rounded as ranks are; None if undefined.
-    - facts: unchanging data of the run for a row, from `app.standings.entry`, so that a board reads this table only.
+    - is_whole: chosen among all candidates there. If they were scored with several golds, each gold has another row,
+      because other phases show what was scored with theirs.
+    - gold: of the candidates; None for several.
+    - value: the ranking value of the team, rounded as for ranking; None if undefined.
+    - facts: unchanging data of the run for a row, from `app.standings.entry`, so that a board reads only this table.
     """
 
     __tablename__ = "standings"
@@ -45,9 +45,9 @@ class Standing(Base):
 
 
 class KeptBoard(Base):
-    """A board of a phase with stored standings.
+    """A board in a phase with stored standings.
 
-    `rules` were used to choose them; if they differ now, these are invalid.
+    rules: used to choose them; if they differ from the current ones, the standings are invalid.
     """
 
     __tablename__ = "kept_boards"
@@ -58,7 +58,7 @@ class KeptBoard(Base):
 
 
 class Tally(Base):
-    """Number of a team's scored submissions in a task of a phase, without hidden and withdrawn ones."""
+    """The number of a team's scored submissions to a task in a phase, without hidden and withdrawn ones."""
 
     __tablename__ = "tallies"
 
@@ -68,9 +68,9 @@ class Tally(Base):
 
 
 class BoardStatistics(Base):
-    """Statistics of the entries on a board of a phase at a worker's last computation.
+    """Statistics of the entries on a board in a phase, as last computed by a worker.
 
-    For `document` see `app.boards.statistics`.
+    `app.boards.statistics` describes `document`.
     """
 
     __tablename__ = "board_statistics"
@@ -83,8 +83,8 @@ class BoardStatistics(Base):
 class RunStatistics(Base):
     """Statistics of one run, on a board or not.
 
-    `key` identifies the inputs; `before` are the team's runs it was compared with, so that only new ones are computed.
-    For `document` see `app.boards.run_statistics`.
+    key: identifies the inputs. before: the team's runs with which it was compared, so that only new ones have to be.
+    `app.boards.run_statistics` describes `document`.
     """
 
     __tablename__ = "run_statistics"
@@ -96,9 +96,9 @@ class RunStatistics(Base):
 
 
 class GoldPower(Base):
-    """Statistical power of a task's gold, for organisers.
+    """The statistical power of a task's gold, for organisers.
 
-    `gold` identifies the gold and `key` the inputs; for `document` see `app.boards.power`.
+    gold, key: identify the gold and the inputs. `app.boards.power` describes `document`.
     """
 
     __tablename__ = "gold_power"
@@ -110,7 +110,7 @@ class GoldPower(Base):
 
 
 class StatisticsWork(Base):
-    """State of the statistics of a task in a phase, relative to its boards.
+    """The state of the statistics of a task in a phase, relative to its boards.
 
     Versions are those of the boards, followed by that of the phase whose entries are carried over: `17`, `17-5`.
     """
@@ -129,7 +129,7 @@ class StatisticsWork(Base):
 
 
 class EntryChoice(Base):
-    """The submission a team chose as its entry on one board of a phase; the last choice counts."""
+    """The submission that a team chose as its entry on one board in a phase; the last choice counts."""
 
     __tablename__ = "entry_choices"
 
@@ -144,8 +144,8 @@ class EntryChoice(Base):
 class Snapshot(Base):
     """A board frozen after its phase had ended and everything was scored; it never changes.
 
-    A reopened phase gets another one when it closes; `number` is 1, 2, … for this board in this phase. `document` is
-    the whole board as organisers see it, see `app.boards.snapshots`.
+    A reopened phase gets another one when it closes; number: 1, 2, … for this board in this phase. document: the whole
+    board as organisers see it, see `app.boards.snapshots`.
     """
 
     __tablename__ = "snapshots"

@@ -10,5 +10,5 @@ STORED_FILE: dict[str, Any] = {"stored_file": True}
 
 
 def stored_file_unless(column: str) -> dict[str, Any]:
-    """Return the same `info`, except for rows where that column has the time at which the file was deleted."""
+    """Return the `info` of a stored file, except for rows where that column has the time at which it was deleted."""
     return {**STORED_FILE, "unless": column}

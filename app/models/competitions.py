@@ -1,4 +1,4 @@
-"""Declared things: competition, task, phase, board. Written by `app.declarations.apply.apply` only."""
+"""Declared objects: competition, task, phase, board. Written only by `app.declarations.apply.apply`."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Slices(StrEnum):
 
 
 class Stage(StrEnum):
-    """Audience of a competition as a whole, used by `app.competitions.access`."""
+    """The audience of a competition as a whole, used by `app.competitions.access`."""
 
     DRAFT = "draft"  # organisers and testers
     PRIVATE = "private"  # also guests and participants
@@ -92,7 +92,7 @@ class Stage(StrEnum):
 
 
 class Halt(StrEnum):
-    """Suspended activity of a competition."""
+    """Suspension of activity in a competition."""
 
     NONE = "none"
     PAUSED = "paused"  # no uploads
@@ -164,7 +164,7 @@ class CompetitionTask(Base):
 
 
 class Phase(Base):
-    """A span of time [starts_at, ends_at) with its limits; `ends_at` None means always open."""
+    """A span of time [starts_at, ends_at) with its limits. ends_at: None for a phase that is always open."""
 
     __tablename__ = "phases"
     __table_args__ = (
@@ -199,8 +199,9 @@ class Phase(Base):
 
 
 def _newest_gold_is_public(phase_task_id: Mapped[int]) -> ColumnElement[bool]:
-    """Return an SQL expression: the sealed gold version in use was uploaded as public, or made public when revealed;
-    null if there is none."""
+    """Return the expression for whether the sealed gold version in use is public, as uploaded or revealed; null without
+    one.
+    """
     names = ("phase_task_id", "number", "published_at")
     versions = table("gold_versions", *map(column, names), column("is_public", Boolean))
     own = versions.c.phase_task_id == phase_task_id, versions.c.published_at.is_not(None)
@@ -239,7 +240,7 @@ class PhaseTask(Base):
     files: Mapped[list[PublicFile]] = relationship(lazy="raise", order_by="PublicFile.position")
 
     def options_of(self, task: CompetitionTask) -> dict[str, Any]:
-        """Return the options used for scoring: the task's, with the overrides of this phase, and its program."""
+        """Return the options used for scoring: the task's, overridden by those of this phase, and the program."""
         options = {**task.options, **self.options}
         return options if task.program_sha256 is None else {**options, PROGRAM: task.program_sha256}
 
@@ -272,7 +273,7 @@ class PublicFile(Base):
 class Board(Base):
     """A leaderboard of one task, shown in every phase with this task.
 
-    `columns` is [{"metric", "split", "title", "decimals", "percent"}]; `rank_metric` and `rank_split` name one of them.
+    columns: [{"metric", "split", "title", "decimals", "percent"}]; rank_metric, rank_split: name one of them.
     """
 
     __tablename__ = "boards"
@@ -300,8 +301,8 @@ PUBLISHED_RANK = "rank"
 class HistoricRow(Base):
     """A published result from elsewhere (a paper, CodaLab's list): shown next to live rows, marked, never ranked by us.
 
-    `scores` is {"metric split": value}, as published (rounded), with their source, and PUBLISHED_RANK where the result
-    had one there. `method` is one line next to the name, `paper` and `code` are links; all three may be empty.
+    scores: {"metric split": value}, as published (rounded), with PUBLISHED_RANK if the publication has a rank. method:
+    one line next to the name; paper, code: links; all three may be empty.
     """
 
     __tablename__ = "historic_rows"
@@ -320,7 +321,9 @@ class HistoricRow(Base):
 
 
 class Allowance(Base):
-    """A later close, more submissions, or both, for each task of the phase; a revoked one is deleted."""
+    """An extension for one team: a later close, more submissions, or both, for each task of the phase; deleted if
+    revoked.
+    """
 
     __tablename__ = "allowances"
     __table_args__ = (UniqueConstraint("phase_id", "team_id"),)
@@ -341,7 +344,7 @@ class Allowance(Base):
 
 
 class RevisionSource(StrEnum):
-    """Origin of a declaration."""
+    """The origin of a declaration."""
 
     FILE = "file"  # phases.yaml, or a file that it includes
     EDIT = "edit"  # changed on the server: in the browser, by the API, by `evergold set`
@@ -350,10 +353,10 @@ class RevisionSource(StrEnum):
 
 
 class Revision(Base):
-    """A declaration of a competition at one time; `number` is 1, 2, … per competition.
+    """A declaration of a competition at one time. number: 1, 2, … per competition.
 
-    - document: as in phases.yaml, with keys in the organiser's order and moments as written (JSON, because JSONB does
-      not preserve order).
+    - document: as in phases.yaml, with keys in the organiser's order and times as written (JSON, because JSONB does not
+      preserve order).
     - fingerprint: equal for declarations with the same meaning.
     - changes: sentences of `app.declarations.apply.apply`.
     """
@@ -377,7 +380,7 @@ class Revision(Base):
 
 
 class RevisionFile(Base):
-    """A file of a revision by its path there; its content is in storage."""
+    """A file of a revision, by its path in the declaration; its content is in storage."""
 
     __tablename__ = "revision_files"
 

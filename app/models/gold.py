@@ -18,14 +18,14 @@ KEY_ID_CHARACTERS = 16
 
 
 class SealedKind(StrEnum):
-    """Content of a sealed file; one kind is never accepted as the other."""
+    """The content of a sealed file; a file of one kind is never accepted as another."""
 
     GOLD = "gold"
     OUTCOMES = "outcomes"  # per item of a run
 
 
 class GoldCheck(StrEnum):
-    """Result of a worker's check of a gold version: readable by the task type, and consistent with the items."""
+    """The result of a worker's check of a gold version: readable by the task type, and consistent with the items."""
 
     WAITING = "waiting"
     VALID = "valid"
@@ -59,7 +59,7 @@ class SealedFile(Base):
 
 
 class SealedKey(Base):
-    """A file's key, sealed to one public key of the workers: rotation replaces these and leaves the files unchanged."""
+    """A file's key, sealed to one public key of the workers: a rotation replaces these rows, not the files."""
 
     __tablename__ = "sealed_keys"
     __table_args__ = (UniqueConstraint("sealed_file_id", "key_id"),)
@@ -71,7 +71,7 @@ class SealedKey(Base):
 
 
 class GoldVersion(Base):
-    """A gold of a task in a phase: never changed, never deleted. Runs use the latest published version.
+    """A gold version of a task in a phase: never changed, never deleted. Runs use the latest published version.
 
     A worker checks it before use; the result is in `check_state` and the columns after it.
     """
@@ -106,19 +106,19 @@ class GoldVersion(Base):
 
     @property
     def description(self) -> str | None:
-        """Its columns as JSON, if a worker was allowed to report them."""
+        """The columns of the gold as JSON, if a worker was allowed to report them."""
         return self.explanation if (self.explanation or "").startswith("{") else None
 
     @property
     def sealed_explanation(self) -> str | None:
-        """The problems with values, sealed to the uploader's key."""
+        """The problems with their values, sealed to the uploader's key."""
         return None if self.description else self.explanation
 
     created_by: Mapped[User | None] = relationship(lazy="raise")
 
 
 class RescoringState(StrEnum):
-    """open -> published | dropped."""
+    """The state of a rescoring set: open -> published | dropped."""
 
     OPEN = "open"
     PUBLISHED = "published"
@@ -128,7 +128,7 @@ class RescoringState(StrEnum):
 class Rescoring(Base):
     """A set of runs next to the current ones, to replace them all at once or never.
 
-    `difference` is who moved by how much, stored at publication; see `app.rescoring.difference`.
+    difference: changes of ranks and scores, stored at publication; see `app.rescoring.difference`.
     """
 
     __tablename__ = "rescorings"
@@ -149,7 +149,7 @@ class Rescoring(Base):
 
 
 class RescoredTask(Base):
-    """A task of a phase in a set, with all inputs of its runs, which later changes do not affect."""
+    """A task in a phase of a rescoring set, with all inputs of its runs, which later changes do not affect."""
 
     __tablename__ = "rescored_tasks"
 

@@ -1,4 +1,4 @@
-"""Human judgement: rounds, paraphrases to judge, annotators, and marks. Written by `app.judging` only."""
+"""Human judgement: rounds, paraphrases to judge, annotators, and marks. Written only by `app.judging`."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ LANGUAGE_CHARACTERS = 40
 
 
 class RoundSource(StrEnum):
-    """Source of a round's marks."""
+    """The source of a round's marks."""
 
     BROWSER = "browser"  # annotators judge in the browser
     IMPORT = "import"  # organisers import files
 
 
 class JudgingRound(Base):
-    """Submissions to a task of a phase, judged by people. `results` are shown on boards, stored at publication."""
+    """Submissions to a task in a phase, judged by people. results: shown on boards, stored at publication."""
 
     __tablename__ = "judging_rounds"
     __table_args__ = (UniqueConstraint("competition_id", "name"),)
@@ -62,10 +62,10 @@ class JudgedEntry(Base):
 
 
 class JudgedText(Base):
-    """A paraphrase to judge; systems with the same one share it, so that it is judged once.
+    """A paraphrase to judge; systems with the same paraphrase share it, so that it is judged once.
 
-    `text_key` distinguishes the paraphrases of an item: the sha256 of the text, in an imported round (whose files have
-    marks per submission) of the submission's id as well.
+    text_key: distinguishes the paraphrases of an item: the sha256 of the text and, in an imported round (whose files
+    have marks per submission), of the submission's id.
     """
 
     __tablename__ = "judged_texts"
@@ -90,7 +90,7 @@ class JudgedAnswer(Base):
 
 
 class JudgingAnnotator(Base):
-    """An annotator of a language in a round. `user_id` is None for a name in an imported file."""
+    """An annotator of a language in a round. user_id: None for a name in an imported file."""
 
     __tablename__ = "judging_annotators"
     __table_args__ = (UniqueConstraint("round_id", "language", "name"),)
@@ -107,7 +107,7 @@ class JudgingAnnotator(Base):
 class Judgement(Base):
     """An annotator's marks of a paraphrase, possibly incomplete.
 
-    Complete with three marks, or if the expression is still there.
+    They are complete with three marks, or if the expression was not removed.
     """
 
     __tablename__ = "judgements"

@@ -1,4 +1,4 @@
-"""Log-ins with providers, second factors, known devices, and log-ins that are under way."""
+"""Log-ins with providers, second factors, known devices, and pending log-ins."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LABEL_CHARACTERS = 200
 
 
 class Identity(Base):
-    """An identity at a provider that opens its owner's account here. `subject` never changes there; `label` may."""
+    """An identity at a provider that opens its owner's account here. subject: never changes there; label may."""
 
     __tablename__ = "identities"
     __table_args__ = (UniqueConstraint("issuer", "subject"),)
@@ -33,10 +33,10 @@ class Identity(Base):
 
 
 class ProviderLogin(Base):
-    """A log-in with a provider that is under way, in one browser, whose cookie holds the secret.
+    """A pending log-in with a provider, in one browser, whose cookie has the secret.
 
-    `proved` is None until the provider has answered, then how it describes the person. The secret of a mailed link that
-    proves an account's address is kept as a hash, as are all.
+    proved: None until the provider has responded, then its description of the person. Of all secrets, also that of a
+    mailed link that proves an account's address, only hashes are stored.
     """
 
     __tablename__ = "provider_logins"
@@ -57,7 +57,7 @@ class ProviderLogin(Base):
 
 
 class Authenticator(Base):
-    """An app that shows codes (TOTP); one a person. Codes are computed from its secret, which is stored in clear."""
+    """An app that shows codes (TOTP); one per user. Codes are computed from its secret, which is stored unhashed."""
 
     __tablename__ = "authenticators"
 
@@ -69,7 +69,7 @@ class Authenticator(Base):
 
 
 class Passkey(Base):
-    """A passkey, or another key of WebAuthn; only its public half is here."""
+    """A passkey, or another key for WebAuthn; only its public half is stored."""
 
     __tablename__ = "passkeys"
 
@@ -95,7 +95,7 @@ class RecoveryCode(Base):
 
 
 class SecondStep(Base):
-    """A log-in between its two factors: the first was proved, in the browser whose cookie holds the secret."""
+    """A log-in between its two factors: the first was verified in the browser whose cookie has the secret."""
 
     __tablename__ = "second_steps"
 
@@ -110,7 +110,7 @@ class SecondStep(Base):
 
 
 class KnownDevice(Base):
-    """A browser in which somebody logged in before; its cookie holds the secret."""
+    """A browser in which the user has logged in before; its cookie has the secret."""
 
     __tablename__ = "known_devices"
     __table_args__ = (UniqueConstraint("user_id", "secret_hash"),)

@@ -1,6 +1,6 @@
 """Messages between organisers and participants: announcements, questions, and mail preferences.
 
-Written by `app.messages.announcements`, `app.messages.questions` and `app.people.mail` only.
+Written only by `app.messages.announcements`, `app.messages.questions` and `app.people.mail`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ KEY_CHARACTERS = 100
 
 
 class Announcement(Base):
-    """An announcement of the organisers; a withdrawn one is visible to organisers only."""
+    """An announcement of the organisers; a withdrawn one is visible only to organisers."""
 
     __tablename__ = "announcements"
     __table_args__ = (UniqueConstraint("competition_id", "key"),)
@@ -44,7 +44,7 @@ class Announcement(Base):
 
     @property
     def page(self) -> str:
-        """Its place on the page of announcements."""
+        """The address of the announcement on its page."""
         return f"{links.announcements(self.competition.name)}#announcement-{self.id}"
 
 
@@ -74,12 +74,12 @@ class Question(Base):
 
     @property
     def page(self) -> str:
-        """Its place on the page of questions."""
+        """The address of the question on its page."""
         return f"{links.questions(self.competition.name)}#question-{self.id}"
 
 
 class Pace(StrEnum):
-    """Frequency of the mails of a kind."""
+    """The frequency of the mails of a kind."""
 
     AT_ONCE = "at_once"
     DAILY = "daily"  # one mail a day with all of them
@@ -87,9 +87,9 @@ class Pace(StrEnum):
 
 
 class MailChoice(Base):
-    """Preferences for mails other than those about the account; without a row only announcements are sent, at once.
+    """Preferences for mails other than those about the account; without a row only announcements are sent, immediately.
 
-    `salt` is used in the links that switch mails off; see `app.people.mail`.
+    salt: for the links that switch mails off; see `app.people.mail`.
     """
 
     __tablename__ = "mail_choices"
@@ -103,9 +103,9 @@ class MailChoice(Base):
 
 
 class DigestItem(Base):
-    """A piece of news for somebody's next digest; the mail has all that are due, and deletes them here.
+    """A piece of news for a user's next digest; sending the mail deletes all items that it contains.
 
-    An announcement is stored by its number alone; its text is read when the mail is written.
+    Of an announcement only the id is stored; its text is read when the mail is written.
     """
 
     __tablename__ = "digest_items"

@@ -16,7 +16,7 @@ from app.models.competitions import Competition
 
 
 class TextKind(StrEnum):
-    """Kind of a text that others see."""
+    """The kind of a text that others see."""
 
     QUESTION = "question"
     ANSWER = "answer"  # to a question
@@ -26,7 +26,7 @@ class TextKind(StrEnum):
 
 
 class ReportReason(StrEnum):
-    """Why somebody reports a text."""
+    """A reason for reporting a text."""
 
     ABUSE = "abuse"
     SPAM = "spam"
@@ -36,14 +36,14 @@ class ReportReason(StrEnum):
 
 
 class ReportOutcome(StrEnum):
-    """Decision that closed a report."""
+    """The decision that closed a report."""
 
     HIDDEN = "hidden"
     DISMISSED = "dismissed"
 
 
 class TextReport(Base):
-    """A report of one person about one text. Written by `app.moderation.reports` and `app.moderation.hiding` only."""
+    """A report of one person about one text. Written only by `app.moderation.reports` and `app.moderation.hiding`."""
 
     __tablename__ = "text_reports"
     __table_args__ = (UniqueConstraint("reporter_id", "kind", "subject_id"),)
@@ -66,9 +66,9 @@ class TextReport(Base):
 
 
 class HiddenText(Base):
-    """A text that organisers hid: removed from its row, and stored here. Written by `app.moderation.hiding` only.
+    """A text that organisers hid: removed from its row, and stored here. Written only by `app.moderation.hiding`.
 
-    places: [table, id, column, the original value, the placeholder]; `shown_at` is when it was shown again.
+    places: [table, id, column, the original value, the placeholder]; shown_at: when it was shown again.
     """
 
     __tablename__ = "hidden_texts"
@@ -102,7 +102,7 @@ class HiddenText(Base):
 class CompetitionBlock(Base):
     """A person who may not write in a competition: no question, no submission, no name.
 
-    Written by `app.people.competition_blocks` only.
+    Written only by `app.people.competition_blocks`.
     """
 
     __tablename__ = "competition_blocks"

@@ -1,4 +1,4 @@
-"""Decisions of people about their own data: archives, deletions of accounts, consents to publication."""
+"""Decisions of users about their own data: archives, deletions of accounts, consents to publication."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from app.models.columns import stored_file_unless
 
 
 class DataArchive(Base):
-    """A zip of everything stored about a person, made by a worker. Written by `app.privacy.archives` only.
+    """A zip of everything stored about a user, created by a worker. Written only by `app.privacy.archives`.
 
-    `ready_at`, `sha256` and `size_bytes` are set together. The file is below `sealed/`, the only place that workers
-    write to, though it is not sealed. `ended_at` is when its file was deleted, or when no worker
-    could make it.
+    ready_at, sha256, size_bytes: set together. The file is below `sealed/`, the only place that workers write to,
+    although it is not sealed. ended_at: when its file was deleted, or when workers gave up.
     """
 
     __tablename__ = "data_archives"
@@ -37,10 +36,10 @@ class DataArchive(Base):
 
 
 class AccountDeletion(Base):
-    """A deletion of an account: scheduled, and done once `done_at` is set; an undone one has no row.
+    """The deletion of an account: scheduled, and done once `done_at` is set; a cancelled one has no row.
 
-    `is_erasing` is True only inside the transaction that erases the account: the audit log lets names be replaced as
-    long as it is (see the migration). Written by `app.privacy.deletions` and `app.privacy.erasing` only.
+    is_erasing: True only inside the transaction that deletes the account, during which the audit log allows names to be
+    replaced (see the migration). Written only by `app.privacy.deletions` and `app.privacy.erasing`.
     """
 
     __tablename__ = "account_deletions"
@@ -57,9 +56,9 @@ class AccountDeletion(Base):
 
 
 class PublicationConsent(Base):
-    """Consent of a person to the publication of their predictions in a competition; revoking it deletes the row.
+    """A user's consent to the publication of predictions in a competition; revoking it deletes the row.
 
-    Written by `app.teams.consents` only.
+    Written only by `app.teams.consents`.
     """
 
     __tablename__ = "publication_consents"

@@ -23,7 +23,7 @@ class Role(StrEnum):
 
 
 class Right(StrEnum):
-    """Right of an organiser, used by `app.people.rights`."""
+    """A right of an organiser, used by `app.people.rights`."""
 
     EDIT = "edit"  # the declaration, status and roles
     SUBMISSIONS = "submissions"  # submissions and their results, before others see them
@@ -35,13 +35,13 @@ ALL_RIGHTS = frozenset(Right)
 
 
 def rights_text(rights: Iterable[Right]) -> str:
-    """Format rights for a column: their names, separated by spaces."""
+    """Return rights as text for a column: their names, separated by spaces."""
     held = frozenset(rights)
     return " ".join(right for right in Right if right in held)
 
 
 def rights_in(text: str) -> frozenset[Right]:
-    """Parse the rights in a column."""
+    """Return the rights in a column's text."""
     return frozenset(Right(name) for name in text.split())
 
 
@@ -58,9 +58,9 @@ class CompetitionRole(Base):
 
 
 class OrganisingRequest(Base):
-    """A request of somebody who wants to create competitions, and its answer; each person has at most one open request.
+    """A user's request to create competitions, and its answer; each user has at most one open request.
 
-    Written by `app.people.organising_requests` only.
+    Written only by `app.people.organising_requests`.
     """
 
     __tablename__ = "organising_requests"
@@ -78,9 +78,9 @@ class OrganisingRequest(Base):
 
 
 class RoleInvitation(Base):
-    """An invitation for the owner of a confirmed address; or, without an address, for everybody with the secret link.
+    """An invitation for the owner of a confirmed address or, without an address, for everybody with the secret link.
 
-    `ended_at` is when it was accepted, declined or cancelled; a link stays until cancelled or expired.
+    ended_at: when it was accepted, declined or cancelled; a link stays open until cancelled or expired.
     """
 
     __tablename__ = "role_invitations"

@@ -14,7 +14,7 @@ from app.models.columns import NAME_CHARACTERS
 
 
 class SelfCheck(StrEnum):
-    """Result of a worker's self-check; workers without BERTScore have none."""
+    """The result of a worker's self-check; workers without BERTScore have none."""
 
     RUNNING = "running"
     PASSED = "passed"
@@ -23,7 +23,7 @@ class SelfCheck(StrEnum):
 
 
 class Worker(Base):
-    """A worker that is alive, or was a moment ago: it reports regularly, and the sweep removes silent ones."""
+    """A worker that is alive, or was recently: it reports regularly, and the sweep removes silent ones."""
 
     __tablename__ = "workers"
     __table_args__ = (Index("ix_workers_seen_at", "seen_at"),)
@@ -48,7 +48,7 @@ ADDRESS_CHARACTERS = 320
 
 
 class MailLink(StrEnum):
-    """Purpose of the secret link in a mail."""
+    """The purpose of the secret link in a mail."""
 
     PASSWORD = "password"  # noqa: S105 - what it is for, no password
     ADDRESS = "address"
@@ -58,8 +58,8 @@ class MailLink(StrEnum):
 class OutgoingMail(Base):
     """A mail, written in the transaction that causes it and sent later; only `app.people.mail` changes it.
 
-    It contains no secret: the link described by `link` is created on delivery. Its text is erased once sent; a given-up
-    mail retains it for a while, to be sent again.
+    It contains no secret: the link described by `link` is created on delivery. Its text is deleted once sent; a
+    given-up mail keeps it for a while, to be sent again.
     """
 
     __tablename__ = "outgoing_mail"
@@ -82,7 +82,7 @@ class OutgoingMail(Base):
 
 
 class Heartbeat(Base):
-    """Last round of a part of the server, and its total counts: {"requeued": 3}."""
+    """The last round of a part of the server, and its total counts: {"requeued": 3}."""
 
     __tablename__ = "heartbeats"
 
@@ -92,9 +92,9 @@ class Heartbeat(Base):
 
 
 class ServerSetting(Base):
-    """A setting that an administrator changed while the server runs; without a row the environment decides.
+    """A setting that an administrator changed while the server runs; without a row the environment applies.
 
-    Written by `app.administration.live` only, which names the settings (`app.base.live_settings`).
+    Written only by `app.administration.live`; `app.base.live_settings` defines the settings.
     """
 
     __tablename__ = "server_settings"
@@ -106,7 +106,7 @@ class ServerSetting(Base):
 
 
 class Severity(StrEnum):
-    """Severity of an announcement to the whole server."""
+    """The severity of an announcement to the whole server."""
 
     INFO = "info"
     WARNING = "warning"
@@ -128,7 +128,7 @@ class ServerAnnouncement(Base):
 
 
 class LiveRevision(Base):
-    """The number of changes to settings and announcements so far, in one row, by which processes notice them."""
+    """The number of changes to settings and announcements so far, in a single row, by which processes notice them."""
 
     __tablename__ = "live_revision"
 

@@ -1,4 +1,4 @@
-"""Submissions with all that belongs to them: systems, cards, validations, downloads, signs of hill climbing."""
+"""Submissions and their related data: systems, cards, validations, downloads, signs of hill climbing."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class System(Base):
 class CardVersion(Base):
     """A version of a system's method card, written by a team member; exactly one is current.
 
-    `document` is written by `app.cards.form`. Without a version, runs of a system have the method sent with their file.
+    document: written by `app.cards.form`. Without a version, runs of a system have the method sent with their file.
     """
 
     __tablename__ = "method_cards"
@@ -58,7 +58,7 @@ class CardVersion(Base):
 
 
 class RowStatus(StrEnum):
-    """Status of a row set by organisers; unmarked rows have none."""
+    """The status that organisers give a row; unmarked rows have none."""
 
     UNRANKED = "unranked"  # in its position without a rank, with a footnote
     DISQUALIFIED = "disqualified"  # below the others without rank and scores, with the reason
@@ -66,7 +66,7 @@ class RowStatus(StrEnum):
 
 
 class RowMark(Base):
-    """Status of a team on a task in a phase, or of one of its submissions; a removed one is deleted."""
+    """The mark of a team on a task in a phase, or of one of its submissions; deleted if removed."""
 
     __tablename__ = "row_marks"
     __table_args__ = (
@@ -98,7 +98,9 @@ class RowMark(Base):
 
 
 class ValidationStatus(StrEnum):
-    """queued -> running -> valid | invalid | failed; running -> queued again when its worker was lost."""
+    """The status of a validation: queued -> running -> valid | invalid | failed; running -> queued again if its worker
+    was lost.
+    """
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -111,7 +113,7 @@ CHECKED = frozenset({ValidationStatus.VALID, ValidationStatus.INVALID, Validatio
 
 
 class Validation(Base):
-    """A file that a worker validates like a submission. It belongs to its sender, and to no team."""
+    """A file that a worker validates like a submission. It belongs to its sender, not to a team."""
 
     __tablename__ = "validations"
     __table_args__ = (
@@ -146,7 +148,7 @@ class Validation(Base):
 
 
 class LineChange(Base):
-    """Lines changed from the team's previous submission; `changed` and `of_lines` are None if not comparable."""
+    """The lines changed since the team's previous submission. changed, of_lines: None if not comparable."""
 
     __tablename__ = "line_changes"
 
@@ -157,7 +159,7 @@ class LineChange(Base):
 
 
 class ClimbingAlert(Base):
-    """Alert on a team whose files repeatedly differ by few lines; one for each team and task of a phase."""
+    """An alert on a team whose files repeatedly differ by few lines; one per team and task in a phase."""
 
     __tablename__ = "climbing_alerts"
 
@@ -171,7 +173,7 @@ class ClimbingAlert(Base):
 
 
 class FileDownload(Base):
-    """One download. Names are those of that time, as phases and files may have been redeclared since."""
+    """One download, with the names at that time, since phases and files may have been redeclared."""
 
     __tablename__ = "file_downloads"
     __table_args__ = (
@@ -192,7 +194,9 @@ class FileDownload(Base):
 
 
 class RunStatus(StrEnum):
-    """queued -> running -> scored | rejected | failed; running -> queued again when its worker was lost."""
+    """The status of a run: queued -> running -> scored | rejected | failed; running -> queued again if its worker was
+    lost.
+    """
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -245,7 +249,7 @@ class Submission(Base):
 
 
 class ScoringRun(Base):
-    """One scoring of a submission against one gold; exactly one run of a submission is current.
+    """One scoring of a submission with one gold; exactly one run of a submission is current.
 
     Runs of a rescoring set coexist with it until the set is published.
     """

@@ -33,7 +33,7 @@ class RegistrationStatus(StrEnum):
 
 
 class Registration(Base):
-    """One person in one competition. Written by `app.teams.registration` only."""
+    """The registration of one person for one competition. Written only by `app.teams.registration`."""
 
     __tablename__ = "registrations"
     __table_args__ = (Index("ix_registrations_competition_id_status", "competition_id", "status"),)
@@ -52,7 +52,7 @@ class Registration(Base):
 
 
 class AcceptedTerms(Base):
-    """An accepted text of terms, stored permanently; referenced by `Registration.terms_sha256`."""
+    """The text of accepted terms, stored permanently; referenced by `Registration.terms_sha256`."""
 
     __tablename__ = "accepted_terms"
 
@@ -61,9 +61,9 @@ class AcceptedTerms(Base):
 
 
 class JoiningCode(Base):
-    """A code by which everybody who has it may take part; a competition has at most one open code.
+    """A code with which anybody may take part; a competition has at most one open code.
 
-    Only its hash is stored. Written by `app.teams.codes` only.
+    Only its hash is stored. Written only by `app.teams.codes`.
     """
 
     __tablename__ = "joining_codes"
@@ -79,7 +79,7 @@ class JoiningCode(Base):
 class EmailConfirmation(Base):
     """A link that confirms an e-mail address; only the hash of its secret is stored.
 
-    It is for the address at that time: a changed address must be confirmed as well.
+    It is for the address at that time: after a change, the new address must be confirmed as well.
     """
 
     __tablename__ = "email_confirmations"
@@ -110,7 +110,7 @@ class TeamInvitation(Base):
 
 
 class FormerMember(Base):
-    """A membership in a team during [joined_at, left_at]; submissions of that time count for the person as well."""
+    """A former membership in a team, from joined_at to left_at; its submissions count for the person as well."""
 
     __tablename__ = "former_members"
     __table_args__ = (Index("ix_former_members_user_id_competition_id", "user_id", "competition_id"),)
@@ -129,7 +129,7 @@ class TeamKind(StrEnum):
 
 
 class Team(Base):
-    """Submitter in a competition, owner of the quota; a person alone is a team of one, created when first needed."""
+    """The submitter in a competition, with the quota; a single person is a team of one, created when first needed."""
 
     __tablename__ = "teams"
     __table_args__ = (
@@ -150,7 +150,7 @@ class Team(Base):
 
 
 class TeamMember(Base):
-    """Membership; one team per person and competition."""
+    """A membership; one team per person and competition."""
 
     __tablename__ = "team_members"
     __table_args__ = (UniqueConstraint("competition_id", "user_id"),)
@@ -175,7 +175,7 @@ class OfferStatus(StrEnum):
 class MergeOffer(Base):
     """An offer to another team to merge into the offering one.
 
-    Written by `app.teams.merge_offers` and `app.submissions.merging` only.
+    Written only by `app.teams.merge_offers` and `app.submissions.merging`.
     """
 
     __tablename__ = "merge_offers"

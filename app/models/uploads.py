@@ -15,7 +15,7 @@ from app.models.columns import STORED_FILE
 class HeldUpload(Base):
     """An announced upload: its sender may submit it by its key for a day.
 
-    Only the hash of the secret in its address is stored. `sha256` and `size_bytes` are None until the file is there.
+    Only the hash of the secret in its address is stored. sha256, size_bytes: None until the file has arrived.
     """
 
     __tablename__ = "held_uploads"
@@ -30,11 +30,10 @@ class HeldUpload(Base):
 
 
 class BundleUpload(Base):
-    """An announced bundle of another system; sending it to its address creates a competition.
+    """An announced bundle of another platform; sending it to its address creates a competition.
 
-    `claimed_at` is set when its bytes arrive, `finished_at` once a competition was created or refused. `competition` is
-    the name of the draft, `details` what is open or why there is none. The bundle itself, which has gold, is stored
-    nowhere.
+    claimed_at: when its bytes arrive. finished_at: when a competition was created or refused. competition: name of the
+    draft. details: open questions, or why there is no draft. The bundle itself, which contains gold, is never stored.
     """
 
     __tablename__ = "bundle_uploads"

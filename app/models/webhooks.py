@@ -1,6 +1,6 @@
 """Webhooks: addresses of others to which the server sends news, and every delivery with its outcome.
 
-Written by `app.webhooks` and `app.news` only.
+Written only by `app.webhooks` and `app.news`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MESSAGE_CHARACTERS = 40
 
 
 class WebhookForm(StrEnum):
-    """Shape of what is sent."""
+    """The format of messages."""
 
     STANDARD = "standard"  # JSON, signed by the Standard Webhooks specification
     SLACK = "slack"
@@ -32,7 +32,7 @@ class WebhookForm(StrEnum):
 
 
 class WebhookAudience(StrEnum):
-    """Readers of what is sent: their view of the news decides what it contains."""
+    """The readers of messages: their view of the news decides what a message contains."""
 
     ORGANISERS = "organisers"  # with the rights of the one who set it up; of the server: administrators
     TEAM = "team"
@@ -40,7 +40,7 @@ class WebhookAudience(StrEnum):
 
 
 class NewsKind(StrEnum):
-    """Kind of news."""
+    """The kinds of news that webhooks receive."""
 
     SUBMISSION_SCORED = "submission.scored"
     SUBMISSION_REJECTED = "submission.rejected"
@@ -54,7 +54,7 @@ class NewsKind(StrEnum):
 
 
 class DeliveryStatus(StrEnum):
-    """State of a delivery."""
+    """The state of a delivery."""
 
     WAITING = "waiting"
     DELIVERED = "delivered"
@@ -65,8 +65,8 @@ class DeliveryStatus(StrEnum):
 class Webhook(Base):
     """A webhook of a competition, of a team, or of the server (neither).
 
-    `owner` set it up, or changed it last: what is sent to organisers or a team is what this person sees. `address`,
-    `bearer` and `secret` are secrets: they are stored in clear, and leave the database only in backups.
+    owner: created or last changed it; messages to organisers or a team contain what this person may see. `address`,
+    `bearer` and `secret` are secrets: they are stored unhashed, and leave the database only in backups.
     """
 
     __tablename__ = "webhooks"
@@ -99,9 +99,9 @@ class Webhook(Base):
 
 
 class WebhookDelivery(Base):
-    """News for one webhook, written in the transaction that makes the news.
+    """News for one webhook, written in the transaction that causes the news.
 
-    It only names the event and its subject; the content is built when it is sent, from what the audience sees then.
+    It only names the event and its subject; the content is built when it is sent, from what the audience may see then.
     """
 
     __tablename__ = "webhook_deliveries"
@@ -127,7 +127,7 @@ class WebhookDelivery(Base):
 
 
 class WebhookBoard(Base):
-    """A board as a webhook's audience saw it last; the same view again is no news."""
+    """A board as a webhook's audience last saw it; an equal view is not news."""
 
     __tablename__ = "webhook_boards"
 

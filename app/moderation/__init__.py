@@ -1,1 +1,1 @@
-"""Moderation: texts that people report, and organisers hide; `app.people.competition_blocks` blocks their authors."""
+"""Moderation: texts that people report and organisers hide. `app.people.competition_blocks` blocks their authors."""

@@ -1,4 +1,4 @@
-"""Decisions of organisers about texts, each with the right that fits the kind of the text."""
+"""Decisions of organisers about texts, which require the right for the kind of the text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from app.people.rights import check_may_organise, rights_of
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """Reports, hidden texts and blocked people that an organiser decides about."""
+    """The reports, hidden texts and blocked people on which an organiser decides."""
 
     reports: list[TextReportOut]
     hidden: list[HiddenOut]
@@ -28,13 +28,13 @@ class Desk:
 
 
 def kinds_of(session: Session, user: User, competition: Competition) -> list[TextKind]:
-    """Return the kinds of texts that this organiser decides about."""
+    """Return the kinds of texts on which this organiser may decide."""
     rights = rights_of(session, user, competition)
     return [kind for kind, right in RIGHT_OF.items() if right in rights]
 
 
 def desk_for(session: Session, competition: Competition, user: User) -> Desk:
-    """Return what this organiser sees."""
+    """Return the reports, hidden texts and blocked people that this organiser may see."""
     kinds = kinds_of(session, user, competition)
     may_block = Right.EDIT in rights_of(session, user, competition)
     names_reporter = user.is_administrator
@@ -47,14 +47,16 @@ def desk_for(session: Session, competition: Competition, user: User) -> Desk:
 
 
 def hide_as(act: UserAct, competition: Competition, kind: TextKind, which: str, reason: str) -> HiddenText:
-    """Hide a text that this organiser sees. Raises RightMissing, NotFound, InvalidForm, AlreadyHidden."""
+    """Hide a text that this organiser may see, and return it. Raises RightMissing, NotFound, InvalidForm,
+    AlreadyHidden.
+    """
     check_may_organise(act.session, act.user, competition, RIGHT_OF[kind])
     found = find_text(act.session, competition, kind, which, Viewer(act.user, act.now))
     return hide(act, competition, found, reason)
 
 
 def hide_reported(act: UserAct, competition: Competition, report_id: int, reason: str) -> HiddenText:
-    """Hide the text of a report. Raises as `hide_as`."""
+    """Hide the text of a report, and return it. Raises the errors of `hide_as`."""
     found = text_of(act.session, competition, _report_for(act, competition, report_id))
     return hide(act, competition, found, reason)
 

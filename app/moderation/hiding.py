@@ -1,7 +1,8 @@
-"""Hiding a text: it is removed from its place and stored apart, so that nothing that reads the place can show it.
+"""Hiding of texts: a text is moved from its place to a separate table, so that nothing that reads the place can show
+it.
 
-Its author is notified by mail, without the text. A text is shown again only if its place is unchanged: what its author
-has written there meanwhile stays.
+Its author is notified by mail, without the text. A text is shown again only if its place is unchanged: a text that its
+author has written there in the meantime is kept.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ Their reason: {reason}
 
 
 class AlreadyHidden(EvergoldError):
-    """The text is hidden already."""
+    """The text is already hidden."""
 
     status = 409
     code = "already_hidden"
@@ -71,7 +72,7 @@ class Replaced(EvergoldError):
 
 
 def hide(act: Act, competition: Competition, found: FoundText, reason: str) -> HiddenText:
-    """Hide a text from everybody, and close its reports.
+    """Hide a text from everybody, close its reports, and return it.
 
     Raises InvalidForm, AlreadyHidden.
     """
@@ -138,7 +139,7 @@ def show_again(act: Act, competition: Competition, hidden: HiddenText) -> None:
 
 
 def list_hidden(session: Session, competition: Competition, kinds: Sequence[TextKind]) -> list[HiddenText]:
-    """List the hidden texts of these kinds with their authors, the latest first."""
+    """List the hidden texts of these kinds with their authors, latest first."""
     query = (
         select(HiddenText)
         .where(HiddenText.competition_id == competition.id, HiddenText.kind.in_(kinds), HiddenText.shown_at.is_(None))
@@ -159,7 +160,7 @@ def find_hidden(session: Session, competition: Competition, hidden_id: int) -> H
 
 
 def original_of(hidden: HiddenText) -> str:
-    """Return the text as it was, for those who decide about it."""
+    """Return the original text, for those who decide on it."""
     words = [one[3] for one in hidden.places if isinstance(one[3], str)]
     cards = [str(value) for one in hidden.places if isinstance(one[3], dict) for value in one[3].values()]
     return "\n\n".join(dict.fromkeys([*words, *cards]))

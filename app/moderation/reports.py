@@ -1,4 +1,4 @@
-"""Reports of texts by the people who see them. Organisers read reason and words; administrators also who reported."""
+"""Reports of texts by people who see them. Organisers see reason and words; administrators also the reporter."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def report(
     *,
     before_new: Callable[[], None] = lambda: None,
 ) -> TextReport:
-    """Store a report and notify the organisers of the first open one; return this person's earlier report, if any.
+    """Store a report and notify the organisers of the first open one; return it, or this person's earlier report.
 
-    before_new: called unless there is one; its errors are passed on. Raises InvalidForm.
+    before_new: called unless there is an earlier one; its errors are passed on. Raises InvalidForm.
     """
     session = act.session
     words = many_lines(words)
@@ -92,9 +92,9 @@ def list_reports(
     also_closed: bool = False,
     limit: int = 500,
 ) -> list[TextReport]:
-    """List the open reports with competition and reporter, the oldest first. competition: None for all of the server.
+    """List the open reports with competition and reporter, oldest first. competition: None for the whole server.
 
-    also_closed: those that were dealt with, too, then the latest first.
+    also_closed: include closed reports, latest first.
     """
     query = (
         select(TextReport)
@@ -120,7 +120,7 @@ def find_report(session: Session, competition: Competition, report_id: int) -> T
 
 
 def dismiss(act: Act, competition: Competition, one: TextReport) -> None:
-    """Close all open reports of the same text; the text stays."""
+    """Close all open reports of the same text, which is not changed."""
     closed = act.session.scalars(
         update(TextReport)
         .where(TextReport.kind == one.kind, TextReport.subject_id == one.subject_id, TextReport.closed_at.is_(None))
@@ -133,7 +133,7 @@ def dismiss(act: Act, competition: Competition, one: TextReport) -> None:
 
 
 def text_of(session: Session, competition: Competition, one: TextReport) -> FoundText:
-    """Return the reported text as it is now, for those who decide about it. Raises NotFound if it is gone."""
+    """Return the current text that was reported, for those who decide on it. Raises NotFound if it no longer exists."""
     found = stored_text(session, competition, TextKind(one.kind), one.subject_id)
     if found is None:
         raise NotFound("The text is gone.")
@@ -141,7 +141,7 @@ def text_of(session: Session, competition: Competition, one: TextReport) -> Foun
 
 
 def earlier_report(session: Session, found: FoundText, reporter: User) -> TextReport | None:
-    """Return the report that this person made of the text."""
+    """Return this person's earlier report of the text; None if there is none."""
     return session.scalar(_of_person(found, reporter))
 
 

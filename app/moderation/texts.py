@@ -1,4 +1,4 @@
-"""Texts that people write and others see: found as a viewer sees them, with their places in the tables."""
+"""Finds the texts that people write for others, as a viewer sees them, and the columns that store them."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ class HiddenValue:
 
 @dataclass(frozen=True, slots=True)
 class FoundText:
-    """A text that a viewer sees.
+    """A text that a viewer may see.
 
-    subject_id: of the row that it belongs to; title: one line; shown: all of it; author_id: None if nobody wrote it
-    alone; page: where it is read.
+    subject_id: of the row that it belongs to; title: one line; shown: the whole text; author_id: None if it has no
+    single author; page: the address where it is shown.
     """
 
     kind: TextKind
@@ -76,12 +76,12 @@ class FoundText:
 
     @property
     def subject(self) -> str:
-        """The text in the words of the audit log."""
+        """The text as named in the audit log."""
         return f"{self.kind} {self.subject_id}"
 
 
 def find_text(session: Session, competition: Competition, kind: TextKind, which: str, viewer: Viewer) -> FoundText:
-    """Return the text if this viewer sees it. Raises NotFound.
+    """Return the text if this viewer may see it. Raises NotFound.
 
     which: the number of a question (also for its answer) or an announcement; the name of a team; the id of a submission
     of a system, as in the address of its row.
@@ -95,7 +95,7 @@ def find_text(session: Session, competition: Competition, kind: TextKind, which:
 
 
 def stored_text(session: Session, competition: Competition, kind: TextKind, subject_id: int) -> FoundText | None:
-    """Return the text as it is stored, for all viewers; None if there is none (any more)."""
+    """Return the text as stored, for all viewers; None if it does not exist (any more)."""
     row = session.get(_ROWS[kind], subject_id)
     if isinstance(row, Question):
         if kind is TextKind.ANSWER:
@@ -128,7 +128,7 @@ def _page(competition: Competition, team: Team) -> str:
 
 
 def _author(session: Session, system: System) -> int | None:
-    """Return who wrote the card, or sent the first file of a system without one."""
+    """Return the author of the card, or the sender of the first file of a system without a card; None if unknown."""
     wrote = select(CardVersion.user_id).where(CardVersion.system_id == system.id, CardVersion.is_current)
     sent = select(Submission.user_id).where(Submission.system_id == system.id).order_by(Submission.submitted_at)
     return session.scalar(wrote) or session.scalar(sent.limit(1))
@@ -145,7 +145,7 @@ def _announcement_id(session: Session, competition: Competition, which: str, vie
 
 
 def _team_id(session: Session, competition: Competition, which: str, viewer: Viewer) -> int | None:
-    """Return the team of this name; None for a neutral name, and for names of published results."""
+    """Return the team with this name; None for a neutral name, and for names of published results."""
     team_rows(session, competition, which, viewer)
     return session.scalar(select(Team.id).where(Team.competition_id == competition.id, Team.name == which))
 
@@ -170,7 +170,7 @@ def _submission(session: Session, competition: Competition, which: str) -> Submi
 
 
 def places_of(session: Session, found: FoundText) -> list[HiddenValue]:
-    """Return everything that the text consists of, the name of a team or a system first."""
+    """Return all values that the text consists of, with the name of a team or a system first."""
     if found.kind is TextKind.QUESTION:
         question = session.get_one(Question, found.subject_id)
         return [HiddenValue(question, "title", HIDDEN), HiddenValue(question, "text", HIDDEN)]

@@ -1,4 +1,4 @@
-"""Reports, hidden texts and blocked people, as the API and the pages show them."""
+"""API schemas for reports, hidden texts and blocked people, for the API and the pages."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class BlockOut(ApiModel):
 
 
 class TextReportList(ApiModel):
-    """The open reports, the oldest first."""
+    """The open reports, oldest first."""
 
     model_config = example({"reports": [REPORT_EXAMPLE]})
 
@@ -145,7 +145,7 @@ class TextReportList(ApiModel):
 
 
 class HiddenList(ApiModel):
-    """The hidden texts, the latest first."""
+    """The hidden texts, latest first."""
 
     model_config = example({"hidden": [HIDDEN_EXAMPLE]})
 
@@ -153,7 +153,7 @@ class HiddenList(ApiModel):
 
 
 class BlockList(ApiModel):
-    """The people who are blocked, by user name."""
+    """The blocked people, by user name."""
 
     model_config = example({"blocked": [BLOCK_EXAMPLE]})
 

@@ -1,1 +1,3 @@
-"""News to the outside: what a webhook's audience sees of it, its shape, and the way there. `app.webhooks` notes it."""
+"""News sent to webhooks: what a webhook's audience may see of it, its format, and its delivery. `app.webhooks` stores
+news.
+"""

@@ -1,7 +1,7 @@
-"""The shapes of messages: signed JSON by Standard Webhooks, and what Slack, Discord, Mattermost and Matrix take.
+"""Formats of messages: signed JSON by Standard Webhooks, and those of Slack, Discord, Mattermost and Matrix.
 
-Names and texts come from participants. In a chat they are text and nothing else: no mention of anybody, no link, no
-formatting, no image.
+Names and texts come from participants. In a chat they are only text: no mention of anybody, no link, no formatting, no
+image.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _AGENT = "Evergold-Webhooks"
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A request to make; path_suffix: what is added to the address."""
+    """A request to send. path_suffix: appended to the webhook's address."""
 
     body: bytes
     headers: Mapping[str, str]
@@ -41,7 +41,7 @@ class Message:
 
 
 def message_of(webhook: Webhook, news: News, message: str, now: datetime) -> Message:
-    """Return the request for this news. message: its id, the same for each attempt."""
+    """Return the request for this news. message: its id, which is the same for each attempt."""
     headers = {"Content-Type": "application/json", "User-Agent": _AGENT}
     if webhook.form == WebhookForm.STANDARD:
         body = _json({"type": news.kind, "timestamp": news.at.isoformat(), "data": news.data})
@@ -61,7 +61,7 @@ def _json(document: Mapping[str, Any]) -> bytes:
 
 
 def _slack(news: News) -> dict[str, Any]:
-    """Write what others wrote as `plain_text`, in which Slack knows neither mentions nor formatting."""
+    """Return a message with participants' texts as `plain_text`, in which Slack ignores mentions and formatting."""
     text = _cut("\n".join(map(_plain, (news.title, *news.lines))))
     blocks: list[dict[str, Any]] = [
         {"type": "section", "text": {"type": "plain_text", "text": text, "emoji": False}},
@@ -93,7 +93,7 @@ def _markdown(news: News, bold: str) -> str:
 
 
 def _matrix(news: News) -> dict[str, Any]:
-    """Write a notice, which no bot answers, with a list of mentions that is empty."""
+    """Return a notice, to which no bot responds, with an empty list of mentions."""
     lines = [_unmentioned(_plain(one)) for one in (news.title, *news.lines)]
     rich = "<br>".join([f"<strong>{html.escape(lines[0])}</strong>", *map(html.escape, lines[1:])])
     if news.page:
@@ -115,7 +115,7 @@ _CHATS: Mapping[WebhookForm, Callable[[News], dict[str, Any]]] = {
 
 
 def _plain(text: str) -> str:
-    """Return one line without control characters and direction marks, shortened."""
+    """Return a text as one line, shortened, without control characters and direction marks."""
     line = " ".join(_TURNS.sub("", text).split())
     shown = "".join(one for one in line if ord(one) >= 32 and ord(one) != 127)
     return shown if len(shown) <= _LONGEST_LINE else f"{shown[: _LONGEST_LINE - 1]}…"
@@ -127,7 +127,7 @@ def _escaped(text: str) -> str:
 
 
 def _without_links(text: str) -> str:
-    """Break up what chats would turn into links by themselves."""
+    """Return the text with everything broken up that chats would turn into links."""
     return re.sub(r"(?i)www\.", lambda found: f"{found[0][:3]}{_GAP}.", text.replace("://", f":{_GAP}//"))
 
 

@@ -1,7 +1,8 @@
-"""Content of the messages to webhooks: built when sent, from the audience's view at that moment, by the API's rules.
+"""The content of the messages to webhooks, built when sent, from the audience's view at that moment, by the API's
+rules.
 
-Only ids are kept between the event and the sending. So an embargo that began meanwhile holds, one that was lifted is
-over, and a right that was lost gives nothing more.
+Between the event and the sending only ids are stored. So an embargo that has begun in the meantime applies, one that
+was lifted does not, and after the loss of a right nothing more is sent.
 """
 
 from __future__ import annotations
@@ -60,14 +61,14 @@ LEADERS = 10
 
 
 class NotSeen(Exception):
-    """The audience does not see this, or not any more: nothing is sent."""
+    """The audience may not see this, or not any more, so nothing is sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class News:
     """News as an audience sees it.
 
-    data: as the API has it; title, lines: for people, in plain text; page: its full address.
+    data: in the format of the API; title, lines: for people, in plain text; page: its full address.
     """
 
     kind: NewsKind
@@ -108,7 +109,7 @@ def news_for(
 ) -> News:
     """Return the news as the webhook's audience sees it now. Raises NotSeen.
 
-    at: when it happened. look: from `looking`; None for a test, which is about nothing.
+    at: when it happened. look: from `looking`; None for a test message.
     """
     if look is None:
         words = "If you read this, the webhook works."
@@ -120,7 +121,7 @@ def news_for(
 
 
 def looking(session: Session, webhook: Webhook, competition_id: int, settings: Settings, now: datetime) -> Looking:
-    """Return the view of a competition for this webhook. Raises NotSeen if its audience has no access to it."""
+    """Return the access of this webhook to a competition. Raises NotSeen if its audience has no access to it."""
     competition = session.get(Competition, competition_id)
     if competition is None or webhook.competition_id not in (None, competition_id):
         raise NotSeen
@@ -132,7 +133,7 @@ def looking(session: Session, webhook: Webhook, competition_id: int, settings: S
 
 
 def viewer_of(session: Session, webhook: Webhook, now: datetime) -> Viewer:
-    """Return the viewer whose view the webhook sends. Raises NotSeen if that person may no longer see it so."""
+    """Return the viewer whose view the webhook sends. Raises NotSeen if that person has lost the role."""
     if why_not_lent(session, webhook):
         raise NotSeen
     if webhook.audience == WebhookAudience.PUBLIC:
@@ -142,7 +143,7 @@ def viewer_of(session: Session, webhook: Webhook, now: datetime) -> Viewer:
 
 
 def why_not_lent(session: Session, webhook: Webhook) -> str:
-    """Return why the webhook cannot use its owner's rights any more; empty if it can."""
+    """Return why the webhook can no longer use its owner's rights; "" if it can."""
     if why := why_blocked(session, webhook):
         return why
     if _is_of_audience(session, webhook, session.get_one(User, webhook.owner_id)):
@@ -151,7 +152,7 @@ def why_not_lent(session: Session, webhook: Webhook) -> str:
 
 
 def _is_of_audience(session: Session, webhook: Webhook, owner: User) -> bool:
-    """True if the owner belongs to those for whom the webhook is: its team, organisers, administrators."""
+    """Return True if the owner belongs to the webhook's audience: its team, organisers, administrators."""
     if webhook.team_id is not None:
         return session.get(TeamMember, (webhook.team_id, owner.id)) is not None
     if webhook.competition_id is None:
@@ -164,7 +165,7 @@ def _is_of_audience(session: Session, webhook: Webhook, owner: User) -> bool:
 
 
 def _submission_news(look: Looking, kind: NewsKind, about: Mapping[str, Any], at: datetime) -> News:
-    """Build news of a submission, as its team, or organisers with the right, see it in the API."""
+    """Return news of a submission, as its team, or organisers with the right, see it in the API."""
     if look.webhook.audience == WebhookAudience.PUBLIC:
         raise NotSeen
     submission = get_submission(look.session, UUID(about["submission"]), look.viewer.user)
@@ -183,7 +184,7 @@ def _submission_news(look: Looking, kind: NewsKind, about: Mapping[str, Any], at
 
 
 def describe_submission_seen(session: Session, submission: Submission, viewer: Viewer) -> SubmissionOut:
-    """Return the submission, from `get_submission`, as the API answers this viewer."""
+    """Return the API object of the submission, from `get_submission`, as the API gives it to this viewer."""
     stage = stage_of(session, current_run(submission), submission.phase_task.task.task_type, viewer.now)
     own = own_scores_of_all(session, [submission], viewer)
     standings = standings_known(session, submission, own, viewer)
@@ -196,7 +197,7 @@ def _scores(submission: SubmissionOut) -> tuple[str, ...]:
 
 
 def _failure_news(look: Looking, kind: NewsKind, about: Mapping[str, Any], at: datetime) -> News:
-    """Build news of a failed run: for organisers as the list of failed runs has it, for a team its submission."""
+    """Return news of a failed run: for organisers as in the list of failed runs, for a team its submission."""
     if look.webhook.team_id is not None:
         return _submission_news(look, kind, about, at)
     look.check_right(Right.SUBMISSIONS)
@@ -210,7 +211,7 @@ def _failure_news(look: Looking, kind: NewsKind, about: Mapping[str, Any], at: d
 
 
 def _board_news(look: Looking, kind: NewsKind, about: Mapping[str, Any], at: datetime) -> News:
-    """Build news of a board with its first rows, as the board shows them to this audience."""
+    """Return news of a board with its first rows, as the board shows them to this audience."""
     phase, board = board_at(look.competition, about["phase"], about["board"])
     shown = build_leaderboard(look.session, phase, board, look.viewer)
     leaders = [_leader(shown, row) for row in shown.rows[:LEADERS]]
@@ -231,7 +232,7 @@ def _board_news(look: Looking, kind: NewsKind, about: Mapping[str, Any], at: dat
 
 
 def board_at(competition: Competition, phase_id: int, board_id: int) -> tuple[Phase, Board]:
-    """Return a board in a phase. Raises NotSeen if it is gone."""
+    """Return a board in a phase. Raises NotSeen if it no longer exists."""
     phase = next((one for one in competition.phases if one.id == phase_id), None)
     board = next((one for one in competition.boards if one.id == board_id), None)
     if phase is None or board is None:
@@ -240,7 +241,7 @@ def board_at(competition: Competition, phase_id: int, board_id: int) -> tuple[Ph
 
 
 def _leader(shown: Leaderboard, row: LeaderboardRow) -> dict[str, Any]:
-    """Return a row with its ranking score, where the board has scores."""
+    """Return a row, with its ranking score if the board shows scores."""
     cell = row.cells[shown.rank_by] if row.cells else None
     column = shown.columns[shown.rank_by] if row.cells else None
     return {
@@ -253,7 +254,7 @@ def _leader(shown: Leaderboard, row: LeaderboardRow) -> dict[str, Any]:
 
 
 def _question_news(look: Looking, kind: NewsKind, about: Mapping[str, Any], at: datetime) -> News:
-    """Build news of a question, as organisers with the right to messages read it."""
+    """Return news of a question, as organisers with the right to messages see it."""
     look.check_right(Right.MESSAGES)
     query = select(Question).where(Question.id == about["question"], Question.competition_id == look.competition.id)
     question = look.session.scalar(query.options(joinedload(Question.asker, innerjoin=True)))
@@ -266,7 +267,7 @@ def _question_news(look: Looking, kind: NewsKind, about: Mapping[str, Any], at: 
 
 
 def _gold_news(look: Looking, kind: NewsKind, about: Mapping[str, Any], at: datetime) -> News:
-    """Build news of a checked gold version, as organisers with the right to gold see it: nothing of its content."""
+    """Return news of a checked gold version, as organisers with the right to gold see it, without its content."""
     look.check_right(Right.GOLD)
     version = look.session.scalar(select(GoldVersion).where(GoldVersion.id == about["gold"]))
     if version is None:
@@ -291,7 +292,7 @@ def _gold_news(look: Looking, kind: NewsKind, about: Mapping[str, Any], at: date
 
 
 def _phase_news(look: Looking, kind: NewsKind, about: Mapping[str, Any], at: datetime) -> News:
-    """Build news of a phase that opened or closed; nothing if its dates were moved since."""
+    """Return news of a phase that opened or closed. Raises NotSeen if its dates have been changed since."""
     phase = next((one for one in look.competition.phases if one.id == about["phase"]), None)
     moment = None if phase is None else phase.starts_at if kind is NewsKind.PHASE_OPENED else phase.ends_at
     if phase is None or moment is None or moment > look.now:

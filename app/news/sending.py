@@ -1,7 +1,8 @@
-"""Delivery of news to webhooks: claimed, built, sent and recorded, and tried again until it is accepted.
+"""Delivery of news to webhooks: claimed, built, sent and recorded, and retried until accepted.
 
-At least once: a crash between sending and recording sends it again, with the same id. A claim is a lease, so that
-several sweeps share the work, and none is lost with a sweep that is killed. The order of arrival is not guaranteed.
+Each is sent at least once: after a crash between sending and recording it is sent again, with the same id. A claim is a
+lease, so that several sweeps can share the work, and none is lost with a killed sweep. The order of arrival is not
+guaranteed.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ Clock = Callable[[], datetime]
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """A claimed delivery that can be sent."""
+    """A claimed delivery that is ready to be sent."""
 
     delivery_id: int
     webhook_id: int
@@ -51,7 +52,7 @@ class _Prepared:
 
 
 def send_due(engine: Engine, settings: Settings, clock: Clock, resolve: Resolver | None = None) -> int:
-    """Send what is due, one to each webhook; return how many are done with: delivered, dropped or given up."""
+    """Send due deliveries, one per webhook; return how many have ended: delivered, dropped or given up."""
     due = _due(engine, clock())
     if not due:
         return 0
@@ -60,7 +61,7 @@ def send_due(engine: Engine, settings: Settings, clock: Clock, resolve: Resolver
 
 
 def _due(engine: Engine, now: datetime) -> list[int]:
-    """Return the oldest due delivery of each webhook that is in use."""
+    """Return the oldest due delivery of each active webhook."""
     query = due_deliveries(func.min(WebhookDelivery.id), now).group_by(WebhookDelivery.webhook_id).limit(AT_ONCE)
     with reading(engine) as session:
         return list(session.scalars(query))
@@ -69,7 +70,7 @@ def _due(engine: Engine, now: datetime) -> list[int]:
 def _deliver_alone(
     engine: Engine, delivery_id: int, settings: Settings, clock: Clock, resolve: Resolver | None
 ) -> bool:
-    """Deliver one as `_deliver` does; log an error, so that the round goes on for others, and try again later."""
+    """Deliver one as `_deliver` does; after an error, log it and retry later, without ending the round."""
     try:
         return _deliver(engine, delivery_id, settings, clock, resolve)
     except Exception as error:
@@ -78,7 +79,7 @@ def _deliver_alone(
 
 
 def _deliver(engine: Engine, delivery_id: int, settings: Settings, clock: Clock, resolve: Resolver | None) -> bool:
-    """Deliver one; return True if it is done with, False if another has it or the attempt is to be repeated."""
+    """Send one delivery; return True if it has ended, False if another sweep has it or the attempt must be repeated."""
     if not _claim(engine, delivery_id, clock()):
         return False
     prepared = _prepare(engine, delivery_id, settings, clock())
@@ -96,7 +97,9 @@ def _deliver(engine: Engine, delivery_id: int, settings: Settings, clock: Clock,
 
 
 def _claim(engine: Engine, delivery_id: int, now: datetime) -> bool:
-    """Reserve a delivery for the time of the lease; False if another sweep has it. Give it up after MOST_ATTEMPTS."""
+    """Reserve a delivery for the duration of the lease; return False if another sweep has it. Give it up after
+    MOST_ATTEMPTS.
+    """
     with writing(engine) as session:
         attempts = session.scalar(
             update(WebhookDelivery)
@@ -115,9 +118,10 @@ def _claim(engine: Engine, delivery_id: int, now: datetime) -> bool:
 
 
 def _prepare(engine: Engine, delivery_id: int, settings: Settings, now: datetime) -> _Prepared | None:
-    """Build the message from what the audience sees now; return None, and drop the delivery, if it sees nothing.
+    """Return the message built from what the audience may see now; if that is nothing, drop the delivery and return
+    None.
 
-    Return None, too, if the webhook was removed meanwhile.
+    Returns None, too, if the webhook was removed in the meantime.
     """
     with reading(engine) as session:
         delivery = session.get(WebhookDelivery, delivery_id)

@@ -1,6 +1,6 @@
-"""One request to an address that was checked: connected to that very address, bounded in time and bytes, once.
+"""A single request to a verified address: connected to exactly that address, bounded in time and bytes.
 
-Redirects are not followed, no proxy of the environment is used, and no more of the answer is read than is kept.
+Redirects are not followed, no proxy of the environment is used, and no more of the response is read than is stored.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class NotDelivered(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer of a receiver. text: its beginning."""
+    """The response of a receiver. text: its beginning."""
 
     status: int
     text: str
@@ -41,7 +41,7 @@ class Answer:
 def send(
     target: Target, body: bytes, headers: Mapping[str, str], *, method: str = "POST", seconds: float = SECONDS
 ) -> Answer:
-    """Send the request and return the answer. Raises NotDelivered."""
+    """Send the request and return the response. Raises NotDelivered."""
     url = httpcore.URL(scheme=target.scheme, host=target.host, port=target.port, target=target.path)
     backend = _ToOneAddress(target, time.monotonic() + seconds)
     own_headers: dict[bytes | str, bytes | str] = {
@@ -94,7 +94,7 @@ def _timeouts(seconds: float) -> dict[str, Any]:
 
 
 class _ToOneAddress(httpcore.NetworkBackend):
-    """Connects to the address that was checked, whatever the name resolves to by now; the TLS name stays the host's."""
+    """Connects to the verified address, whatever the name resolves to by now; TLS still verifies the host name."""
 
     def __init__(self, target: Target, until: float) -> None:
         self._target, self._until, self._network = target, until, httpcore.SyncBackend()
@@ -120,7 +120,7 @@ class _ToOneAddress(httpcore.NetworkBackend):
 
 
 class _Timely(httpcore.NetworkStream):
-    """Ends when the time of the attempt is over; a plain timeout would start again with every byte."""
+    """A stream that ends with the time limit of the attempt; a plain timeout would start again with every byte."""
 
     def __init__(self, stream: httpcore.NetworkStream, until: float) -> None:
         self._stream, self._until = stream, until

@@ -1,8 +1,8 @@
-"""News that no request causes: a phase opens or closes as time passes, a board looks different to its audience.
+"""News that no request causes: a phase opens or closes as time passes, or a board changes for its audience.
 
-The sweep looks for it. What it saw last is stored with each webhook, in the transaction that notes the news, so that
-nothing is noted twice, and nothing is lost while no sweep runs. A board is compared as its audience sees it: hidden
-changes make no news, and the end of an embargo does.
+The sweep looks for it. The last state seen is stored with each webhook, in the transaction that stores the news, so
+that nothing is stored twice, and nothing is lost while no sweep runs. A board is compared as its audience sees it:
+hidden changes are not news, but the end of an embargo is.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from app.webhooks.events import note_for
 
 
 def note_watched(engine: Engine, settings: Settings, now: datetime) -> int:
-    """Note all news that there is to see now; return their number."""
+    """Store all current news; return their number."""
     with reading(engine) as session:
         watching = watching_webhooks(session)
     noted = 0
@@ -51,7 +51,7 @@ def note_watched(engine: Engine, settings: Settings, now: datetime) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Board:
-    """A board that looks different from the last time, or that was never looked at."""
+    """A board with another version than at the last look, or that was never looked at."""
 
     competition_id: int
     phase_id: int
@@ -62,7 +62,7 @@ class _Board:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """News for a webhook. phases: kind, competition and phase. looked_at: its last look before."""
+    """News for a webhook. phases: kind, competition and phase; looked_at: time of the previous look."""
 
     looked_at: datetime
     phases: list[tuple[NewsKind, int, int]] = field(default_factory=list)
@@ -70,7 +70,7 @@ class _Found:
 
 
 def _note_of_one(engine: Engine, webhook_id: int, settings: Settings, now: datetime) -> int:
-    """Look first, and write what was found in a short transaction: uploads do not wait while boards are made."""
+    """Look for news first, then store them in a short transaction, so that uploads do not wait for it."""
     with reading(engine) as session:
         webhook = session.get(Webhook, webhook_id)
         if webhook is None:
@@ -80,7 +80,7 @@ def _note_of_one(engine: Engine, webhook_id: int, settings: Settings, now: datet
 
 
 def _note(engine: Engine, webhook_id: int, found: _Found, now: datetime) -> int:
-    """Note what was found, unless the webhook is gone or another sweep has looked since; return how many."""
+    """Store the news, unless the webhook was removed or another sweep has looked since; return their number."""
     with writing(engine) as session:
         webhook = session.scalar(select(Webhook).where(Webhook.id == webhook_id).with_for_update())
         if webhook is None or webhook.disabled_at is not None or webhook.looked_at != found.looked_at:
@@ -114,7 +114,7 @@ def _competitions(session: Session, webhook: Webhook) -> Sequence[int]:
 
 
 def _phases(look: Looking) -> Iterator[tuple[NewsKind, int, int]]:
-    """Yield the phases that opened or closed since the last look."""
+    """Yield the phases that have opened or closed since the last look."""
     for phase in look.competition.phases:
         for kind, moment in ((NewsKind.PHASE_OPENED, phase.starts_at), (NewsKind.PHASE_CLOSED, phase.ends_at)):
             is_new = moment is not None and look.webhook.looked_at < moment <= look.now
@@ -123,7 +123,7 @@ def _phases(look: Looking) -> Iterator[tuple[NewsKind, int, int]]:
 
 
 def _changed_boards(look: Looking) -> Iterator[_Board]:
-    """Yield the boards that are of another version than at the last look."""
+    """Yield the boards whose version differs from that at the last look."""
     session = look.session
     rows = session.scalars(select(WebhookBoard).where(WebhookBoard.webhook_id == look.webhook.id))
     known = {(one.phase_id, one.board_id): one.version for one in rows}
@@ -142,7 +142,7 @@ def _changed_boards(look: Looking) -> Iterator[_Board]:
 
 
 def _still_there(session: Session, seen: Sequence[_Board]) -> list[_Board]:
-    """Return the webhooks that nobody has removed meanwhile; they are locked until the transaction ends."""
+    """Return the boards that still exist in these phases; both are locked until the transaction ends."""
     phases = _held(session, Phase.id, {one.phase_id for one in seen})
     boards = _held(session, Board.id, {one.board_id for one in seen})
     return [one for one in seen if one.phase_id in phases and one.board_id in boards]
@@ -154,7 +154,9 @@ def _held(session: Session, column: InstrumentedAttribute[int], ids: Collection[
 
 
 def _note_board(session: Session, webhook: Webhook, seen: _Board, now: datetime) -> int:
-    """Store what was seen, and note news if the rows differ from the last look; the first look is never news."""
+    """Store the state seen, and news if the rows differ from the last look; return their number. A first look is never
+    news.
+    """
     before = session.get(WebhookBoard, (webhook.id, seen.phase_id, seen.board_id))
     if before is None:
         place = {"webhook_id": webhook.id, "phase_id": seen.phase_id, "board_id": seen.board_id}
@@ -176,13 +178,13 @@ def _boards(competition: Competition) -> Iterator[tuple[Phase, Board]]:
 
 
 def _digest(shown: Leaderboard) -> str:
-    """Return a digest of the ranks, teams and scores that are shown."""
+    """Return a digest of the shown ranks, teams and scores."""
     rows = [(one.rank, one.team, one.kind, one.status, [cell.value for cell in one.cells]) for one in shown.rows]
     return hashlib.sha256(repr(rows).encode()).hexdigest()[:40]
 
 
 def _is_waiting(session: Session, webhook: Webhook, seen: _Board) -> bool:
-    """True if news of this board still waits to be sent: it will have what the board shows then."""
+    """Return True if news of this board is still pending: the message will show the board at the time of sending."""
     query = select(WebhookDelivery.about).where(
         WebhookDelivery.webhook_id == webhook.id,
         WebhookDelivery.status == DeliveryStatus.WAITING,

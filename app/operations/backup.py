@@ -1,7 +1,7 @@
 """Backup of a running server: a snapshot of the database, then every stored file that it references.
 
-Stored files never change and are copied after the rows were read, so that all referenced files exist. Private keys and
-plain gold are not included.
+Stored files never change and are copied after the rows are read, so all referenced files exist. Private keys and plain
+gold are not included.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ _TAR = ".tar"
 
 
 class Target(Protocol):
-    """Takes files by their names in the manifest."""
+    """A destination for files by their names in the manifest."""
 
     def add(self, name: str, path: Path) -> None: ...
 
 
 class Source(Protocol):
-    """Returns files by their names. Raises BackupError if one is missing."""
+    """Provides files by their names. Raises BackupError if one is missing."""
 
     def open(self, name: str) -> BinaryIO: ...
 
 
 @contextmanager
 def writing_to(target: Path) -> Iterator[Target]:
-    """Open a target, which gets its name once it is complete. Raises BackupError if it exists already."""
+    """Open a new backup, which gets its name when it is complete. Raises BackupError if the name exists already."""
     if target.exists():
         raise BackupError(f"{target} exists already; a backup is never written over another.")
     if not target.absolute().parent.is_dir():
@@ -152,9 +152,9 @@ Named = dict[Folder, set[str]]
 
 
 def make_backup(settings: Settings, target: Path, *, now: datetime) -> Manifest:
-    """Write everything to `target`, a new .tar file or folder. Raises BackupError, OSError.
+    """Write everything to `target`, a new .tar file or folder; return the manifest. Raises BackupError, OSError.
 
-    Damaged or missing stored files are left out and listed in the manifest, so that everything else is still saved.
+    Damaged or missing stored files are left out and listed in the manifest, so that everything else is saved.
     """
     engine = get_engine(settings.database_address)
     with writing_to(target) as into, tempfile.TemporaryDirectory(dir=target.absolute().parent) as place:
@@ -184,7 +184,7 @@ def _snapshot(engine: Engine) -> Iterator[Connection]:
 
 
 def _dump(connection: Connection, table: Table, place: Path, into: Target, named: Named) -> BackupTable:
-    """Write the rows of a table and collect the files that they reference."""
+    """Write the rows of a table, collect the files that they reference, and return its description."""
     columns = [BackupColumn(name=column.name, kind=kind_of(column)) for column in table.columns]
     naming = [(index, column) for index, column in enumerate(table.columns) if column in _NAMING]
     path, rows = place / f"{table.name}.jsonl", 0
@@ -217,7 +217,7 @@ _NAMING = frozenset(naming_columns())
 
 
 def _copy_files(settings: Settings, named: Named, into: Target) -> tuple[list[BackupFile], list[str]]:
-    """Copy the intact files; return these and the names of the others."""
+    """Copy the intact files; return them, and the names of the others."""
     files, missing = [], []
     storages: dict[Folder, Storage] = {"storage": storage_of(settings), "sealed": sealed_storage_of(settings)}
     for folder, digests in named.items():

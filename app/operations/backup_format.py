@@ -1,7 +1,7 @@
 """The format of backups: a manifest, the tables as JSON lines, and the stored files by their sha256.
 
-Values are independent of the database, with the kind of each column in the manifest: a backup of SQLite can be restored
-to PostgreSQL, and rows of an old version can be read when its models no longer exist.
+Values are independent of the database, and the manifest has the kind of each column, so that a backup of SQLite can be
+restored to PostgreSQL, and rows of an old version can be read when its models no longer exist.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _NAME = r"^[a-z][a-z0-9_]*$"
 
 
 class BackupError(Exception):
-    """A backup cannot be made or restored; the message is for the administrator."""
+    """A backup cannot be created or restored; the message is for the administrator."""
 
 
 class _Part(BaseModel):
@@ -70,7 +70,7 @@ class BackupTable(_Part):
 
 
 class BackupFile(_Part):
-    """A stored file; `storage` has uploads and public files, `sealed` what only workers can open."""
+    """A stored file. folder: `storage` for uploads and public files, `sealed` for files that only workers can open."""
 
     folder: Folder
     sha256: str = Field(pattern=_DIGEST)
@@ -84,8 +84,8 @@ class BackupFile(_Part):
 class Manifest(_Part):
     """The contents of a backup.
 
-    tables: in an order in which each refers only to those before it.
-    missing: files that rows reference but that were not available.
+    tables: in an order in which each refers only to earlier ones.
+    missing: referenced files that were not available.
     """
 
     format: Literal[1]
@@ -101,7 +101,7 @@ class Manifest(_Part):
 
 
 def kind_of(declared: Column[Any]) -> Kind:
-    """Return the kind of a column, which defines how values are written. Raises BackupError for unknown types."""
+    """Return the kind of a column, which determines how values are written. Raises BackupError for unknown types."""
     kinds: tuple[tuple[type[TypeEngine[Any]], Kind], ...] = (
         (UtcDateTime, "moment"),
         (Uuid, "uuid"),
@@ -117,7 +117,7 @@ def kind_of(declared: Column[Any]) -> Kind:
 
 
 def written(columns: Sequence[BackupColumn], row: Sequence[Any], are_null: Sequence[bool]) -> str:
-    """Encode a row as a line. are_null: marks NULL in the database, as opposed to null in JSON."""
+    """Return a row as a line. are_null: marks NULL in the database, as opposed to null in JSON."""
     values = [
         None if is_null else _written(one.kind, value)
         for one, value, is_null in zip(columns, row, are_null, strict=True)
@@ -126,7 +126,7 @@ def written(columns: Sequence[BackupColumn], row: Sequence[Any], are_null: Seque
 
 
 def read_row(columns: Sequence[BackupColumn], line: str) -> dict[str, Any]:
-    """Decode a line into values by column, as `insertable` takes them. Raises ValueError if it is malformed."""
+    """Return the values in a line by column, in the format for `insertable`. Raises ValueError if it is malformed."""
     values = json.loads(line)
     if not isinstance(values, list) or len(values) != len(columns):
         raise ValueError("not as many values as columns")

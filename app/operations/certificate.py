@@ -1,6 +1,6 @@
-"""The end of the certificate at the server's public address: looked up beside the sweep, shown in `health`.
+"""The expiry of the certificate at the server's public address: looked up next to the sweep, shown in `health`.
 
-Only the sweep connects, never a web request. Its end is read from any certificate, also from one that nobody trusts.
+Only the sweep connects to it, never a web request. The expiry is read from any certificate, even an untrusted one.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def public_place(settings: Settings) -> tuple[str, int] | None:
 
 
 def note_certificate(engine: Engine, settings: Settings, now: datetime) -> None:
-    """Look when the certificate ends and record it; an address that cannot be reached is recorded as well."""
+    """Look up when the certificate expires and record it; an unreachable address is recorded as well."""
     place = public_place(settings)
     if place is None:
         return
@@ -51,7 +51,7 @@ def note_certificate(engine: Engine, settings: Settings, now: datetime) -> None:
 
 
 def end_of_certificate(host: str, port: int) -> datetime:
-    """Return when the certificate of this address ends. Raises OSError, ValueError."""
+    """Return when the certificate of this address expires. Raises OSError, ValueError."""
     from cryptography import x509  # no other work of the sweep needs it
 
     context = ssl.create_default_context()
@@ -64,7 +64,7 @@ def end_of_certificate(host: str, port: int) -> datetime:
 
 
 def certificate_part(session: Session, settings: Settings, now: datetime) -> list[PartOut]:
-    """Return the state of the certificate; nothing where the public address is not https."""
+    """Return the state of the certificate; empty if the public address is not https."""
     place = public_place(settings)
     if place is None:
         return []

@@ -1,6 +1,6 @@
-"""The revision of the database's tables, and messages on how it differs from the one that this code needs.
+"""The revision of the database's tables, and messages on its difference from the one that this code needs.
 
-Without Alembic, which would take 7 MB just for that.
+This module does not use Alembic, which would take 7 MB.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _TABLE = "alembic_version"
 
 
 class OtherRevision(Exception):
-    """The tables are of another revision than this code; the message has both and what to do."""
+    """The tables are at another revision than this code; the message names both and the remedy."""
 
 
 class NewerRevision(OtherRevision):
-    """The tables are of a newer program."""
+    """The tables were migrated by a newer version of the program."""
 
 
 def is_current(connection: Connection) -> bool:
@@ -38,7 +38,7 @@ def is_current(connection: Connection) -> bool:
 
 
 def revision_of(connection: Connection) -> str:
-    """Return the revision of the tables; empty if there are none of ours."""
+    """Return the revision of the tables; "" if there are none."""
     if not inspect(connection).has_table(_TABLE):
         return ""
     return ", ".join(connection.scalars(text(f"SELECT version_num FROM {_TABLE} ORDER BY 1")))  # noqa: S608
@@ -66,7 +66,7 @@ def _ours() -> str:
 
 
 class Tables:
-    """The tables as a running process last saw them; misfit: None if they match this code."""
+    """The tables as last seen by a running process. misfit: None if they match this code."""
 
     def __init__(self) -> None:
         self._turn = threading.Lock()
@@ -74,7 +74,7 @@ class Tables:
         self.misfit: OtherRevision | None = None
 
     def look(self, engine: Engine, *, seconds: float = 0.0) -> OtherRevision | None:
-        """Return the misfit, at most this many seconds old. While the database is away, the last result stays."""
+        """Return the misfit, at most this many seconds old. While the database is down, the last result is kept."""
         with self._turn:
             if time.monotonic() - self._looked_at >= seconds:
                 with suppress(SQLAlchemyError):

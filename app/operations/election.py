@@ -15,14 +15,14 @@ LOCK = int.from_bytes(b"evergold", "big") >> 1
 
 
 class Election:
-    """A candidate. When a holder dies, PostgreSQL gives its lock to the next one that tries."""
+    """A candidate. When the holder of the lock dies, PostgreSQL gives it to the next candidate that tries."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._connection: Connection | None = None
 
     def is_won(self) -> bool:
-        """Return whether this candidate holds the lock now. Raises SQLAlchemyError while the database is away."""
+        """Return whether this candidate holds the lock now. Raises SQLAlchemyError while the database is down."""
         if self._engine.dialect.name != "postgresql":
             return True
         if self._connection is not None and self._still_answers(self._connection):
@@ -39,7 +39,7 @@ class Election:
                 connection.close()
 
     def leave(self) -> None:
-        """Release the lock at once. The connection is closed instead of pooled, since it would keep the lock."""
+        """Release the lock immediately, by closing the connection instead of returning it to the pool."""
         connection, self._connection = self._connection, None
         if connection is not None:
             with suppress(SQLAlchemyError):

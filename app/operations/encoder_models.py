@@ -1,6 +1,7 @@
 """Encoder models on this machine: downloaded from the Hugging Face hub by an administrator, pinned, and listed.
 
-The only code that downloads models; workers never do. Fetches only what scoring reads: config, tokenizer, safetensors.
+This is the only code that downloads models; workers never do. It fetches only files that scoring reads: config,
+tokenizer, safetensors.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ ORIGIN = "evergold.json"
 
 
 class CannotFetch(Exception):
-    """A model could not be fetched; is_network: a retry may succeed."""
+    """A model could not be fetched. is_network: a retry may succeed."""
 
     def __init__(self, message: str, *, is_network: bool = False) -> None:
         super().__init__(message)
@@ -33,7 +34,7 @@ class CannotFetch(Exception):
 
 
 def fetch_model(name: str, into: Path, *, repository: str, revision: str | None) -> dict[str, Any]:
-    """Fetch a model to `into/name`, atomically, and return the contents of its origin file. Raises CannotFetch.
+    """Fetch a model to `into/name`, atomically, and return the content of its origin file. Raises CannotFetch.
 
     revision: a commit, branch or tag (None: the newest); the actual commit is recorded.
     """
@@ -67,12 +68,12 @@ def fetch_model(name: str, into: Path, *, repository: str, revision: str | None)
 
 
 def models_here(folder: Path) -> list[dict[str, Any]]:
-    """List name, origin and sha256 of every model that scoring finds in this folder, or its problem."""
+    """List name, origin and sha256 of every model in this folder, or its problem."""
     return [_described(name, folder) for name in list_models(folder)]
 
 
 def origin_of(folder: Path) -> dict[str, Any] | None:
-    """Return the origin recorded when a model was fetched; None for models copied by hand or from a package."""
+    """Return the recorded origin of a fetched model; None for models copied by hand or from a package."""
     try:
         document = json.loads((folder / ORIGIN).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -131,7 +132,7 @@ def _in_words(repository: str, revision: str | None) -> Iterator[None]:
 
 
 def _unreachable(error: Exception) -> CannotFetch:
-    """Return a short error: the libraries' own messages fill a screen."""
+    """Return an error with a short message, because the libraries' own messages are very long."""
     message = (
         f"The Hugging Face hub cannot be reached from here ({type(error).__name__}). "
         "Fetch the model on a machine that can, and copy its folder."

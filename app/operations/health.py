@@ -46,7 +46,7 @@ class PartOut(ApiModel):
 
 
 def parts(engine: Engine, settings: Settings, now: datetime) -> list[PartOut]:
-    """Check every part."""
+    """Check every part and return the results."""
     try:
         with reading(engine) as session:
             migrations = _migrations(session)
@@ -78,7 +78,7 @@ def _migrations(session: Session) -> PartOut:
 
 
 def _storage(settings: Settings) -> list[PartOut]:
-    """Check the bucket; nothing for a folder, whose failure every upload would show."""
+    """Return the state of the bucket; empty for a folder, whose failure every upload would show."""
     if "s3" not in (settings.storage, settings.storage_before):
         return []
     answers = bucket_answers()
@@ -112,7 +112,7 @@ def _workers(workers: Sequence[Worker]) -> PartOut:
 
 
 def _bertscore(workers: Sequence[Worker]) -> list[PartOut]:
-    """Return the largest difference of any worker's BERTScores from the package's; nothing without comparisons."""
+    """Return the largest difference of any worker's BERTScores from the package's; empty without comparisons."""
     compared = [comparison for worker in workers for comparison in worker.comparisons]
     if not compared:
         return []
@@ -127,7 +127,9 @@ def _bertscore(workers: Sequence[Worker]) -> list[PartOut]:
 
 
 def oldest_waiting(session: Session, passed_over: Collection[str] = frozenset()) -> datetime | None:
-    """Return when the oldest run that is still queued arrived. passed_over: task types whose runs may wait."""
+    """Return the arrival time of the oldest queued run; None if none is queued. passed_over: task types whose runs may
+    wait.
+    """
     waits = (ScoringRun.status == RunStatus.QUEUED) & ScoringRun.is_current  # rescoring yields and may take days
     oldest = select(func.min(ScoringRun.queued_at))
     if passed_over:
@@ -149,7 +151,7 @@ def broker_answers(settings: Settings) -> bool:
 
 
 def beat(session: Session, name: str, now: datetime, done: Mapping[str, int]) -> None:
-    """Record that a part did its round, and add its counts to the totals."""
+    """Record that a part has finished a round, and add its counts to the totals."""
     found = _locked(session, name)
     if found is None:
         try:
@@ -165,7 +167,7 @@ def beat(session: Session, name: str, now: datetime, done: Mapping[str, int]) ->
 
 
 def last_beat(session: Session, name: str) -> datetime | None:
-    """Return when a part last did its round."""
+    """Return when a part last finished a round; None if never."""
     return session.scalar(select(Heartbeat.beat_at).where(Heartbeat.name == name))
 
 

@@ -1,7 +1,7 @@
 """Checks which of the separations promised in docs/running.md hold on this machine, by trying as each user.
 
 Files are opened in a child process of the user in question, so that everything counts: modes, groups, parent folders,
-access lists. Without root, only the current user can be checked; other results are unknown.
+access control lists. Without root, only the current user can be checked; other results are unknown.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Answer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Separation:
-    """A promise in plain words, whether it holds, and advice if it does not."""
+    """A promise in plain words. answer: whether it holds; advice: what to do if not."""
 
     promise: str
     answer: Answer
@@ -41,7 +41,7 @@ class Separation:
 
 @dataclass(frozen=True, slots=True)
 class Users:
-    """The user ids of the server's parts; other: a user unrelated to this server."""
+    """The user ids of the server's parts. other: a user unrelated to this server."""
 
     web: int
     worker: int
@@ -51,7 +51,7 @@ class Users:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The places to protect."""
+    """The paths to protect."""
 
     database: Path | None  # SQLite's file
     storage: Path
@@ -68,8 +68,10 @@ def user_number(name: str) -> int:
 
 
 def check_host(users: Users, places: Places, program: Path, group: int | None = None) -> list[Separation]:
-    """Check every promise. program: the command `evergold`; group: the id of EVERGOLD_FILES_GROUP, to which web, worker
-    and sweep belong."""
+    """Check every promise and return the results.
+
+    program: the command `evergold`; group: the id of EVERGOLD_FILES_GROUP, to which web, worker and sweep belong.
+    """
     return [
         *_different_users(users),
         *_workers_alone(users, places, group),
@@ -121,7 +123,7 @@ def _everybody_runs(users: Users, program: Path) -> Iterator[Separation]:
 
 
 def _starts(program: Path, user: int) -> bool:
-    """Return True if this user can run the command, in an environment with nothing in it."""
+    """Return True if this user can run the command, with an empty environment."""
     own, groups = _groups_of(user)
     is_root = os.geteuid() == 0
     try:
@@ -142,7 +144,7 @@ def _starts(program: Path, user: int) -> bool:
 
 
 def _everybody_works(users: Users, places: Places, group: int | None) -> Iterator[Separation]:
-    """Check that the separations do not keep the server from working."""
+    """Check that the separations do not prevent the server from working."""
     needs = (
         ("web", users.web, "store uploads", places.storage, True),
         ("worker", users.worker, "read uploads", places.storage, False),
@@ -188,7 +190,7 @@ def _cannot_read(promise: str, user: int, path: Path, group: int | None, keeper:
 
 
 def _is_missing(path: Path) -> bool:
-    """Return True if nothing is there; False if this user may not look."""
+    """Return True if nothing exists there; False if this user may not look."""
     try:
         path.stat()
     except OSError as error:
@@ -197,7 +199,7 @@ def _is_missing(path: Path) -> bool:
 
 
 def _possible(user: int, paths: Sequence[Path], group: int | None) -> dict[str, list[bool]] | None:
-    """Return by path whether this user can read and write it; None if we may not act as that user."""
+    """Return for each path whether this user can read and write it; None if this process may not act as that user."""
     if os.geteuid() not in (0, user):
         return None
     reader, writer = os.pipe()
@@ -245,7 +247,7 @@ def _writes(path: Path) -> bool:
 
 
 def _groups_of(user: int) -> tuple[int, list[int]]:
-    """Return the account's primary and all its groups; for an id without an account only the id itself."""
+    """Return the primary group and all groups of the account; for an id without an account, only the id itself."""
     try:
         account = pwd.getpwuid(user)
     except KeyError:

@@ -1,7 +1,9 @@
-"""Metrics for Prometheus, and the few of them that are public.
+"""Metrics for Prometheus, some of which are public.
 
-Counted in the database, since there are several processes, which restart; totals of ended runs are kept by the sweep.
-The label `task` is the task type: numbers of a single competition could reveal what its board hides."""
+They are counted in the database, since there are several processes, which restart; the sweep stores totals of ended
+runs.
+The label `task` is the task type: numbers of a single competition could reveal what its board hides.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,7 @@ class Kind(StrEnum):
 
 
 class Key(NamedTuple):
-    """A key of the totals; outcome: set for ended runs only."""
+    """A key of the totals. outcome: only set for ended runs."""
 
     kind: Kind
     task_type: str
@@ -50,13 +52,16 @@ Totals = Mapping[Key, float]
 
 
 def totals(session: Session) -> Totals:
-    """Return the totals up to now."""
+    """Return the current totals."""
     kept, until = _kept(session)
     return _sum(kept, _counted(session, until, None))
 
 
 def keep_totals(engine: Engine, now: datetime) -> bool:
-    """Add the past hours to the stored totals, unless done; return whether they were added. Counts without a lock."""
+    """Add the past hours to the stored totals unless that is done; return whether they were added.
+
+    Counts without holding a lock.
+    """
     until = now.replace(minute=0, second=0, microsecond=0) - HOUR
     with reading(engine) as session:
         kept, since = _kept(session)
@@ -74,7 +79,7 @@ def keep_totals(engine: Engine, now: datetime) -> bool:
 
 
 def _kept(session: Session) -> tuple[Totals, datetime | None]:
-    """Return the stored totals and the moment up to which they were counted; None: never."""
+    """Return the stored totals, and the time up to which they were counted, None for never."""
     row = session.get(Heartbeat, TOTALS)
     if row is None:
         return {}, None
@@ -86,7 +91,7 @@ def _sum(some: Totals, others: Totals) -> Totals:
 
 
 def _counted(session: Session, since: datetime | None, until: datetime | None) -> Totals:
-    """Count what was accepted and what ended in [since, until)."""
+    """Return the counts of what was accepted and what ended in [since, until)."""
     there = Submission.phase_task_id == PhaseTask.id, _within(Submission.submitted_at, since, until)
     came = select(func.count()).select_from(Submission).where(*there).correlate(PhaseTask).scalar_subquery()
     accepted = (
@@ -121,7 +126,7 @@ def _within(moment: Any, since: datetime | None, until: datetime | None) -> Colu
 
 
 def _seconds(session: Session, moment: Any) -> ColumnElement[float]:
-    """Convert a moment to seconds, in this database's SQL."""
+    """Return the expression for a time in seconds, in this database's SQL."""
     if session.get_bind().dialect.name == "postgresql":
         return cast(func.extract("epoch", moment), Float)
     return cast(func.julianday(moment), Float) * 86400.0
@@ -134,14 +139,14 @@ USUAL_RUNS = 500
 
 
 def exposition(session: Session, now: datetime) -> bytes:
-    """Return all metrics in the text format of Prometheus."""
+    """Return all metrics in Prometheus' text format."""
     registry = CollectorRegistry()
     registry.register(_Found(_metrics(session, now)))
     return generate_latest(registry)
 
 
 def usual_seconds(session: Session, now: datetime) -> float | None:
-    """Return the median seconds from upload to scores over the last day's runs; None if there were none."""
+    """Return the median time in seconds from upload to scores over the last day's runs; None if there were none."""
     ended = session.execute(
         select(ScoringRun.queued_at, ScoringRun.finished_at)
         .where(

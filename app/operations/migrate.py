@@ -1,4 +1,4 @@
-"""Migration of the database to this code's version, and the error if the database is newer."""
+"""Migrates the database to this code's version; raises an error if the database is newer."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class DatabaseTooNew(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AppliedRevision:
-    """A revision that was just applied; title: the first line of its file."""
+    """A revision that was just applied. title: the first line of its file."""
 
     name: str
     title: str
@@ -62,7 +62,7 @@ def _applied(report: Report, *, step: MigrationInfo, **_: object) -> None:
 
 
 def upgrade(engine: Engine, report: Report = _silent) -> bool:
-    """Migrate to the newest version; return whether there was anything to do. Raises DatabaseTooNew."""
+    """Migrate to the newest version; return whether there was anything to migrate. Raises DatabaseTooNew."""
     with migrating(engine) as connection:
         _wait_for_others(connection)
         try:
@@ -89,8 +89,8 @@ def upgrade_to(connection: Connection, revision: str, report: Report = _silent) 
 def migrating(engine: Engine) -> Iterator[Connection]:
     """Open one transaction in which tables may change with their rows; it commits at the end of the block.
 
-    SQLite changes a table by copying it and dropping the old one, which it refuses while other rows refer to it:
-    foreign keys are therefore checked once at the end instead of at every step.
+    SQLite changes a table by copying it and dropping the old one, which it refuses while other rows refer to it.
+    Foreign keys are therefore checked once, at the end.
     """
     writer = engine.execution_options(evergold_write=True)
     with writer.connect() as connection, _unchecked_foreign_keys(connection), connection.begin():
@@ -101,7 +101,7 @@ def migrating(engine: Engine) -> Iterator[Connection]:
 
 @contextmanager
 def _unchecked_foreign_keys(connection: Connection) -> Iterator[None]:
-    """Disable foreign keys on SQLite: outside of transactions and on the driver, since SQLAlchemy would begin one."""
+    """Disable foreign keys on SQLite, outside of a transaction and on the driver, since SQLAlchemy would begin one."""
     if connection.dialect.name != "sqlite":
         yield
         return
@@ -122,6 +122,6 @@ def _check_foreign_keys(connection: Connection) -> None:
 
 
 def _wait_for_others(connection: Connection) -> None:
-    """Wait for another server's migration; SQLite's write lock is held already."""
+    """Wait for another server's migration; on SQLite the write lock is already held."""
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": LOCK_NUMBER})

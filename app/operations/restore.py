@@ -1,6 +1,6 @@
 """Restoring a backup to an empty server: everything is checked before anything is changed.
 
-Tables are created as of the backup's revision, filled, and then migrated to this version.
+Tables are created in the backup's revision, filled, and then migrated to this version.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ PROBLEMS_SHOWN = 20
 
 
 def restore_backup(settings: Settings, source: Path) -> Manifest:
-    """Fill an empty server. Raises BackupError with all problems, without having changed anything."""
+    """Fill an empty server and return the manifest. Raises BackupError with all problems, without having changed
+    anything.
+    """
     with reading_from(source) as backup:
         manifest = _read_manifest(backup, source)
         _check_revision(manifest)
@@ -106,7 +108,7 @@ def _check_whole(backup: Source, manifest: Manifest) -> None:
 
 
 def _check_empty(settings: Settings, manifest: Manifest) -> None:
-    """Check that the server is empty: a restore never merges two servers."""
+    """Raise BackupError unless the server is empty, because a restore never merges two servers."""
     for name, storage in (("storage", storage_of(settings)), ("sealed", sealed_storage_of(settings))):
         if next(iter(storage.listed()), None):
             raise BackupError(f"{name} has files already: a backup is restored into an empty server only.")

@@ -1,4 +1,4 @@
-"""Check that every file the database names is in storage and intact; move all files to another storage."""
+"""Checks that every file referenced by the database is in storage and intact; moves all files to another storage."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from app.operations.unowned import IN_SEALED, naming_columns, still_names
 
 @dataclass(slots=True)
 class Moved:
-    """The progress; seen: intact files now in both places; damaged: files that could not be copied intact."""
+    """The progress. seen: number of intact files in both places; damaged: files that could not be copied intact."""
 
     seen: int = 0
     copied: int = 0
@@ -37,7 +37,9 @@ class Moved:
 
 
 def move_storage(settings: Settings, tell: Callable[[Moved], None] = lambda moved: None) -> Moved:
-    """Move from `storage_before` to `storage`. Raises StorageAway, StorageFull, and can then be repeated."""
+    """Move all files from `storage_before` to `storage`; return the result. Raises StorageAway, StorageFull; may be
+    repeated.
+    """
     moved = Moved()
     old, new = both_of(settings, settings.storage_before), both_of(settings, settings.storage)
     for kind in old:
@@ -48,7 +50,7 @@ def move_storage(settings: Settings, tell: Callable[[Moved], None] = lambda move
 
 
 def _move(old: Storage, new: Storage, kept: Kept, moved: Moved) -> None:
-    """Move stored files and those set aside; files to validate stay where they are, and are deleted within minutes."""
+    """Move stored files and files set aside; files to validate are left, and deleted within minutes."""
     sha256 = digest_of(kept.name) or aside_digest(kept.name)
     if sha256 is None:
         return
@@ -94,7 +96,7 @@ def _is_whole(storage: Storage, name: str, sha256: str) -> bool:
 
 @dataclass(slots=True)
 class StorageCheck:
-    """The result; unnamed: unreferenced files, which the sweep will delete."""
+    """The result of the check. unnamed: unreferenced files, which the sweep will delete."""
 
     files: int = 0
     unnamed: int = 0
@@ -107,7 +109,7 @@ class StorageCheck:
 
 
 def check_storage(engine: Engine, settings: Settings) -> StorageCheck:
-    """Read every file once, bypassing caches. Raises StorageAway."""
+    """Read every file once, bypassing caches, and return the result. Raises StorageAway."""
     found = StorageCheck()
     for kind, storage in (("storage", storage_of(settings)), ("sealed", sealed_storage_of(settings))):
         named = _named(engine, is_sealed=kind == "sealed")
@@ -136,7 +138,7 @@ def _digests(storage: Storage) -> list[str | None]:
 
 
 def _named(engine: Engine, *, is_sealed: bool) -> set[str]:
-    """Return the sha256 that rows reference now."""
+    """Return the sha256 of all files that rows reference now."""
     columns = [column for column in naming_columns() if (column.table.name in IN_SEALED) is is_sealed]
     with reading(engine) as session:
         return {

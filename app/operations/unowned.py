@@ -1,7 +1,9 @@
 """Unreferenced stored files: uploads refused after their last byte, and files replaced since.
 
-They are set aside at the age of a day and deleted a week later; files that turn out to be referenced are moved back.
-Uploads need no lock for it: storing a file, even an existing one, resets its age, and young files stay (decision 008).
+They are set aside when they are a day old and deleted a week later; files that turn out to be referenced are moved
+back.
+Uploads need no lock for this: storing a file, even an existing one, resets its age, and young files are kept (decision
+008).
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ _BATCH = 500
 
 @dataclass(frozen=True, slots=True)
 class Cleared:
-    """The numbers of files."""
+    """The numbers of files set aside, moved back and removed."""
 
     set_aside: int = 0
     put_back: int = 0
@@ -34,7 +36,7 @@ class Cleared:
 
 
 def clear_unowned(engine: Engine, storage: Storage, now: float) -> Cleared:
-    """Process a storage once. now: a POSIX timestamp."""
+    """Process a storage once; return the numbers. now: a POSIX timestamp."""
     put_back, removed = _look_again(engine, storage, now)
     set_aside = 0
     for digests in in_batches(_old_files(storage, now), _BATCH):
@@ -47,7 +49,7 @@ def clear_unowned(engine: Engine, storage: Storage, now: float) -> Cleared:
 
 
 def naming_columns() -> list[Column[str]]:
-    """List every column of every table marked as the name of a stored file (`models.columns.STORED_FILE`)."""
+    """List every column, of all tables, marked as the name of a stored file (`models.columns.STORED_FILE`)."""
     columns = (column for table in Base.metadata.sorted_tables for column in table.columns)
     return [column for column in columns if column.info.get("stored_file")]
 
@@ -85,7 +87,7 @@ def _old_files(storage: Storage, now: float) -> Iterator[str]:
 
 
 def _set_aside(storage: Storage, digest: str, now: float) -> str | None:
-    """Set a file aside; return its new name, or None if it is gone, or was stored again meanwhile and moved back."""
+    """Rename a file aside; return its new name, or None if the file is gone, or was stored again and moved back."""
     aside = storage.rename(stored_name(digest), aside_name(digest, now, secrets.token_hex(4)))
     if aside is None:  # another sweep was faster
         return None
@@ -97,7 +99,7 @@ def _set_aside(storage: Storage, digest: str, now: float) -> str | None:
 
 
 def _look_again(engine: Engine, storage: Storage, now: float) -> tuple[int, int]:
-    """Check the files set aside; return how many were (moved back, deleted)."""
+    """Check the files set aside; return the numbers of those moved back and deleted."""
     put_back = removed = 0
     asides = (kept for kept in storage.listed(f"{ASIDE}/") if aside_digest(kept.name))
     for files in in_batches(asides, _BATCH):
@@ -114,7 +116,7 @@ def _look_again(engine: Engine, storage: Storage, now: float) -> tuple[int, int]
 
 
 def _put_back(storage: Storage, aside: str) -> bool:
-    """Move a file back as a young one, which the next sweep ignores; its content may have been stored again."""
+    """Move a file back as a young one, which the next sweep ignores; return False if another sweep was faster."""
     storage.renew(aside)
     return storage.rename(aside, stored_name(_digest(aside))) is not None  # None: another sweep was faster
 

@@ -1,1 +1,1 @@
-"""Accounts: identity, roles, log-ins, tokens, mail, the audit log; authorisation is with the things themselves."""
+"""Accounts: identity, roles, log-ins, tokens, mail, the audit log. Permissions are checked by other packages."""

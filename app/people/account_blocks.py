@@ -1,7 +1,7 @@
-"""Blocked accounts: none of their ways in works, and the owner reads why.
+"""Blocked accounts: every log-in and token is refused, and the owner sees the reason.
 
 Log-ins and tokens are looked up together with the block (`app.people.auth`), so one that is created while its owner is
-blocked is worth nothing either.
+blocked does not work either.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from app.models import ApiToken, LoginSession, User
 
 
 class Blocked(Forbidden):
-    """The administrators of the server blocked this account. details: reason."""
+    """The administrators of the server blocked this account (details: reason)."""
 
     code = "account_blocked"
 
@@ -29,7 +29,7 @@ def refusal_of_account(reason: str) -> Blocked:
 
 
 def check_account_not_blocked(session: Session, user: User) -> None:
-    """Raise Blocked if the account is blocked by now, whenever `user` was loaded."""
+    """Raise Blocked if the account is blocked now, even if `user` was loaded before."""
     asked = select(User.blocked_reason).where(User.id == user.id, User.blocked_at.is_not(None))
     reason = session.scalar(asked)
     if reason is not None:
@@ -37,7 +37,7 @@ def check_account_not_blocked(session: Session, user: User) -> None:
 
 
 def check_not_of_blocked(session: Session, table: type[LoginSession] | type[ApiToken], secret: str) -> None:
-    """Raise Blocked if this secret, which opens nothing, belonged to a log-in or token of a blocked account."""
+    """Raise Blocked if this invalid secret belonged to a log-in or token of a blocked account."""
     asked = (
         select(User.blocked_reason)
         .join(table, table.user_id == User.id)

@@ -1,4 +1,4 @@
-"""An act: somebody changes something, in one transaction, at one moment. Acts write as visits read."""
+"""An act: the context of a change in one transaction at one moment, as a visit is for reading."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from app.people import audit
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """The transaction in which somebody changes something, who they are, the moment that decides, and the settings.
+    """The context of a change.
 
-    The caller commits the session. user: None for the command line.
+    session: its transaction, which the caller commits; user: who changes something, None for the command line; now: the
+    moment that decides.
     """
 
     session: Session
@@ -27,12 +28,12 @@ class Act:
     settings: Settings
 
     def record(self, action: str, subject: str, details: Mapping[str, Any] | None = None) -> AuditEntry:
-        """Add an entry to the audit log, as `app.people.audit.record`; it commits together with the act."""
+        """Add an entry to the audit log like `app.people.audit.record`; it is committed together with the change."""
         return audit.record(self.session, self.user, action, subject, details, now=self.now)
 
 
 @dataclass(frozen=True, slots=True)
 class UserAct(Act):
-    """The act of somebody who is logged in."""
+    """The context of a change by a logged-in user."""
 
     user: User

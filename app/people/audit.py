@@ -1,7 +1,7 @@
 """Audit log: every action of an organiser or administrator, recorded in the transaction that performs it.
 
 Append-only: nothing here changes or deletes a row, and the database refuses it (see `app.models.accounts`). `details`
-never contains a secret: only names, counts, digests, values before and after.
+never contains a secret, only names, counts, digests, and values before and after a change.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ def record(
     *,
     now: datetime | None = None,
 ) -> AuditEntry:
-    """Add an entry in the caller's transaction, so that it commits together with the action.
+    """Add an entry in the caller's transaction, so that it is committed together with the action; return it.
 
     - actor: the user; None for the command line, recorded with the name of the machine's user; a text for a part of the
-      server that acts on its own.
+     server that acts by itself.
     - action: `thing.deed`.
     - subject: the object, as people would name it (`competition idioms`, `user ada`).
     - details: JSON.
@@ -56,7 +56,7 @@ Word = Annotated[str | None, Field(max_length=300, description="only such, word 
 
 
 class AuditFilter(BaseModel):
-    """The filters of the audit log, which match whole words; `action` may also be a thing alone. None: all."""
+    """The filters of the audit log, which match exactly; `action` may also be only the part before the dot. None: all."""
 
     model_config = ConfigDict(frozen=True)
 

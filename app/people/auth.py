@@ -1,6 +1,6 @@
-"""Accounts, log-in sessions and API tokens. Passwords are hashed with argon2; secrets are stored as sha256 only.
+"""Accounts, log-in sessions and API tokens. Passwords are hashed with argon2; of secrets only the sha256 is stored.
 
-This is authentication; authorisation is with the things themselves (`app.submissions.accept`).
+This is authentication; authorisation is in the packages of the objects (such as `app.submissions.accept`).
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _USERNAME = re.compile(r"^[a-z0-9](?:[a-z0-9._-]{1,38}[a-z0-9])$")
 
 
 class RegistrationClosed(Forbidden):
-    """The administrators of the server take no new accounts now."""
+    """The administrators of the server have closed registration."""
 
     code = "registration_closed"
 
@@ -77,9 +77,9 @@ class NewAccount:
 
 
 def register_user(session: Session, account: NewAccount, now: datetime, *, rules: LiveSettings | None = None) -> User:
-    """Create an account. Raises InvalidForm with a sentence per field, NameTaken, or RegistrationClosed.
+    """Create an account and return it. Raises InvalidForm with a sentence per field, NameTaken, or RegistrationClosed.
 
-    rules: of the server for people who register themselves.
+    rules: of the server, for users who register themselves.
     """
     if rules is not None and rules.registration == "closed":
         raise RegistrationClosed("This server takes no new accounts at the moment.")
@@ -102,7 +102,7 @@ def register_user(session: Session, account: NewAccount, now: datetime, *, rules
 
 
 def _taken(session: Session, username: str) -> NameTaken:
-    """Return the error, placed at the field it concerns."""
+    """Return the error for the field whose value is taken."""
     if session.scalar(select(User.id).where(User.username == username)) is not None:
         sentence, field = "This user name is taken. Choose another, or log in if it is yours.", "username"
     else:
@@ -111,7 +111,7 @@ def _taken(session: Session, username: str) -> NameTaken:
 
 
 def find_user(session: Session, username_or_email: str) -> User | None:
-    """Return the user with this name or address who can log in."""
+    """Return the user with this name or address, if the account can log in."""
     name = username_or_email.strip().lower()
     if not name.isprintable():  # PostgreSQL accepts no NUL
         return None
@@ -122,8 +122,7 @@ def find_user(session: Session, username_or_email: str) -> User | None:
 def set_password(
     session: Session, user: User, password: str, now: datetime, *, keep: LoginSession | None = None
 ) -> None:
-    """Set a password; this ends all log-ins (except `keep`), the tokens that the old one gave, and all open links that
-    could set another."""
+    """Set a password, and end all log-ins (except `keep`), tokens obtained with the old password, and open links."""
     refuse({"password": _wrong_password(password)})
     session.execute(update(User).where(User.id == user.id).values(password_hash=_hasher().hash(password)))
     ended = delete(LoginSession).where(LoginSession.user_id == user.id)
@@ -134,9 +133,9 @@ def set_password(
 
 
 def set_email(session: Session, user: User, email: str, now: datetime, *, rules: LiveSettings | None = None) -> str:
-    """Set an e-mail address, to be confirmed, and return it as stored. Links to the old one end.
+    """Set an e-mail address, which has to be confirmed, and return it as stored. Links mailed to the old one end.
 
-    rules: of the server for people who change their own. Raises InvalidForm or NameTaken.
+    rules: of the server, for users who change their own address. Raises InvalidForm or NameTaken.
     """
     email = email.strip().lower()
     refuse({"email": _wrong_email(email, rules) if email != user.email else ""})
@@ -160,7 +159,7 @@ def end_access(session: Session, user: User, now: datetime, *, keep: LoginSessio
 
 
 def take_over(session: Session, user: User, now: datetime) -> None:
-    """End every way into this account: it passes to the reader of its address, which nobody had confirmed."""
+    """End all access to an account whose address nobody had confirmed: it now belongs to the owner of the address."""
     session.execute(update(User).where(User.id == user.id).values(password_hash=NO_PASSWORD, orcid=None))
     for table in (Identity, Authenticator, Passkey, RecoveryCode, SecondStep, KnownDevice):
         session.execute(delete(table).where(table.user_id == user.id))
@@ -169,9 +168,9 @@ def take_over(session: Session, user: User, now: datetime) -> None:
 
 
 def shut_out(session: Session, user: User, now: datetime) -> None:
-    """End every log-in, token, open link and log-in under way of somebody who is blocked.
+    """End every log-in, token, open link and pending log-in of a blocked user.
 
-    Rows of log-ins stay, ended, so that their browsers can learn why.
+    The rows of log-ins are kept as ended, so that their browsers can show the reason.
     """
     session.execute(update(LoginSession).where(LoginSession.user_id == user.id).values(expires_at=now))
     live = (ApiToken.user_id == user.id) & ApiToken.revoked_at.is_(None)
@@ -183,7 +182,7 @@ def shut_out(session: Session, user: User, now: datetime) -> None:
 
 
 def release_address(session: Session, email: str, now: datetime) -> None:
-    """Remove an address from an account that never confirmed it: a provider vouches that it is another person's."""
+    """Remove an address from an account that never confirmed it, because a provider verified it for another person."""
     unproved = (User.email == email) & User.email_confirmed_at.is_(None)
     holder = session.scalar(select(User).where(unproved).with_for_update())
     if holder is not None:
@@ -194,7 +193,7 @@ def release_address(session: Session, email: str, now: datetime) -> None:
 
 
 def _end_links(session: Session, user: User, now: datetime) -> None:
-    """End links that were sent, and drop mails whose links were not."""
+    """End links that were sent, and drop pending mails with links."""
     is_open = (PasswordReset.user_id == user.id) & PasswordReset.ended_at.is_(None)
     session.execute(update(PasswordReset).where(is_open).values(ended_at=now))
     drop_links(session, user, now)
@@ -231,7 +230,7 @@ def _wrong_email(email: str, rules: LiveSettings | None) -> str:
 def authenticate(session: Session, username_or_email: str, password: str) -> User:
     """Return the user with this password.
 
-    An unknown name and a wrong password give the same error after the same work. Raises NotAuthenticated, Blocked.
+    An unknown name and a wrong password give the same error in the same time. Raises NotAuthenticated, Blocked.
     """
     name = username_or_email.strip().lower()
     same = or_(User.username == name, User.email == name)
@@ -265,7 +264,7 @@ def start_session(
 ) -> tuple[LoginSession, str]:
     """Create a log-in; return it with the secret for its cookie. Raises Blocked.
 
-    way: how somebody logged in; device: in which browser, both in words; second: a second factor was proved.
+    way: how the user logged in; device: in which browser, both in words; second: a second factor was verified.
     """
     check_account_not_blocked(session, user)
     secret = secrets.token_urlsafe(32)
@@ -306,7 +305,7 @@ _LIVE_LOGIN = (
 
 
 def end_session(session: Session, secret: str) -> None:
-    """Log out; idempotent."""
+    """End the log-in with this secret; idempotent."""
     session.execute(delete(LoginSession).where(LoginSession.secret_hash == hash_of_secret(secret)))
 
 
@@ -326,8 +325,8 @@ def create_token(
 ) -> tuple[ApiToken, str]:
     """Create a token; return it with its secret, which is shown only once.
 
-    made_with: the token that authorised the request; the new one can have no more scopes (None: the same), and lives no
-    longer. secret: from `derive_secret`; empty: a random one.
+    made_with: the token that authorised the request; the new one can have no more scopes (None: the same) and no later
+    end. secret: from `derive_secret`; empty: a random one.
     """
     name = " ".join(name.split())
     allowed = scopes_of(made_with) if made_with else ALL_SCOPES
@@ -358,7 +357,7 @@ def create_token(
 
 
 def derive_secret(password: str, salt: bytes) -> str:
-    """Return a token's secret that only this password gives, at the cost of a password's hash."""
+    """Return a token's secret derived from the password, as slow to compute as a hash of the password."""
     hasher = _hasher()
     raw = hash_secret_raw(
         password.encode(),
@@ -458,7 +457,7 @@ def make_account(session: Session, account: NewAccount, now: datetime, *, is_adm
 
 
 def promote(session: Session, user: User, now: datetime) -> bool:
-    """Make the user an administrator; return False if they were one already."""
+    """Make the user an administrator; return False if the user already was one."""
     changed = session.execute(
         update(User).where(User.id == user.id, ~User.is_administrator).values(is_administrator=True).returning(User.id)
     )
@@ -469,14 +468,14 @@ def promote(session: Session, user: User, now: datetime) -> bool:
 
 
 class LastAdministrator(EvergoldError):
-    """Nobody else who can log in administers the server."""
+    """No other user who can log in is an administrator."""
 
     status = 409
     code = "last_administrator"
 
 
 def demote(session: Session, user: User, now: datetime, *, actor: User | None = None) -> bool:
-    """Make an administrator a user like others; return False if they were none. Log-ins and second factor stay.
+    """Make an administrator a normal user; return False if the user was not one. Log-ins and second factor are kept.
 
     Raises LastAdministrator.
     """
@@ -504,7 +503,7 @@ def has_other_administrator(session: Session, user: User) -> bool:
 def approve_organiser(
     session: Session, user: User, is_approved: bool, now: datetime, *, actor: User | None = None
 ) -> bool:
-    """Set whether the user may create competitions where that needs approval; return False if unchanged."""
+    """Set whether the user may create competitions if that needs approval; return False if nothing changed."""
     others = update(User).where(User.id == user.id, User.is_approved_organiser.is_(not is_approved))
     if session.execute(others.values(is_approved_organiser=is_approved).returning(User.id)).first() is None:
         return False

@@ -1,8 +1,8 @@
-"""Tokens for clients that log in with a password for every command: one a person, for a day, the same each time.
+"""Tokens for clients that log in with a password for every command: one per person and day, the same each time.
 
-Only hashes of secrets are stored, so a secret that was given out is computed again from the password, as slowly as the
-password's own hash: the database reveals nothing of the password that this hash does not reveal. Another password ends
-the token (`auth.set_password`).
+Only hashes of secrets are stored, so the secret is computed again from the password, as slowly as the password's own
+hash: the database reveals no more about the password than that hash does. A new password ends the token
+(`auth.set_password`).
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ SCOPES = frozenset({TokenScope.READ, TokenScope.SUBMIT, TokenScope.CREATE})
 
 
 def client_token(session: Session, user: User, password: str, now: datetime) -> str:
-    """Return the secret of the user's token for such clients, creating the token where none is live.
+    """Return the secret of the user's token for such clients, creating the token if none is live.
 
-    password: the right one when it was checked. Raises NotAuthenticated if it was changed since.
+    password: verified by the caller. Raises NotAuthenticated if it was changed since.
     """
     unchanged = select(User.id).where(User.id == user.id, User.password_hash == user.password_hash).with_for_update()
     if session.scalar(unchanged) is None:
@@ -41,7 +41,9 @@ def client_token(session: Session, user: User, password: str, now: datetime) -> 
 
 
 def _ended(session: Session, user: User, now: datetime) -> int:
-    """Count the user's such tokens that were revoked or have expired; the number makes the next secret a new one."""
+    """Return the number of the user's client tokens that were revoked or have expired, which makes the next secret
+    differ.
+    """
     over = or_(ApiToken.revoked_at.is_not(None), ApiToken.expires_at <= now)
     mine = (
         select(func.count())

@@ -1,4 +1,4 @@
-"""People blocked in a competition: they can read, and what they sent stays, but they can write nothing there."""
+"""People blocked in a competition: they can read, and what they have sent is kept, but they can write nothing there."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ Their reason: {reason}
 
 
 class BlockedHere(Forbidden):
-    """The organisers have blocked this person in the competition. `details` has competition and reason."""
+    """The organisers have blocked this person in the competition (details: competition, reason)."""
 
     code = "blocked_here"
 
 
 def check_not_blocked(session: Session, competition: Competition, user: User) -> None:
-    """Raise BlockedHere, with the organisers' reason, if this person may not write in the competition."""
+    """Raise BlockedHere, with the organisers' reason, if this person is blocked in the competition."""
     block = session.get(CompetitionBlock, (competition.id, user.id))
     if block is not None:
         raise refusal_in(competition, block.reason)
 
 
 def refusal_in(competition: Competition, reason: str) -> BlockedHere:
-    """Return the refusal in words."""
+    """Return the error, with a sentence that names the competition and the reason."""
     return BlockedHere(
         f"The organisers of {competition.title} have blocked you: you cannot ask, submit or name anything there. "
         f"Their reason: {reason}",
@@ -50,7 +50,7 @@ def refusal_in(competition: Competition, reason: str) -> BlockedHere:
 
 
 def list_blocks(session: Session, competition: Competition) -> list[CompetitionBlock]:
-    """List the people who are blocked here, by user name."""
+    """List the people who are blocked in this competition, by user name."""
     query = (
         select(CompetitionBlock)
         .join(CompetitionBlock.user)
@@ -63,7 +63,7 @@ def list_blocks(session: Session, competition: Competition) -> list[CompetitionB
 def block(act: Act, competition: Competition, user: User, reason: str) -> CompetitionBlock:
     """Block a person in this competition, or change the reason; the person is notified by mail the first time.
 
-    Raises InvalidForm, also for organisers: their role is revoked first.
+    Raises InvalidForm, also for organisers, whose role must be revoked first.
     """
     session = act.session
     reason = many_lines(reason)
@@ -93,7 +93,7 @@ def block(act: Act, competition: Competition, user: User, reason: str) -> Compet
 
 
 def unblock(act: Act, competition: Competition, user: User) -> None:
-    """Let the person write again. Raises NotFound for somebody who is not blocked."""
+    """Unblock a person in this competition. Raises NotFound for somebody who is not blocked."""
     here = (CompetitionBlock.competition_id == competition.id, CompetitionBlock.user_id == user.id)
     ended = act.session.execute(delete(CompetitionBlock).where(*here).returning(CompetitionBlock.user_id))
     if ended.first() is None:

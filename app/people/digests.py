@@ -1,8 +1,8 @@
 """Digests: the news of a day or a week in one mail, for people who prefer that.
 
 Each piece of news is a row, written in the transaction of its cause and deleted in that of the mail, so that it is
-neither lost nor sent twice. An announcement appears as it is when the mail is written, and not at all if it was
-withdrawn or hidden meanwhile.
+neither lost nor sent twice. An announcement appears in its current version, and not at all if it was withdrawn or
+hidden in the meantime.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Stop these mails: {unsubscribe}
 
 
 def due_at(pace: Pace, now: datetime) -> datetime:
-    """Return when the next digest is written: at the next 06:00 UTC, or that of the next Monday."""
+    """Return when the next digest is written: at the next 06:00 UTC for daily ones, on Monday for weekly ones."""
     today = datetime.combine(now.date(), _HOUR, now.tzinfo)
     day = today if now < today else today + timedelta(days=1)
     return day + timedelta(days=-day.weekday() % 7) if pace is Pace.WEEKLY else day
@@ -57,10 +57,10 @@ def hold_back(
     competition_id: int,
     now: datetime,
 ) -> bool:
-    """Keep the news for the person's next digest; False, and nothing is kept, if they want it at once.
+    """Store the news for the person's next digest and return True; return False if it must be sent immediately.
 
-    It is wanted at once, too, if a phase of the competition closes before the digest would have been read for a day.
-    choice: whose; news: title and text, or the announcement.
+    That is the person's choice, or a phase of the competition closes less than a day after the digest.
+    choice: of the person; news: title and text, or the announcement.
     """
     pace = pace_of(choice, kind)
     if choice is None or pace is Pace.AT_ONCE:
@@ -104,7 +104,7 @@ def send_due_digests(engine: Engine, settings: Settings, now: datetime) -> int:
 
 
 def _put_off(engine: Engine, user_id: int, now: datetime) -> None:
-    """Try the person's digest again later, so that it takes nobody's place in the next rounds."""
+    """Postpone the person's digest, so that it does not delay others in the next rounds."""
     due = update(DigestItem).where(DigestItem.user_id == user_id, DigestItem.due_at <= now)
     with writing(engine) as session:
         session.execute(due.values(due_at=now + RETRY))
@@ -130,7 +130,7 @@ def _send_one(session: Session, user_id: int, settings: Settings, now: datetime)
 
 
 def _news(session: Session, items: Sequence[DigestItem], settings: Settings) -> list[tuple[str, str]]:
-    """Return title and text of each as they are now, without announcements that were withdrawn or hidden."""
+    """Return the current title and text of each item, without announcements that were withdrawn or hidden."""
     announcements = _readable(session, {item.announcement_id for item in items if item.announcement_id is not None})
     found = []
     for item in items:
@@ -162,7 +162,7 @@ def _written(news: Sequence[tuple[str, str]]) -> str:
 
 
 def settle_held_back(session: Session, user: User, now: datetime) -> None:
-    """Apply the person's current choice to what is held back: send it at once, later, or not at all."""
+    """Apply the person's current choice to news held for a digest: send it now, later, or not at all."""
     choice = choice_of(session, user)
     for kind in (MailKind.ANNOUNCEMENTS, MailKind.RESULTS):
         held = (DigestItem.user_id == user.id) & (DigestItem.kind == kind)

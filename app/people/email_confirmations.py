@@ -1,6 +1,6 @@
-"""Links that confirm an e-mail address. Roles, mails and competitions rely on confirmed addresses only.
+"""Links that confirm an e-mail address. Roles, mails and competitions rely only on confirmed addresses.
 
-A confirmation is for one address: a changed one must be confirmed as well.
+A confirmation is for one address: after a change, the new address must be confirmed as well.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ If you did not create an account, you can ignore this email.
 
 
 def is_confirmed(session: Session, user: User) -> bool:
-    """True if the user has confirmed the current address."""
+    """Return True if the user has confirmed the current address."""
     return session.scalar(select(User.email_confirmed_at).where(User.id == user.id)) is not None
 
 
 def send_link(session: Session, user: User, settings: Settings, now: datetime) -> None:
-    """Mail a link to the user's current address; its secret is created when the mail is handed over."""
+    """Mail a link to the user's current address; its secret is created when the mail is delivered."""
     body = _ASKED.replace("{server}", public_address(settings, "/")).replace("{name}", settings.server_name)
     mail.send_link(session, user, f"Confirm your email address for {settings.server_name}", body, MailLink.ADDRESS, now)
 
 
 def make_link(session: Session, user: User, settings: Settings, now: datetime) -> str:
-    """Create a link that confirms the user's current address."""
+    """Create a link that confirms the user's current address; return its address."""
     unused = EmailConfirmation.confirmed_at.is_(None) & (EmailConfirmation.expires_at <= now - KEPT)
     session.execute(delete(EmailConfirmation).where(unused))
     secret = secrets.token_urlsafe(32)
@@ -84,7 +84,7 @@ def find(session: Session, user: User, secret: str, now: datetime) -> EmailConfi
 
 
 def confirm(session: Session, user: User, secret: str, now: datetime, *, keep: LoginSession | None = None) -> None:
-    """Confirm the address; idempotent. Raises NotFound. keep: as in `believe`."""
+    """Confirm the address of this link; idempotent. Raises NotFound. keep: as in `believe`."""
     found = find(session, user, secret, now)
     if found.confirmed_at is None:
         found.confirmed_at = now
@@ -97,8 +97,7 @@ def believe(
 ) -> bool:
     """Mark the current address as confirmed; return False if it was already.
 
-    Earlier users of the account need not own the address: their log-ins (except `keep`, used to confirm) and tokens
-    end.
+    Earlier users of the account may not own the address: their log-ins (except `keep`, used to confirm) and tokens end.
     actor: as for `audit.record`, by default the user.
     """
     unknown = (User.id == user.id) & User.email_confirmed_at.is_(None)

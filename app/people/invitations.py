@@ -1,7 +1,7 @@
-"""Invitations to a role: by mail to an address, whose owner accepts; or by a secret link, which makes guests.
+"""Invitations to a role: by mail to an address, whose owner accepts; or by a secret link, which makes users guests.
 
-A confirmed address identifies its owner, so an invitation by mail needs no secret, even without an account yet: the
-mail then leads through registration to the page of one's invitations.
+A confirmed address identifies its owner, so an invitation by mail needs no secret. If there is no account yet, the mail
+leads through registration to the page of the user's invitations.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ email.
 def invite(
     act: Act, competition: Competition, whom: str, role: Role, *, rights: Collection[Right] | None = None
 ) -> RoleInvitationOut:
-    """Invite somebody to a role; inviting again restarts the 30 days.
+    """Invite somebody to a role; a repeated invitation restarts the 30 days.
 
-    whom: an address or user name; rights: of an organiser, None for all of the inviter's. Raises
-    InvalidForm, LimitReached.
+    whom: an address or user name; rights: of an organiser, None for all of the inviter's. Raises InvalidForm,
+    LimitReached.
     """
     session = act.session
     whom = whom.strip().lower()
@@ -104,7 +104,7 @@ def invite(
 
 
 def what_for(invitation: RoleInvitation) -> str:
-    """Describe what the invitation allows; for an organiser without every right, with the rights."""
+    """Return a description of the role; for an organiser without all rights, it lists the rights."""
     words = ROLE_WORDS[Role(invitation.role)]
     held = rights_in(invitation.rights)
     return (
@@ -115,7 +115,7 @@ def what_for(invitation: RoleInvitation) -> str:
 
 
 def _account(session: Session, whom: str) -> User | None:
-    """Return the account; None for an unconfirmed address or an unknown name, which the caller reports."""
+    """Return the account; None for an unconfirmed address, or for an unknown name, which the caller reports."""
     try:
         return find_user(session, whom)
     except NotFound:
@@ -123,7 +123,7 @@ def _account(session: Session, whom: str) -> User | None:
 
 
 def _check_strangers(act: Act) -> None:
-    """Raise LimitReached. Addresses that got an account since count as well, as the limit is on mails."""
+    """Raise LimitReached if too many strangers were invited today, including those who have an account by now."""
     if act.user is None or act.user.is_administrator:
         return
     sent = RoleInvitation.invited_by_id == act.user.id, RoleInvitation.address.is_not(None)
@@ -135,7 +135,7 @@ def _check_strangers(act: Act) -> None:
 
 
 def _write(act: Act, to: User | None, competition: Competition, invitation: RoleInvitation) -> None:
-    """Mail the invitation. to: None for an unconfirmed address, whose mail leads through registration."""
+    """Mail the invitation. to: None for an unconfirmed address; its mail leads through registration."""
     inviter = act.user.display_name if act.user else "The administrator of this server"
     subject, what = f"Invitation: {competition.title}", what_for(invitation)
     if to is not None:
@@ -156,12 +156,12 @@ def _write(act: Act, to: User | None, competition: Competition, invitation: Role
 
 
 def _is_vouched_for(by: User | None, settings: Settings) -> bool:
-    """True if the operator vouches for organisers: then mails to strangers may contain their text."""
+    """Return True if the operator vouches for the organiser, so that mails to strangers may contain their text."""
     return by is None or by.is_administrator or by.is_approved_organiser or settings.organise != "anybody"
 
 
 def make_link(act: UserAct, competition: Competition) -> str:
-    """Create a link and return its secret, which is shown once; earlier links end."""
+    """Create a guest link and return its secret, which is shown only once; earlier links end."""
     session = act.session
     end_links(act, competition)
     secret = secrets.token_urlsafe(24)
@@ -181,7 +181,7 @@ def make_link(act: UserAct, competition: Competition) -> str:
 
 
 def end_links(act: UserAct, competition: Competition) -> bool:
-    """End the link; return False if there was none. Those who joined by it stay guests."""
+    """End the guest link; return False if there was none. Users who joined with it remain guests."""
     ended = act.session.execute(_end(_open(competition, act.now), RoleInvitation.address.is_(None), now=act.now))
     if ended.first() is None:
         return False
@@ -190,7 +190,7 @@ def end_links(act: UserAct, competition: Competition) -> bool:
 
 
 def open_invitations(session: Session, competition: Competition, now: datetime) -> list[RoleInvitationOut]:
-    """List unanswered invitations and the link, newest first."""
+    """List unanswered invitations and the guest link, newest first."""
     query = select(RoleInvitation).where(_open(competition, now)).options(joinedload(RoleInvitation.invited_by))
     found = session.scalars(query.order_by(RoleInvitation.invited_at.desc(), RoleInvitation.id.desc()))
     return [RoleInvitationOut.of(one, one.invited_by) for one in found]
@@ -208,7 +208,7 @@ def take_back(act: Act, competition: Competition, invitation_id: int) -> None:
 def end_those_beyond(
     session: Session, competition: Competition, user: User, rights: frozenset[Right], now: datetime
 ) -> None:
-    """End the user's open invitations of organisers with more than these rights."""
+    """End the user's open invitations of organisers that grant more than these rights."""
     mine = _open(competition, now), RoleInvitation.invited_by_id == user.id, RoleInvitation.role == Role.ORGANISER
     for one in session.scalars(select(RoleInvitation).where(*mine)):
         if not rights.issuperset(rights_in(one.rights)):
@@ -217,7 +217,7 @@ def end_those_beyond(
 
 
 def count_own(session: Session, user: User, now: datetime) -> int:
-    """Count the open invitations of this user."""
+    """Return the number of open invitations of this user."""
     if user.email_confirmed_at is None:
         return 0
     return session.scalar(_OPEN_INVITATIONS, {"address": user.email, "now": now}) or 0
@@ -231,7 +231,7 @@ def own_invitations(session: Session, user: User, now: datetime) -> list[RoleInv
 
 
 def answer(session: Session, user: User, invitation_id: int, is_accepted: bool, now: datetime) -> Competition:
-    """Accept or decline an invitation; return its competition. Raises NotFound for invitations to others."""
+    """Accept or decline an invitation; return its competition. Raises NotFound for invitations of other users."""
     found = session.scalar(
         select(RoleInvitation)
         .where(RoleInvitation.id == invitation_id, _to(user), _is_open(now))
@@ -257,7 +257,7 @@ def competition_of_link(session: Session, secret: str, now: datetime) -> Competi
 
 
 def join_as_guest(session: Session, user: User, secret: str, now: datetime) -> Competition:
-    """Make the user a guest by a link; return the competition. Raises NotFound."""
+    """Make the user a guest with this link; return the competition. Raises NotFound."""
     competition = competition_of_link(session, secret, now)
     grant_role(session, competition, user, Role.GUEST, now, actor=user)
     return competition

@@ -1,4 +1,6 @@
-"""The list of somebody's log-ins, ended one by one or all others; browsers that are known, and a mail for a new one."""
+"""The list of a user's log-ins, which can be ended one by one or all but one; known browsers, and a mail about a new
+one.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,7 @@ _SYSTEMS = (
 
 
 def device_words(user_agent: str) -> str:
-    """Return browser and system in words, such as `Firefox on Linux`."""
+    """Return browser and system of a user agent in words, such as `Firefox on Linux`."""
     browser = next((name for mark, name in _BROWSERS if mark in user_agent), "a program")
     system = next((name for mark, name in _SYSTEMS if mark in user_agent), "")
     return f"{browser} on {system}" if system else browser
@@ -65,7 +67,7 @@ def list_logins(session: Session, user: User, now: datetime) -> Sequence[LoginSe
 
 
 def end_login(session: Session, user: User, login_id: int, now: datetime) -> None:
-    """End a log-in of this user. Raises NotFound for others'."""
+    """End a log-in of this user. Raises NotFound for those of other users."""
     mine = (LoginSession.id == login_id) & (LoginSession.user_id == user.id)
     if session.execute(delete(LoginSession).where(mine).returning(LoginSession.id)).first() is None:
         raise NotFound("You have no such log-in; it may have ended.")
@@ -73,22 +75,22 @@ def end_login(session: Session, user: User, login_id: int, now: datetime) -> Non
 
 
 def end_others(session: Session, user: User, keep: LoginSession, now: datetime) -> None:
-    """End all log-ins of this user but one."""
+    """End all log-ins of this user except `keep`."""
     session.execute(delete(LoginSession).where(LoginSession.user_id == user.id, LoginSession.id != keep.id))
     audit.record(session, user, "login.end_others", f"user {user.username}", now=now)
 
 
 def note_seen(session: Session, login: LoginSession, now: datetime) -> None:
-    """Store when the log-in was last used."""
+    """Record when the log-in was last used."""
     session.execute(update(LoginSession).where(LoginSession.id == login.id).values(seen_at=now))
 
 
 def note_device(
     session: Session, user: User, cookie: str, described: tuple[str, str], settings: Settings, now: datetime
 ) -> str:
-    """Note the browser in which somebody logs in; return the secret of its cookie, a new one if it has none.
+    """Record the browser in which somebody logs in; return the secret of its cookie, a new one if it has none.
 
-    The owner gets a mail about a browser that is not known, unless it is the first.
+    The owner gets a mail about a new browser, unless it is the first.
     described: way and device, in words.
     """
     session.execute(delete(KnownDevice).where(KnownDevice.seen_at <= now - timedelta(days=KNOWN_DAYS)))

@@ -1,4 +1,4 @@
-"""Mail: the outbox, into which a transaction puts mails as it commits, and what each user chose to receive."""
+"""Mail: the outbox, to which a transaction adds mails, and users' choices of what to receive."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _AT_ONCE = 200
 
 
 class MailKind(StrEnum):
-    """Kinds of mail that can be switched off."""
+    """The kinds of mail that can be switched off."""
 
     ANNOUNCEMENTS = "announcements"
     RESULTS = "results"
@@ -34,7 +34,7 @@ class MailKind(StrEnum):
 
 
 def wants(choice: MailChoice | None, kind: MailKind) -> bool:
-    """True if the user with these choices, None for the defaults, gets mails of this kind."""
+    """Return True if a user with these choices receives mails of this kind. choice: None for the defaults."""
     if choice is None:
         return kind is MailKind.ANNOUNCEMENTS
     if kind is MailKind.DIGESTS:
@@ -43,25 +43,25 @@ def wants(choice: MailChoice | None, kind: MailKind) -> bool:
 
 
 def pace_of(choice: MailChoice | None, kind: MailKind) -> Pace:
-    """Return how often the user with these choices, None for the defaults, gets mails of this kind."""
+    """Return how often a user with these choices receives mails of this kind. choice: None for the defaults."""
     if choice is None:
         return Pace.AT_ONCE
     return Pace(choice.announcements_pace if kind is MailKind.ANNOUNCEMENTS else choice.results_pace)
 
 
 def _gathered(choice: MailChoice) -> list[MailKind]:
-    """Return the kinds that come as digests."""
+    """Return the kinds that are sent as digests."""
     kinds = (MailKind.ANNOUNCEMENTS, MailKind.RESULTS)
     return [kind for kind in kinds if pace_of(choice, kind) is not Pace.AT_ONCE]
 
 
 def choice_of(session: Session, user: User) -> MailChoice | None:
-    """Return the user's row, if there is one."""
+    """Return the user's stored choices; None if there are none."""
     return session.get(MailChoice, user.id)
 
 
 def mail_choices(session: Session, user: User) -> MailChoices:
-    """Return what the user chose, or else the defaults."""
+    """Return the user's choices, or else the defaults."""
     choice = choice_of(session, user)
     return MailChoices(
         announcements=wants(choice, MailKind.ANNOUNCEMENTS),
@@ -74,9 +74,9 @@ def mail_choices(session: Session, user: User) -> MailChoices:
 def choose(
     session: Session, user: User, wanted: Mapping[MailKind, bool], paces: Mapping[MailKind, Pace] | None = None
 ) -> None:
-    """Store the user's choice for these kinds; the one for digests applies to every kind that comes in digests.
+    """Store the user's choices for these kinds; the interval of digests applies to every kind sent as digests.
 
-    The caller calls `app.people.digests.settle_held_back`, too.
+    The caller must also call `app.people.digests.settle_held_back`.
     """
     [row] = rows_of(session, [user.id]).values()
     for kind, is_wanted in wanted.items():
@@ -88,7 +88,7 @@ def choose(
 
 
 def choices_of(session: Session, user_ids: Collection[int]) -> dict[int, MailChoice]:
-    """Return existing rows by user id."""
+    """Return the stored choices by user id."""
     found: dict[int, MailChoice] = {}
     for some in in_batches(sorted(user_ids), _AT_ONCE):
         rows = session.scalars(select(MailChoice).where(MailChoice.user_id.in_(some)))
@@ -97,7 +97,7 @@ def choices_of(session: Session, user_ids: Collection[int]) -> dict[int, MailCho
 
 
 def rows_of(session: Session, user_ids: Collection[int]) -> dict[int, MailChoice]:
-    """Return a row for each user, creating missing ones; concurrent creation is allowed."""
+    """Return the row of choices for each user, creating missing ones; safe under concurrent calls."""
     missing = set(user_ids) - choices_of(session, user_ids).keys()
     insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
     for some in in_batches(sorted(missing), _AT_ONCE):
@@ -117,7 +117,7 @@ def rows_of(session: Session, user_ids: Collection[int]) -> dict[int, MailChoice
 
 
 def unsubscribe_address(choice: MailChoice, kind: MailKind, settings: Settings) -> str:
-    """Return the link that switches off mails of this kind for the owner of the row."""
+    """Return the link that switches off mails of this kind for the user of these choices."""
     return public_address(settings, f"/mail/unsubscribe?link={choice.user_id}.{kind}.{_signature(choice, kind)}")
 
 
@@ -156,10 +156,10 @@ def send_mail(
     competition_id: int | None = None,
     unsubscribe: str | None = None,
 ) -> OutgoingMail | None:
-    """Put a mail into the outbox in the caller's transaction, so that it is sent only if that commits.
+    """Add a mail to the outbox in the caller's transaction, so that it is sent only if that commits; return it.
 
     Returns None, and sends nothing, if the user has not confirmed the address.
-    competition_id: the subject; replies go to its organisers.
+    competition_id: the competition that it is about; replies go to its organisers.
     unsubscribe: the address for one-click unsubscription, offered by mail programs (RFC 8058).
     """
     address, confirmed_at = session.execute(
@@ -177,10 +177,10 @@ def send_mail(
 def send_link(
     session: Session, to: User | None, subject: str, body: str, link: MailLink, now: datetime
 ) -> OutgoingMail:
-    """Queue a mail with a secret link, created on delivery, in place of `LINK_PLACE`.
+    """Queue a mail whose `LINK_PLACE` is replaced by a secret link on delivery; return it.
 
     It may go to an unconfirmed address, so subject and text must not contain anything chosen by a participant.
-    to: None for the same work without a mail, so that timing does not reveal who has an account.
+    to: None to do the same work without a mail, so that timing does not reveal who has an account.
     """
     address = session.scalar(select(User.email).where(User.id == (to.id if to else 0)))
     mail = _mail(address or "", subject, body, now)
@@ -203,7 +203,7 @@ def send_invitation(
 
 
 def send_farewell(session: Session, address: str, subject: str, body: str, now: datetime) -> None:
-    """Queue the last mail to an address whose account has just been deleted; nothing of it is kept once it ended."""
+    """Queue the last mail to the address of an account that was just deleted; it is deleted after delivery."""
     mail = _mail(address, subject, body, now)
     session.add(mail)
     session.flush()
@@ -221,7 +221,7 @@ def _mail(address: str, subject: str, body: str, now: datetime) -> OutgoingMail:
 
 
 def drop_links(session: Session, user: User, now: datetime) -> None:
-    """Drop pending mails with links to this user."""
+    """Drop pending mails with links for this user."""
     waiting = (OutgoingMail.user_id == user.id) & OutgoingMail.link.is_not(None) & (OutgoingMail.status == WAITING)
     session.execute(update(OutgoingMail).where(waiting).values(status=DROPPED, ended_at=now, body=""))
 
@@ -232,7 +232,7 @@ def waiting_count(session: Session) -> int:
 
 
 def forget_ended(session: Session, days: int, now: datetime) -> None:
-    """Delete mails that were sent or given up at least this many days ago, and the last ones to deleted accounts."""
+    """Delete mails that were sent or given up at least this many days ago, and those to deleted accounts."""
     is_old = OutgoingMail.ended_at <= now - timedelta(days=days)
     no_reference = (
         column.is_(None) for column in (OutgoingMail.user_id, OutgoingMail.competition_id, OutgoingMail.link)
@@ -247,8 +247,8 @@ def forget_ended(session: Session, days: int, now: datetime) -> None:
 def given_up(session: Session, competition_id: int | None = None, *, also_accounts: bool = False) -> list[OutgoingMail]:
     """List mails that could not be delivered, latest first.
 
-    competition_id: the subject, None for all; also_accounts: include mails about accounts, which belong to no
-    competition.
+    competition_id: the competition that they are about, None for all; also_accounts: include mails about accounts,
+    which belong to no competition.
     """
     query = select(OutgoingMail).where(OutgoingMail.status == GIVEN_UP)
     if competition_id is not None:

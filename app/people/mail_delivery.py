@@ -1,8 +1,8 @@
-"""Delivery of mail: handed to the mail server by the sweep's postman, retried until accepted.
+"""Delivery of mail: handed to the mail server by a process of the sweep, and retried until accepted.
 
 A mail is sent at least once: a crash between sending and recording it duplicates it. A secret link is created for each
-delivery, so that nobody can use it by reading the database; of two links, both work until one is used. Without
-`smtp_url` a mail becomes a file in `data_dir/mail`, for the operator to read.
+delivery, so that nobody can use it by reading the database; if there are two links, both work until one is used.
+Without `smtp_url` a mail is written to a file in `data_dir/mail`, for the operator to read.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _ABOUT_ONE_MAIL = (smtplib.SMTPResponseException, smtplib.SMTPRecipientsRefused)
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """A mail for delivery: text with its link, and reply addresses (empty: only the sender)."""
+    """A mail for delivery. text: with its link; reply_to: addresses for replies (empty: only the sender)."""
 
     mail: OutgoingMail
     text: str
@@ -57,7 +57,7 @@ Deliver = Callable[[Letter], None]
 
 
 def send_waiting(engine: Engine, settings: Settings, clock: Callable[[], datetime]) -> int:
-    """Send due mails and return their number. An unreachable server ends the round; the next one retries."""
+    """Send due mails and return their number. If the server is unreachable the round ends, and the next one retries."""
     due = _due(engine, clock())
     if not due:
         return 0
@@ -80,7 +80,7 @@ def _due(engine: Engine, now: datetime) -> list[int]:
 
 
 def _take_alone(engine: Engine, mail_id: int, settings: Settings, now: datetime) -> Letter | None:
-    """Reserve the mail as `_take` does; postpone it if it cannot be prepared, so that it holds up no other."""
+    """Reserve the mail as `_take` does; if it cannot be prepared, postpone it so that it does not block others."""
     try:
         return _take(engine, mail_id, settings, now)
     except Exception as error:
@@ -95,7 +95,7 @@ def _take_alone(engine: Engine, mail_id: int, settings: Settings, now: datetime)
 
 
 def _take(engine: Engine, mail_id: int, settings: Settings, now: datetime) -> Letter | None:
-    """Reserve the mail for the time of the lease; None if another sweep has it or it must not be sent any more."""
+    """Reserve the mail for the duration of the lease; None if another sweep has it or it must no longer be sent."""
     with writing(engine) as session:
         mail = session.scalar(
             update(OutgoingMail)
@@ -113,7 +113,7 @@ def _take(engine: Engine, mail_id: int, settings: Settings, now: datetime) -> Le
 
 
 def _text(session: Session, mail: OutgoingMail, settings: Settings, now: datetime) -> str | None:
-    """Return the text with a new link if it has one; None if the address is no longer the user's."""
+    """Return the text, with a new link if it has one; None if the address no longer belongs to the user."""
     if mail.link is None:
         return mail.body
     user = session.get(User, mail.user_id)
@@ -172,7 +172,7 @@ def _change(engine: Engine, mail: OutgoingMail, **values: object) -> None:
 
 
 def _is_hopeless(error: Exception) -> bool:
-    """True if it will always be refused: an invalid mail, or an unknown recipient (SMTP's 5xx)."""
+    """Return True if the mail will always be refused: it is invalid, or its recipient is unknown (SMTP's 5xx)."""
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         return all(code >= 500 for code, _ in error.recipients.values())
     if isinstance(error, smtplib.SMTPResponseException):
@@ -189,7 +189,7 @@ def _said(error: Exception) -> str:
 
 @contextmanager
 def delivery(settings: Settings) -> Iterator[Deliver]:
-    """Yield the delivery by settings: over one connection to the mail server, or into files."""
+    """Yield the delivery function for the settings: over one connection to the mail server, or into files."""
     address = settings.smtp_url.get_secret_value()
     if not address:
         yield lambda letter: _write_file(letter, settings)
@@ -223,7 +223,7 @@ def _send_message(server: smtplib.SMTP, message: EmailMessage) -> None:
 
 
 def _write_file(letter: Letter, settings: Settings) -> None:
-    """Write the mail readable only by the operator: it may contain a link that is as good as a password."""
+    """Write the mail to a file that only the operator can read, since it may contain a secret link."""
     mail = letter.mail
     folder = settings.data_dir / "mail"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -234,7 +234,7 @@ def _write_file(letter: Letter, settings: Settings) -> None:
 
 
 def _message(letter: Letter, settings: Settings, encoding: str | None = None) -> EmailMessage:
-    """Build the message. Raises ValueError or MessageError for invalid addresses."""
+    """Return the message. Raises ValueError or MessageError for invalid addresses."""
     mail = letter.mail
     message = EmailMessage(_KeepsAddressesWhole())
     sender = sender_of(settings.mail_from, settings.server_name)
@@ -254,7 +254,7 @@ def _message(letter: Letter, settings: Settings, encoding: str | None = None) ->
 
 
 class _KeepsAddressesWhole(EmailPolicy):
-    """Leaves the unsubscribe header unencoded: mail programs cannot read a long address as the library encodes it."""
+    """A policy that leaves the unsubscribe header unencoded: mail programs cannot read a long encoded address."""
 
     def fold(self, name: str, value: Any) -> str:
         return f"{name}: {value}{self.linesep}" if name == _UNSUBSCRIBE else super().fold(name, value)

@@ -1,7 +1,7 @@
 """Requests of people who want to create competitions, which administrators answer by mail.
 
-What pages and commands of administrators need is `list_requests` and `answer_request`. An approval sets what
-`evergold account approve` sets; where administrators alone create competitions, it promises that they will.
+Pages and commands of administrators use `list_requests` and `answer_request`. An approval has the same effect as
+`evergold account approve`; if only administrators create competitions, it promises that they will.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MONTH = timedelta(days=30)
 
 
 class AlreadyAsked(EvergoldError):
-    """The person has a request that is not answered yet."""
+    """The person already has a request without an answer."""
 
     status = 409
     code = "already_asked"
@@ -73,7 +73,7 @@ the administrators of {server} did not accept your request to organise a competi
 
 
 def ask_to_organise(act: UserAct, text: str) -> OrganisingRequest:
-    """Send a request to the administrators, by mail. text: what the person wants to organise.
+    """Send a request to the administrators by mail; return it. text: what the person wants to organise.
 
     Raises InvalidForm, Forbidden for an unconfirmed address, AlreadyAsked, LimitReached.
     """
@@ -100,19 +100,19 @@ def ask_to_organise(act: UserAct, text: str) -> OrganisingRequest:
 
 
 def latest_request(session: Session, user: User) -> OrganisingRequest | None:
-    """Return the user's last request, answered or not."""
+    """Return the user's latest request, answered or not; None if there is none."""
     query = select(OrganisingRequest).where(OrganisingRequest.user_id == user.id)
     return session.scalar(query.order_by(OrganisingRequest.id.desc()).limit(1))
 
 
 def list_requests(session: Session, *, only_open: bool = True) -> list[OrganisingRequest]:
-    """List requests with their users, the oldest first."""
+    """List requests with their users, oldest first."""
     query = select(OrganisingRequest).options(joinedload(OrganisingRequest.user)).order_by(OrganisingRequest.id)
     return list(session.scalars(query.where(OrganisingRequest.answered_at.is_(None)) if only_open else query))
 
 
 def answer_request(act: Act, number: int, *, is_approved: bool, text: str = "") -> OrganisingRequest:
-    """Approve or refuse a request, and mail the answer.
+    """Approve or decline a request, mail the answer, and return the request.
 
     Raises NotFound, AlreadyAnswered, Forbidden unless an administrator answers, InvalidForm.
     """
@@ -139,7 +139,7 @@ def answer_request(act: Act, number: int, *, is_approved: bool, text: str = "") 
 
 
 def _wrong_text(text: str) -> str:
-    """Return a sentence about a text that is too long or cannot be stored."""
+    """Return a sentence if a text is too long or cannot be stored; otherwise ""."""
     if len(text) > TEXT_CHARACTERS:
         return f"At most {TEXT_CHARACTERS} characters."
     return "It has characters that cannot be stored." if "\0" in text else ""

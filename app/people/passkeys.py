@@ -1,4 +1,4 @@
-"""Passkeys: options for the browser, and its signed answers (WebAuthn, by the library `webauthn`)."""
+"""Passkeys: options for the browser, and its signed responses (WebAuthn, with the library `webauthn`)."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The server as browsers know it: an origin, the host that passkeys are bound to, and a name for people."""
+    """The server as browsers know it: an origin, whose host passkeys are bound to, and a name for people."""
 
     origin: str
     name: str = PRODUCT
 
     @property
     def host(self) -> str:
-        """The host alone."""
+        """The host of the origin."""
         return urlsplit(self.origin).hostname or ""
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A verified key. credential: its id, in base64url."""
+    """A verified passkey. credential: its id, in base64url."""
 
     credential: str
     public_key: bytes
@@ -38,7 +38,9 @@ class Key:
 
 
 def creation_options(site: Site, user: tuple[int, str], known: Collection[str]) -> tuple[str, str]:
-    """Return the options for a new passkey as JSON, and their challenge. user: id and name; known: ids of passkeys."""
+    """Return the options for a new passkey as JSON, and their challenge. user: id and name; known: ids of existing
+    passkeys.
+    """
     from webauthn import generate_registration_options, options_to_json
     from webauthn.helpers import bytes_to_base64url
 
@@ -64,7 +66,7 @@ def request_options(site: Site, challenge: str, known: Collection[str]) -> str:
 
 
 def verified_key(answer: str, challenge: str, site: Site) -> Key | None:
-    """Return the new key in the browser's answer; None if it is not for this site and challenge."""
+    """Return the new passkey in the browser's response; None if it is not for this site and challenge."""
     from webauthn import base64url_to_bytes, verify_registration_response
     from webauthn.helpers import bytes_to_base64url
     from webauthn.helpers.exceptions import WebAuthnException
@@ -82,9 +84,9 @@ def verified_key(answer: str, challenge: str, site: Site) -> Key | None:
 
 
 def verified_answer(answer: str, challenge: str, known: Mapping[str, tuple[bytes, int]], site: Site) -> Key | None:
-    """Return the key that signed the browser's answer, with its new count; None if none of these did.
+    """Return the passkey that signed the browser's response, with its new count; None if no known one did.
 
-    known: public key and count by the id of the credential.
+    known: public key and count by credential id.
     """
     from webauthn import base64url_to_bytes, verify_authentication_response
     from webauthn.helpers.exceptions import WebAuthnException

@@ -1,6 +1,6 @@
 """One-time links for setting a new password, valid for a short time: by mail, or handed out by an administrator.
 
-A request for an unknown name takes the same work and gets the same response. Only a hash of the secret is stored.
+A request for an unknown name takes the same time and gets the same response. Only a hash of the secret is stored.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ the organisers.
 
 
 def ask(session: Session, username_or_email: str, settings: Settings, now: datetime) -> None:
-    """Mail a link to the user of this name; the same statements run if there is none."""
+    """Mail a link to the user with this name; the same statements run if there is none."""
     user = auth.find_user(session, username_or_email)
     body = _ASKED.replace("{minutes}", str(settings.password_reset_minutes))
     body = body.replace("{server}", public_address(settings, "/"))
@@ -53,7 +53,7 @@ def ask(session: Session, username_or_email: str, settings: Settings, now: datet
 
 
 def make_link(session: Session, username_or_email: str, settings: Settings, now: datetime) -> tuple[User, str]:
-    """Create a link for an administrator to hand over. Raises NotFound."""
+    """Create a link for an administrator to hand out; return the user and the link. Raises NotFound."""
     user = auth.find_user(session, username_or_email)
     if user is None:
         raise NotFound(f"There is no account '{username_or_email}' that can log in.")
@@ -62,7 +62,7 @@ def make_link(session: Session, username_or_email: str, settings: Settings, now:
 
 
 def make_mailed(session: Session, user: User, settings: Settings, now: datetime) -> str:
-    """Create a link for a mail to the user's current address that is being delivered."""
+    """Create a link for a mail to the user's current address, at its delivery; return it."""
     return _make_link(session, user, user.email, settings, now)
 
 
@@ -84,10 +84,10 @@ def find(session: Session, secret: str, now: datetime) -> PasswordReset:
 
 
 def use(session: Session, secret: str, password: str, settings: Settings, now: datetime) -> User:
-    """Set the password; ends all log-ins and this link. Raises NotFound or InvalidForm.
+    """Set the password, and end all log-ins and this link; return the user. Raises NotFound or InvalidForm.
 
-    Using a mailed link confirms the address. Tokens that the user made and log-ins with providers stay valid, unless
-    the address was unconfirmed until now.
+    Using a mailed link confirms the address. The user's tokens and log-ins with providers stay valid, unless the
+    address was unconfirmed until now.
     """
     reset = find(session, secret, now)
     user = session.get_one(User, reset.user_id, populate_existing=True)
@@ -102,7 +102,7 @@ def use(session: Session, secret: str, password: str, settings: Settings, now: d
 
 
 def mail_account_changed(session: Session, user: User, what: str, settings: Settings, now: datetime) -> None:
-    """Notify the user of a change that somebody else might have made; before it, if the address changes."""
+    """Notify the user of a change that somebody else might have made; to be called before the address changes."""
     body = _CHANGED.format(what=what, username=user.username, address=public_address(settings, "/"))
     send_mail(session, user, f"{what} of your account was changed", body, now=now)
 

@@ -1,8 +1,8 @@
-"""Requests to identity providers: where a log-in begins, and who came back from it.
+"""Requests to identity providers: the address where a log-in begins, and the person who returned from it.
 
-OpenID Connect with the authorization code, PKCE, state and nonce; GitHub, which has OAuth 2 alone, by its own API. The
-answer is believed if it came over TLS from the issuer in the settings, is signed with its keys, and is for us and this
-log-in.
+OpenID Connect with the authorization code, PKCE, state and nonce; for GitHub, which has only OAuth 2, its own API. A
+response is trusted if it came over TLS from the configured issuer, is signed with its keys, and belongs to this client
+and log-in.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ _JSON = {"Accept": "application/json", "User-Agent": "evergold"}
 
 
 class ProviderAway(EvergoldError):
-    """The provider did not answer, or not as it should."""
+    """The provider did not respond, or its response is malformed."""
 
     status: ClassVar[int] = 503
     code: ClassVar[str] = "provider_away"
 
 
 class ProviderRefused(EvergoldError):
-    """The provider refused the log-in, or its answer cannot be trusted."""
+    """The provider refused the log-in, or its response cannot be trusted."""
 
     status: ClassVar[int] = 403
     code: ClassVar[str] = "provider_refused"
@@ -59,7 +59,7 @@ class ProviderRefused(EvergoldError):
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """This server as a client of a provider. redirect: where the provider sends people back to."""
+    """This server as a client of a provider. redirect: the address to which the provider sends people back."""
 
     name: str
     settings: Provider
@@ -67,22 +67,22 @@ class Client:
 
     @property
     def title(self) -> str:
-        """The provider's name for people."""
+        """The name of the provider for people."""
         return self.settings.title_of(self.name)
 
     @property
     def issuer(self) -> str:
-        """The issuer that is configured, and no other."""
+        """The configured issuer."""
         return self.settings.issuer_of(self.name)
 
     @property
     def is_github(self) -> bool:
-        """True for GitHub's own protocol."""
+        """True if the provider uses GitHub's own protocol."""
         return self.settings.kind_of(self.name) == "github"
 
 
 def authorization_address(client: Client, secrets: Secrets) -> str:
-    """Return the address at the provider where somebody logs in. Raises ProviderAway."""
+    """Return the provider's address at which the log-in begins. Raises ProviderAway."""
     address: str = prepare_grant_uri(
         _endpoints(client)["authorization_endpoint"],
         client_id=client.settings.client_id,
@@ -98,7 +98,9 @@ def authorization_address(client: Client, secrets: Secrets) -> str:
 
 
 def person_of(client: Client, answer: Mapping[str, str], secrets: Secrets) -> Person:
-    """Return the person whom this answer, an address's parameters, is about. Raises ProviderRefused, ProviderAway."""
+    """Return the person identified by a response. answer: the parameters of the address. Raises ProviderRefused,
+    ProviderAway.
+    """
     _check_issuer(client, answer)
     if "error" in answer or "code" not in answer:
         raise ProviderRefused(f"{client.title} did not log you in. Nothing was changed.")
@@ -109,14 +111,14 @@ def person_of(client: Client, answer: Mapping[str, str], secrets: Secrets) -> Pe
 
 
 def _check_issuer(client: Client, answer: Mapping[str, str]) -> None:
-    """Raise ProviderRefused for another provider's answer (RFC 9207: issuer mix-up)."""
+    """Raise ProviderRefused for a response of another provider (RFC 9207: issuer mix-up)."""
     is_promised = bool(_endpoints(client).get("authorization_response_iss_parameter_supported"))
     if (is_promised or "iss" in answer) and answer.get("iss") != client.issuer:
         raise ProviderRefused("This answer comes from another provider than the one that you chose.")
 
 
 def _tokens(client: Client, code: str, secrets: Secrets) -> dict[str, Any]:
-    """Exchange the code for tokens."""
+    """Exchange the code for tokens and return them."""
     endpoints = _endpoints(client)
     body = prepare_token_request(
         "authorization_code", redirect_uri=client.redirect, code=code, code_verifier=secrets.verifier
@@ -167,7 +169,9 @@ def _oidc_person(client: Client, tokens: Mapping[str, Any], nonce: str) -> Perso
 
 
 def _id_claims(client: Client, tokens: Mapping[str, Any], nonce: str) -> Mapping[str, Any]:
-    """Return the claims of the ID token: signed by the issuer, for this client and this log-in, not expired."""
+    """Return the claims of the ID token after verification: signed by the issuer, for this client and log-in, not
+    expired.
+    """
     id_token, refused = tokens.get("id_token"), f"The answer of {client.title} cannot be trusted. Nothing was changed."
     if not isinstance(id_token, str):
         raise ProviderRefused(refused)
@@ -202,7 +206,7 @@ def _keys(client: Client, seconds: float = KEPT_SECONDS) -> KeySet:
 
 
 def _endpoints(client: Client) -> Mapping[str, Any]:
-    """Return the provider's metadata, which must be of the issuer that is configured."""
+    """Return the provider's metadata, which must name the configured issuer."""
     if client.is_github:
         return {
             "authorization_endpoint": f"{client.issuer}/login/oauth/authorize",
@@ -223,7 +227,9 @@ def _endpoints(client: Client) -> Mapping[str, Any]:
 
 
 def _github_person(client: Client, tokens: Mapping[str, Any]) -> Person:
-    """Query GitHub's API. The number of an account never changes, its name may, and may go to another person."""
+    """Return the person from GitHub's API. The id of an account never changes; its name may, and may pass to another
+    person.
+    """
     is_public = client.issuer == "https://github.com"
     api = "https://api.github.com" if is_public else f"{client.issuer}/api/v3"
     token = tokens["access_token"]
@@ -255,7 +261,7 @@ def _read(client: Client, address: str, access_token: str) -> object:
 
 
 def _request_json(client: Client, request: httpx.Request, *, refuses: bool = False) -> object:
-    """Return the JSON answer. refuses: a status of 4xx means that the log-in is refused. Redirects are not followed."""
+    """Return the JSON response. refuses: a 4xx status means that the log-in is refused. Redirects are not followed."""
     away = f"{client.title} does not answer as it should at this moment. Please try again in a while."
     body = b""
     try:
@@ -276,7 +282,7 @@ def _request_json(client: Client, request: httpx.Request, *, refuses: bool = Fal
 
 
 class _Kept:
-    """Metadata and keys of providers, as this process read them last."""
+    """Metadata and keys of providers, cached in this process."""
 
     def __init__(self) -> None:
         self._turn = Lock()

@@ -1,8 +1,8 @@
-"""Log-ins with a provider: under way in one browser, then an identity that opens an account.
+"""Log-ins with a provider: first pending in one browser, then an identity that opens an account.
 
-An identity opens the account that it was linked to, and no other. It is linked by the account's owner, who is logged in
-and proves it once more, by the account's password, or by a link mailed to its address and opened in the same browser.
-The provider's word for an address is enough only where the operator of the server trusts it, and never for an
+An identity opens only the account that it is linked to. It is linked by the account's owner, who is logged in and
+proves the ownership again by the account's password, or by a link mailed to its address and opened in the same browser.
+An address verified by the provider suffices only if the operator of the server trusts the provider, and never for an
 administrator's account.
 """
 
@@ -60,7 +60,7 @@ def begin(
 ) -> tuple[str, Secrets]:
     """Begin a log-in; return the secret of the browser's cookie, and those for the provider.
 
-    linking: who links the identity to their account, instead of logging in.
+    linking: the user who links the identity to an account instead of logging in.
     """
     session.execute(delete(ProviderLogin).where(ProviderLogin.expires_at <= now))
     cookie, made = secrets.token_urlsafe(32), Secrets(*(secrets.token_urlsafe(32) for _ in range(3)))
@@ -84,9 +84,9 @@ def begin(
 def take_answer(
     session: Session, cookie: str, provider: str, state: str, now: datetime
 ) -> tuple[ProviderLogin, Secrets]:
-    """Return the log-in that this answer belongs to; no other answer is accepted for it, whatever comes of this one.
+    """Return the log-in that this response belongs to; no second response is accepted for it.
 
-    Raises NotFound unless this browser began it, with this provider, and the state is its own.
+    Raises NotFound unless this browser began it with this provider, and the state matches.
     """
     under_way = (ProviderLogin.secret_hash == hash_of_secret(cookie)) & ProviderLogin.state_hash.is_not(None)
     found = session.scalar(select(ProviderLogin).where(under_way, ProviderLogin.expires_at > now).with_for_update())
@@ -99,12 +99,12 @@ def take_answer(
 
 
 def keep_answer(session: Session, login_id: int, person: Person) -> None:
-    """Store who the person is until the log-in has an account."""
+    """Store the identified person until the log-in has an account."""
     session.execute(update(ProviderLogin).where(ProviderLogin.id == login_id).values(proved=person.document()))
 
 
 def find_answered(session: Session, cookie: str, now: datetime) -> tuple[ProviderLogin, Person]:
-    """Return the log-in of this browser that waits for an account. Raises NotFound."""
+    """Return the log-in of this browser that still lacks an account. Raises NotFound."""
     found = session.scalar(
         select(ProviderLogin).where(
             ProviderLogin.secret_hash == hash_of_secret(cookie),
@@ -119,7 +119,7 @@ def find_answered(session: Session, cookie: str, now: datetime) -> tuple[Provide
 
 
 def end(session: Session, login: ProviderLogin) -> None:
-    """Forget a log-in that is finished."""
+    """Delete a log-in that is finished."""
     session.execute(delete(ProviderLogin).where(ProviderLogin.id == login.id))
 
 
@@ -138,8 +138,8 @@ def list_identities(session: Session, user: User) -> Sequence[Identity]:
 def account_of(session: Session, person: Person, provider: str, settings: Settings, now: datetime) -> User | None:
     """Return the account that this identity opens; None if there is none yet.
 
-    Raises Forbidden or Blocked if it cannot log in.
-    A trusted provider's word for an address that was confirmed here links the identity at once.
+    Raises Forbidden or Blocked if it cannot log in. If a trusted provider verified an address that is confirmed here,
+    the identity is linked immediately.
     """
     same = (Identity.issuer == person.issuer) & (Identity.subject == person.subject)
     found = session.execute(select(Identity, User).join(User, User.id == Identity.user_id).where(same)).one_or_none()
@@ -161,7 +161,7 @@ def account_of(session: Session, person: Person, provider: str, settings: Settin
 
 
 def link(act: UserAct, person: Person, provider: str) -> None:
-    """Let the identity open this account. Raises NameTaken if it opens another. provider: its name in the settings."""
+    """Link the identity to this account. Raises NameTaken if it opens another. provider: its name in the settings."""
     session = act.session
     same = (Identity.issuer == person.issuer) & (Identity.subject == person.subject)
     there = session.scalar(select(Identity.user_id).where(same))
@@ -190,7 +190,7 @@ def link(act: UserAct, person: Person, provider: str) -> None:
 
 
 def unlink(session: Session, user: User, identity_id: int, settings: Settings, now: datetime) -> None:
-    """Remove an identity from the account. Raises NotFound; Forbidden for the last way into it."""
+    """Remove an identity from the account. Raises NotFound; Forbidden if it is the only way to log in."""
     session.execute(select(User.id).where(User.id == user.id).with_for_update())  # two at once leave one
     known = list_identities(session, user)
     wanted = next((one for one in known if one.id == identity_id), None)
@@ -208,13 +208,13 @@ def unlink(session: Session, user: User, identity_id: int, settings: Settings, n
 
 
 def proved_orcid(identities: Sequence[Identity], settings: Settings) -> str:
-    """Return the ORCID iD among the user's identities; empty if there is none, or ORCID is no provider any more."""
+    """Return the ORCID iD among the user's identities; "" if there is none, or ORCID is no longer a provider."""
     issuers = {one.issuer_of(name) for name, one in settings.providers.items() if one.kind_of(name) == "orcid"}
     return next((one.subject for one in identities if one.issuer in issuers and is_orcid(one.subject)), "")
 
 
 def show_orcid(session: Session, user: User, is_shown: bool, settings: Settings, now: datetime) -> None:
-    """Show the user's ORCID iD to everybody who sees their teams and cards, or to nobody. Raises NotFound."""
+    """Show the user's ORCID iD to everybody who sees their teams and cards, or hide it. Raises NotFound."""
     orcid = proved_orcid(list_identities(session, user), settings)
     if is_shown and not orcid:
         raise NotFound("You have not linked an ORCID iD.")
@@ -224,7 +224,7 @@ def show_orcid(session: Session, user: User, is_shown: bool, settings: Settings,
 
 
 def has_password(session: Session, user: User) -> bool:
-    """Return whether a password opens the account at this moment."""
+    """Return whether the account has a password now, even if `user` was loaded before."""
     return session.get_one(User, user.id, populate_existing=True).has_password
 
 
@@ -243,8 +243,7 @@ def open_account(
     settings: Settings,
     now: datetime,
 ) -> User:
-    """Create an account that this log-in opens. Raises InvalidForm, NameTaken,
-    RegistrationClosed.
+    """Create an account that this log-in opens; return it. Raises InvalidForm, NameTaken, RegistrationClosed.
 
     The account's address counts only where the provider does not vouch for one; it is to be confirmed. An address that
     it vouches for is taken from an account that never confirmed it: registering first with somebody else's address
@@ -263,7 +262,7 @@ def open_account(
 
 
 def link_answered(session: Session, login: ProviderLogin, user: User, settings: Settings, now: datetime) -> None:
-    """Link a log-in to the account of somebody who proved to own it. Raises NameTaken."""
+    """Link a log-in to the account of a user who proved to own it. Raises NameTaken."""
     link(UserAct(session, user, now, settings), Person(**login.proved or {}), login.provider)
     end(session, login)
 
@@ -271,7 +270,7 @@ def link_answered(session: Session, login: ProviderLogin, user: User, settings: 
 def ask_by_mail(
     session: Session, login: ProviderLogin, email: str, title: str, settings: Settings, now: datetime
 ) -> None:
-    """Mail a link to the account of this address; the same statements run if there is none. title: the provider's."""
+    """Mail a link to the account with this address; the same statements run if there is none. title: the provider's."""
     user = auth.find_user(session, email) if "@" in email else None
     login.mailed_to_id = user.id if user else None
     session.flush()
@@ -280,7 +279,7 @@ def ask_by_mail(
 
 
 def make_mailed(session: Session, user: User, settings: Settings, now: datetime) -> str:
-    """Create a link for a mail to the user's current address that is being delivered, for the newest request."""
+    """Create a link, for the latest request, for a mail to the user's current address, at its delivery; return it."""
     asked = (ProviderLogin.mailed_to_id == user.id) & (ProviderLogin.expires_at > now)
     login = session.scalar(select(ProviderLogin).where(asked).order_by(ProviderLogin.id.desc()).limit(1))
     secret = secrets.token_urlsafe(32)
@@ -291,7 +290,7 @@ def make_mailed(session: Session, user: User, settings: Settings, now: datetime)
 
 
 def find_mailed(session: Session, cookie: str, link_secret: str, now: datetime) -> tuple[ProviderLogin, Person, User]:
-    """Return the log-in of this browser whose mailed link this is, and the account. Raises NotFound."""
+    """Return the log-in of this browser for this mailed link, the person and the account. Raises NotFound."""
     login, person = find_answered(session, cookie, now)
     user = session.get(User, login.mailed_to_id) if login.mailed_to_id else None
     expected = hash_of_secret(f"{link_secret} {user.email}") if user else ""
@@ -301,9 +300,9 @@ def find_mailed(session: Session, cookie: str, link_secret: str, now: datetime) 
 
 
 def link_mailed(session: Session, cookie: str, link_secret: str, settings: Settings, now: datetime) -> tuple[User, str]:
-    """Link the log-in to the account whose address got the link; return it, and where to continue. Raises NotFound.
+    """Link the log-in to the account that received the link; return it, and where to continue. Raises NotFound.
 
-    The owner of an account whose address nobody had confirmed may be another person: every other way into it ends.
+    An account with an unconfirmed address may belong to another person: all other access to it ends.
     """
     login, _, user = find_mailed(session, cookie, link_secret, now)
     check_account_not_blocked(session, user)

@@ -1,4 +1,4 @@
-"""Data of log-ins with providers; apart from `app.people.provider_client`, whose libraries few processes need."""
+"""Data of log-ins with providers, separate from `app.people.provider_client`, whose libraries few processes need."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ _ORCID = re.compile(r"(?:[0-9]{4}-){3}[0-9]{3}[0-9X]")
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """Secrets of one log-in: `state` returns with the person, `nonce` in the token; `verifier` goes with the code."""
+    """Secrets of one log-in: `state` is returned with the person, `nonce` in the token; `verifier` is sent with the
+    code.
+    """
 
     state: str
     nonce: str
@@ -20,10 +22,10 @@ class Secrets:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody as the provider knows them.
+    """A person as identified by the provider.
 
-    email: empty if unknown; is_email_proved: the provider states that they read it.
-    orcid: the ORCID iD that they proved to have; username: a proposal.
+    email: empty if unknown; is_email_proved: the provider verified it.
+    orcid: the person's verified ORCID iD; username: a proposal.
     """
 
     issuer: str
@@ -36,7 +38,7 @@ class Person:
     orcid: str = ""
 
     def document(self) -> dict[str, Any]:
-        """Return it as JSON."""
+        """Return the person as JSON."""
         return asdict(self)
 
 

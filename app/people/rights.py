@@ -1,4 +1,4 @@
-"""Rights in a competition: who may do what, by their roles; granting and revoking roles."""
+"""Rights in a competition, which follow from roles; granting and revoking roles."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def grant_role(
     rights: Collection[Right] = ALL_RIGHTS,
     actor: User | str | None = None,
 ) -> bool:
-    """Grant the role; return False if they had it already.
+    """Grant the role; return False if the user already had it.
 
     rights: of an organiser; actor: as for `app.people.audit.record`.
     """
@@ -75,7 +75,7 @@ def revoke_role(
     *,
     actor: User | str | None = None,
 ) -> bool:
-    """Revoke the role; return False if they did not have it. actor: as for `app.people.audit.record`."""
+    """Revoke the role; return False if the user did not have it. actor: as for `app.people.audit.record`."""
     taken = session.execute(
         delete(CompetitionRole)
         .where(
@@ -96,7 +96,7 @@ def _what(user: User, role: Role) -> dict[str, str]:
 
 
 def is_named(user: User, username: str) -> bool:
-    """True if this is their user name; no other accounts are looked up."""
+    """Return True if this is the user's own name; no other accounts are looked up."""
     return username.strip().lower() == user.username
 
 
@@ -133,7 +133,7 @@ RIGHT_WORDS = {
 
 
 class RightMissing(Forbidden):
-    """The user organises the competition, but lacks a right. `details` has needed and rights."""
+    """The user organises the competition, but lacks a right (details: needed, rights)."""
 
     code = "right_missing"
 
@@ -147,7 +147,7 @@ def find_typed_user(session: Session, username: str, field: str) -> User:
 
 
 def rights_of(session: Session, user: User | None, competition: Competition) -> frozenset[Right]:
-    """Return the rights of this user; empty for those who do not organise the competition, never for organisers."""
+    """Return the rights of this user: empty only for users who do not organise the competition."""
     if user is None:
         return frozenset()
     if user.is_administrator or competition.owner_id == user.id:
@@ -169,9 +169,9 @@ def may_organise(session: Session, user: User | None, competition: Competition, 
 
 
 def check_may_organise(session: Session, user: User | None, competition: Competition, needs: Needs) -> User:
-    """Return the user. Raises NotAuthenticated, Forbidden unless they organise this competition, RightMissing.
+    """Return the user. Raises NotAuthenticated, Forbidden for users who do not organise this competition, RightMissing.
 
-    Raises Blocked where something is written.
+    Raises Blocked for writes of blocked users.
     """
     if user is None:
         raise NotAuthenticated("This is for the organisers of the competition: log in first.")
@@ -207,7 +207,7 @@ def _who_gives(session: Session, competition: Competition) -> str:
 def rights_to_give(
     session: Session, by: User | None, competition: Competition, wanted: Collection[Right] | None
 ) -> frozenset[Right]:
-    """Return the rights for a new organiser, none that the giver lacks. Raises InvalidForm.
+    """Return the rights for a new organiser, checked to be among the giver's. Raises InvalidForm.
 
     wanted: None for all of the giver's; by: None for the server's command line.
     """
@@ -243,9 +243,9 @@ def set_rights(
 
 
 def organisers_of(session: Session, competition_name: str, right: Right) -> list[User]:
-    """Return the organisers to notify, by address: those with the right, or the administrators if there are none.
+    """Return the organisers to notify: those with this right, or the administrators if there are none.
 
-    Users without a confirmed address are excluded, as they would get no mail.
+    Users without a confirmed address are excluded, because they receive no mail.
     """
     role = (CompetitionRole.user_id == User.id) & (CompetitionRole.role == Role.ORGANISER)
     organisers = (
@@ -264,7 +264,9 @@ def organisers_of(session: Session, competition_name: str, right: Right) -> list
 
 
 def addresses_for_replies(session: Session, competition_id: int) -> list[str]:
-    """Return the reply addresses of a competition's mails: its contact if an address, else organisers for questions."""
+    """Return the reply addresses of a competition's mails: its contact if that is an address, else organisers for
+    questions.
+    """
     competition = session.get_one(Competition, competition_id)
     if is_address(competition.contact):
         return [competition.contact]

@@ -1,7 +1,7 @@
-"""Second factors: codes of an app (TOTP), passkeys (WebAuthn), and recovery codes for people who have lost both.
+"""Second factors: codes from an app (TOTP), passkeys (WebAuthn), and recovery codes for people who have lost both.
 
-People who have set one up log in with it after the password or the provider. Recovery codes belong to them and are no
-factor by themselves. Adding the first one ends other log-ins, which were without.
+Users who have one log in with it after the password or the provider. Recovery codes supplement a factor, but are not
+one. Adding the first factor ends all other log-ins, because they have none.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ NAME_CHARACTERS = 100
 
 @dataclass(frozen=True, slots=True)
 class Factors:
-    """The second factors of an account. authenticator: since when; codes: recovery codes left."""
+    """The second factors of an account. authenticator: when the app was confirmed; codes: number of recovery codes
+    left.
+    """
 
     authenticator: datetime | None
     passkeys: Sequence[Passkey]
@@ -59,12 +61,12 @@ class Factors:
 
     @property
     def is_set_up(self) -> bool:
-        """True if logging in takes a second factor."""
+        """True if logging in requires a second factor."""
         return self.authenticator is not None or bool(self.passkeys)
 
 
 def factors_of(session: Session, user: User) -> Factors:
-    """Return what the user has set up."""
+    """Return the second factors of this user."""
     app = session.get(Authenticator, user.id)
     keys = session.scalars(select(Passkey).where(Passkey.user_id == user.id).order_by(Passkey.id)).all()
     unused = (RecoveryCode.user_id == user.id) & RecoveryCode.used_at.is_(None)
@@ -74,13 +76,13 @@ def factors_of(session: Session, user: User) -> Factors:
 
 
 def has_second_factor(session: Session, user: User) -> bool:
-    """Return whether logging in takes a second factor."""
+    """Return whether logging in requires a second factor."""
     app = exists().where(Authenticator.user_id == user.id, Authenticator.confirmed_at.is_not(None))
     return bool(session.scalar(select(or_(app, exists().where(Passkey.user_id == user.id)))))
 
 
 def is_required(session: Session, user: User, required: Required) -> bool:
-    """Return whether the settings of the server want a second factor of this user."""
+    """Return whether the settings of the server require a second factor of this user."""
     if required == "optional":
         return False
     if user.is_administrator or required == "administrators":
@@ -93,9 +95,9 @@ def is_required(session: Session, user: User, required: Required) -> bool:
 
 
 def begin_authenticator(session: Session, user: User, now: datetime, server_name: str = PRODUCT) -> str:
-    """Return the address that an app reads, with a new secret. It counts when a code was entered. Raises Forbidden.
+    """Return the address for the authenticator app, with a new secret, which is confirmed by a code. Raises Forbidden.
 
-    server_name: as the app lists it.
+    server_name: as the app shows it.
     """
     import pyotp
 
@@ -112,7 +114,7 @@ def begin_authenticator(session: Session, user: User, now: datetime, server_name
 
 
 def pending_authenticator(session: Session, user: User, server_name: str = PRODUCT) -> tuple[str, str]:
-    """Return the address that an app reads, and its secret, until a code was entered. Raises NotFound."""
+    """Return the address for an app that is not confirmed yet, and its secret. Raises NotFound."""
     known = session.get(Authenticator, user.id)
     if known is None or known.confirmed_at is not None:
         raise NotFound("There is no app that waits for its first code.")
@@ -126,7 +128,9 @@ def _address(secret: str, user: User, server_name: str) -> str:
 
 
 def confirm_authenticator(act: UserAct, login: LoginSession, code: str) -> None:
-    """Confirm the app by the first code that it shows; from then on it counts. Raises InvalidForm, NotFound."""
+    """Confirm the app by the first code that it shows; from then on it is a second factor. Raises InvalidForm,
+    NotFound.
+    """
     session = act.session
     pending_authenticator(session, act.user)
     if not _take_app_code(session, act.user, code, act.now, is_confirmed=False):
@@ -137,7 +141,7 @@ def confirm_authenticator(act: UserAct, login: LoginSession, code: str) -> None:
 
 
 def add_passkey(act: UserAct, login: LoginSession, sent: tuple[str, str], site: Site) -> None:
-    """Add a passkey. sent: the browser's answer, and a name for it. Raises InvalidForm."""
+    """Add a passkey. sent: the browser's response, and a name for it. Raises InvalidForm."""
     session = act.session
     answer, name = sent[0], one_line(sent[1]) or "Passkey"
     if len(name) > NAME_CHARACTERS or not can_be_name(name):
@@ -166,19 +170,21 @@ def add_passkey(act: UserAct, login: LoginSession, sent: tuple[str, str], site: 
 
 
 def keep_challenge(session: Session, login: LoginSession, challenge: str) -> None:
-    """Keep the challenge of a passkey that is being added."""
+    """Store the challenge of a passkey that is being added."""
     session.execute(update(LoginSession).where(LoginSession.id == login.id).values(challenge=challenge))
 
 
 def _note_new(session: Session, user: User, login: LoginSession, now: datetime) -> None:
-    """Note that this log-in has a second factor; end all others if it is the first, as they have none."""
+    """Record that this log-in has a second factor; if it is the first, end all other log-ins, which have none."""
     if not has_second_factor(session, user):
         session.execute(delete(LoginSession).where(LoginSession.user_id == user.id, LoginSession.id != login.id))
     session.execute(update(LoginSession).where(LoginSession.id == login.id).values(second_at=now))
 
 
 def new_codes(session: Session, user: User, settings: Settings, now: datetime) -> list[str]:
-    """Replace the recovery codes; return the new ones, which are shown only once. Raises Forbidden without a factor."""
+    """Replace the recovery codes; return the new ones, which are shown only once. Raises Forbidden without a second
+    factor.
+    """
     if not has_second_factor(session, user):
         raise Forbidden("Recovery codes replace a second factor: set one up first.")
     session.execute(delete(RecoveryCode).where(RecoveryCode.user_id == user.id))
@@ -211,7 +217,7 @@ def remove_authenticator(session: Session, user: User, settings: Settings, now: 
 
 
 def remove_passkey(session: Session, user: User, passkey_id: int, settings: Settings, now: datetime) -> None:
-    """Remove a passkey of this user. Raises NotFound for others'."""
+    """Remove a passkey of this user. Raises NotFound for those of other users."""
     mine = (Passkey.id == passkey_id) & (Passkey.user_id == user.id)
     if session.execute(delete(Passkey).where(mine).returning(Passkey.id)).first() is None:
         raise NotFound("You have no such passkey.")
@@ -219,7 +225,7 @@ def remove_passkey(session: Session, user: User, passkey_id: int, settings: Sett
 
 
 def clear(session: Session, user: User, settings: Settings, now: datetime, *, actor: User | str | None) -> bool:
-    """Remove every second factor of somebody who has lost them, and end all log-ins; return False if there were none.
+    """Remove every second factor of a user who has lost them, and end all log-ins; return False if there were none.
 
     actor: as for `audit.record`.
     """
@@ -253,7 +259,7 @@ def _tell(session: Session, user: User, deed: str, settings: Settings, now: date
 
 
 def begin_step(session: Session, user: User, following: str, way: str, now: datetime) -> str:
-    """Begin the second step of somebody who proved the first factor; return the secret of its cookie.
+    """Begin the second step for a user whose first factor was verified; return the secret of its cookie.
 
     Raises Blocked.
     """
@@ -284,7 +290,7 @@ def find_step(session: Session, cookie: str, now: datetime) -> SecondStep:
 
 
 def take_try(session: Session, cookie: str, now: datetime) -> SecondStep:
-    """Count an attempt before it is checked, so that many at once count as many as one by one. Raises NotFound."""
+    """Count an attempt before it is checked, so that concurrent attempts cannot exceed the limit. Raises NotFound."""
     found = find_step(session, cookie, now)
     counted = update(SecondStep).where(SecondStep.id == found.id, SecondStep.tries < TRIES)
     if session.execute(counted.values(tries=SecondStep.tries + 1).returning(SecondStep.id)).first() is None:
@@ -293,7 +299,7 @@ def take_try(session: Session, cookie: str, now: datetime) -> SecondStep:
 
 
 def prove_code(session: Session, step: SecondStep, code: str, settings: Settings, now: datetime) -> User:
-    """End the step with a code of the app or a recovery code; return the user. Raises NotAuthenticated."""
+    """End the step with a code from the app or a recovery code; return the user. Raises NotAuthenticated."""
     user = session.get_one(User, step.user_id)
     if not _take_app_code(session, user, code, now, is_confirmed=True):
         _take_recovery_code(session, user, code, settings, now)
@@ -301,7 +307,7 @@ def prove_code(session: Session, step: SecondStep, code: str, settings: Settings
 
 
 def prove_passkey(session: Session, step: SecondStep, answer: str, site: Site | None, now: datetime) -> User:
-    """End the step with the answer of a passkey; return the user. Raises NotAuthenticated."""
+    """End the step with a passkey's response; return the user. Raises NotAuthenticated."""
     user = session.get_one(User, step.user_id)
     mine = select(Passkey).where(Passkey.user_id == user.id).with_for_update()
     keys = {key.credential: key for key in session.scalars(mine)}
@@ -314,7 +320,7 @@ def prove_passkey(session: Session, step: SecondStep, answer: str, site: Site | 
 
 
 def _ended(session: Session, step: SecondStep, user: User) -> User:
-    """Forget the step; raise NotAuthenticated if another request ended it, or Blocked."""
+    """Delete the step and return its user; raise NotAuthenticated if another request ended it, or Blocked."""
     check_account_not_blocked(session, user)
     gone = session.execute(delete(SecondStep).where(SecondStep.id == step.id).returning(SecondStep.id))
     if gone.first() is None or user.password_hash is None:
@@ -323,7 +329,7 @@ def _ended(session: Session, step: SecondStep, user: User) -> User:
 
 
 def _take_app_code(session: Session, user: User, code: str, now: datetime, *, is_confirmed: bool) -> bool:
-    """Return whether the app shows this code, which is taken once; is_confirmed: the app has counted before."""
+    """Return whether the app shows this code, which is accepted once. is_confirmed: whether the app was confirmed."""
     import pyotp
 
     app = session.get(Authenticator, user.id)
@@ -341,7 +347,7 @@ def _take_app_code(session: Session, user: User, code: str, now: datetime, *, is
 
 
 def _take_recovery_code(session: Session, user: User, code: str, settings: Settings, now: datetime) -> None:
-    """Use a recovery code up, and notify its owner. Raises NotAuthenticated."""
+    """Use up a recovery code, and notify its owner. Raises NotAuthenticated."""
     this = (
         (RecoveryCode.user_id == user.id)
         & (RecoveryCode.code_hash == _code_hash(code))

@@ -1,4 +1,4 @@
-"""Accounts, tokens, mail preferences, roles, invitations and audit entries, as API, pages and commands show them."""
+"""API schemas for accounts: tokens, mail preferences, roles, invitations and audit entries."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Account(ApiModel):
 
 
 class Token(ApiModel):
-    """An API token without its secret, which is shown only once."""
+    """An API token without its secret."""
 
     model_config = example(TOKEN_EXAMPLE)
 
@@ -80,7 +80,7 @@ class Token(ApiModel):
 
     @classmethod
     def of(cls, token: ApiToken) -> Token:
-        """Return the token, its scopes in the order of `TokenScope`."""
+        """Return the token, with its scopes in the order of `TokenScope`."""
         held = token.scopes.split()
         return Token(
             id=token.id,
@@ -94,7 +94,7 @@ class Token(ApiModel):
 
 
 class NewToken(Token):
-    """A new token with its secret: keep it, it is not shown again."""
+    """A new token with its secret, which is shown only once."""
 
     model_config = example(
         {**TOKEN_EXAMPLE, "username": "ada", "secret": "evg_Zk3qX0w9r7uV6tS5dF4gH3jK2lM1nB8vC7xZ6aS5dF4"}
@@ -105,7 +105,7 @@ class NewToken(Token):
 
 
 class MailChoices(ApiModel):
-    """Mails besides those about the account itself, which are always sent."""
+    """Mails that users can choose; those about the account itself are always sent."""
 
     model_config = example(
         {"announcements": True, "results": False, "announcements_pace": "daily", "results_pace": "at_once"}
@@ -132,8 +132,9 @@ class AuditEntryOut(ApiModel):
 
 
 class RoleOut(ApiModel):
-    """A role in a competition besides taking part; administrators need none. rights: of an organiser; the owner
-    holds all."""
+    """A role in a competition other than participant; administrators need none. rights: of an organiser; the owner has
+    all.
+    """
 
     model_config = example(ROLE_EXAMPLE)
 
@@ -151,7 +152,7 @@ class RoleOut(ApiModel):
 
 
 class RoleInvitationOut(ApiModel):
-    """An invitation that nobody has answered yet."""
+    """An invitation without an answer."""
 
     model_config = example(INVITATION_EXAMPLE)
 
@@ -176,7 +177,7 @@ class RoleInvitationOut(ApiModel):
 
 
 class OwnInvitationOut(ApiModel):
-    """An invitation to oneself."""
+    """An invitation of the user."""
 
     model_config = example(OWN_INVITATION_EXAMPLE)
 
@@ -211,7 +212,7 @@ class TokenList(ApiModel):
 
 
 class AuditLog(ApiModel):
-    """Entries of the audit log, the newest first."""
+    """Entries of the audit log, newest first."""
 
     model_config = example(
         {
@@ -235,7 +236,7 @@ class AuditLog(ApiModel):
 
 
 class RoleList(ApiModel):
-    """Everybody with a role, organisers first."""
+    """Everybody with a role, sorted by role, organisers first."""
 
     model_config = example({"roles": [ROLE_EXAMPLE]})
 
@@ -243,7 +244,7 @@ class RoleList(ApiModel):
 
 
 class RoleInvitationList(ApiModel):
-    """Invitations that nobody has answered yet, the newest first."""
+    """Invitations without an answer, newest first."""
 
     model_config = example({"invitations": [INVITATION_EXAMPLE]})
 
@@ -251,7 +252,7 @@ class RoleInvitationList(ApiModel):
 
 
 class OwnInvitationList(ApiModel):
-    """Invitations to oneself, the newest first."""
+    """Invitations of the user, newest first."""
 
     model_config = example({"invitations": [OWN_INVITATION_EXAMPLE]})
 

@@ -1,1 +1,1 @@
-"""Rights of people in their own data: archives, deletion of accounts, retention; consent is in `app.teams`."""
+"""Users' rights in their own data: archives, deletion of accounts, retention. `app.teams` has the consents."""

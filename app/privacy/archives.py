@@ -1,7 +1,7 @@
-"""Archives of a person's data: requested, made by a worker, kept for some days. `contents` collects what is in them.
+"""Archives of a user's data: requested, created by a worker, kept for some days. `contents` collects their content.
 
-Only the person gets one. A message to workers may be lost, and two workers may take the same archive: the lease decides
-who makes it, and the sweep sends again.
+Only the user gets the archive. A message to workers may be lost, and two workers may claim the same archive: the lease
+decides who creates it, and the sweep sends it again.
 """
 
 from __future__ import annotations
@@ -42,14 +42,17 @@ If you did not request it, set a new password: somebody used your account.
 
 
 class ArchiveNotReady(EvergoldError):
-    """The archive is still being made, or its file was deleted."""
+    """The archive is still being created, or its file was deleted."""
 
     status = 409
     code = "archive_not_ready"
 
 
 def request_archive(session: Session, user: User, now: datetime) -> DataArchive:
-    """Request an archive; return the latest if it is pending, or was made within a day. The caller notifies workers."""
+    """Request an archive and return it; return the latest if it is pending, or was requested within a day.
+
+    The caller notifies workers.
+    """
     session.execute(select(User.id).where(User.id == user.id).with_for_update())  # one after another
     latest = latest_archive(session, user)
     if latest is not None and not may_request(latest, now):
@@ -71,20 +74,20 @@ def request_archive(session: Session, user: User, now: datetime) -> DataArchive:
 
 
 def may_request(latest: DataArchive | None, now: datetime) -> bool:
-    """Return whether a request makes another archive. latest: the person's, if there is one."""
+    """Return whether a request would create another archive. latest: of the user, if there is one."""
     if latest is None or latest.ended_at is not None:
         return True
     return latest.ready_at is not None and now - latest.asked_at >= ONCE_PER
 
 
 def latest_archive(session: Session, user: User) -> DataArchive | None:
-    """Return the user's latest archive, whatever its state."""
+    """Return the user's latest archive, whatever its state; None if there is none."""
     mine = select(DataArchive).where(DataArchive.user_id == user.id)
     return session.scalar(mine.order_by(DataArchive.id.desc()).limit(1))
 
 
 def ready_archive(session: Session, user: User) -> DataArchive:
-    """Return the user's archive that can be downloaded. Raises NotFound, ArchiveNotReady."""
+    """Return the user's archive that is ready for download. Raises NotFound, ArchiveNotReady."""
     latest = latest_archive(session, user)
     if latest is None:
         raise NotFound("You have not requested an archive of your data.")
@@ -94,12 +97,12 @@ def ready_archive(session: Session, user: User) -> DataArchive:
 
 
 def expires_at(archive: DataArchive, settings: Settings) -> datetime | None:
-    """Return when the file is deleted; None while there is none."""
+    """Return when the file will be deleted; None if there is no file."""
     return archive.ready_at + timedelta(days=settings.archive_days) if archive.ready_at else None
 
 
 def describe_archive(archive: DataArchive, settings: Settings) -> ArchiveOut:
-    """Return the archive as its owner sees it."""
+    """Return the API object of the archive for its owner."""
     is_ready = archive.ready_at is not None and archive.ended_at is None
     return ArchiveOut(
         state="ready" if is_ready else "pending" if archive.ended_at is None else "ended",
@@ -120,7 +123,7 @@ def audit_download(session: Session, user: User, archive: DataArchive, now: date
 
 
 def claim_archive(session: Session, archive_id: int, *, attempts: int, now: datetime) -> User | None:
-    """Reserve an archive; return whose it is, None if there is nothing (more) to make.
+    """Reserve an archive; return its user, None if there is nothing (more) to create.
 
     After the last attempt it ends without a file, and its owner may request another.
     """
@@ -140,7 +143,7 @@ def claim_archive(session: Session, archive_id: int, *, attempts: int, now: date
 
 
 def record_archive(session: Session, archive_id: int, file: StoredFile, settings: Settings, now: datetime) -> bool:
-    """Record the file and notify its owner; False, without changes, if nobody waits for it any more."""
+    """Record the file and notify its owner; return False, without changes, if the archive is no longer pending."""
     changed = session.execute(
         update(DataArchive)
         .where(DataArchive.id == archive_id, _OPEN)
@@ -161,7 +164,7 @@ def record_archive(session: Session, archive_id: int, file: StoredFile, settings
 
 
 def release_archive(session: Session, archive_id: int) -> None:
-    """Give the archive back, so that the sweep sends it to another worker."""
+    """Release the archive, so that the sweep sends it to another worker."""
     session.execute(update(DataArchive).where(DataArchive.id == archive_id, _OPEN).values(lease_expires_at=None))
 
 
@@ -169,7 +172,7 @@ def release_archive(session: Session, archive_id: int) -> None:
 
 
 def archives_to_send(session: Session, now: datetime) -> list[int]:
-    """Return the archives to announce to workers again, and note the time."""
+    """Return the archives to announce to workers again, marked as announced."""
     is_free = or_(DataArchive.lease_expires_at.is_(None), DataArchive.lease_expires_at <= now)
     is_due = or_(DataArchive.sent_at.is_(None), DataArchive.sent_at <= now - RESEND)
     due = update(DataArchive).where(_OPEN, is_free, is_due).values(sent_at=now)
@@ -177,7 +180,7 @@ def archives_to_send(session: Session, now: datetime) -> list[int]:
 
 
 def archives_to_end(session: Session, settings: Settings, now: datetime) -> list[DataArchive]:
-    """Return ready archives whose days are over, that a newer one replaced, or whose person's account was deleted."""
+    """Return ready archives that have expired, were replaced by a newer one, or whose user was deleted."""
     newer = select(DataArchive.user_id, DataArchive.id).where(DataArchive.ready_at.is_not(None)).subquery()
     is_replaced = select(newer.c.id).where(newer.c.user_id == DataArchive.user_id, newer.c.id > DataArchive.id).exists()
     is_over = DataArchive.ready_at <= now - timedelta(days=settings.archive_days)
@@ -189,13 +192,13 @@ def archives_to_end(session: Session, settings: Settings, now: datetime) -> list
 
 
 def remove_archive_file(storage: Storage, archive: DataArchive) -> None:
-    """Delete the file of an archive, which no other row names: its content is unique. Raises StorageAway."""
+    """Delete the file of an archive, whose content is unique, so no other row references it. Raises StorageAway."""
     if archive.sha256 is not None:
         remove_file(storage, archive.sha256)
 
 
 def end_archive(session: Session, archive_id: int, now: datetime) -> None:
-    """Record that this archive has no file any more."""
+    """Record that this archive no longer has a file."""
     session.execute(
         update(DataArchive).where(DataArchive.id == archive_id, DataArchive.ended_at.is_(None)).values(ended_at=now)
     )

@@ -1,7 +1,7 @@
-"""Erase the name of a person from the audit log: what was done, when and to what stays.
+"""Erases the name of a user from the audit log; the actions, times and objects are kept.
 
-Entries have names in few places, each known here: the actor, subjects such as `user ada`, details under certain keys.
-An address is replaced wherever it stands, for it is nobody else's.
+Entries have names in few places, all known here: the actor, subjects such as `user ada`, details under certain keys. An
+address is replaced wherever it occurs, because it is unique to the user.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _OWN = {"identity": ("subject",), "token": ("name",), "passkey": ("name",)}
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """A person whose name goes. teams: old and new name, by team; questions: the ids of their questions."""
+    """A user whose name is erased. teams: old and new name, by team id; questions: ids of the user's questions."""
 
     user_id: int
     username: str
@@ -39,7 +39,7 @@ class Erased:
 
 
 def erase_names(session: Session, person: Erased) -> int:
-    """Replace the person's names in every entry; return how many changed. Only where an account is being erased."""
+    """Replace the user's names in every entry; return the number of changed entries. Only while erasing an account."""
     details = cast(AuditEntry.details, Text)
     wanted = [person.username, person.email, *(old for old, _ in person.teams.values())]
     as_stored = {text for one in wanted for text in (json.dumps(one)[1:-1], json.dumps(one, ensure_ascii=False)[1:-1])}
@@ -94,7 +94,7 @@ def _details(row: Any, person: Erased) -> dict[str, Any]:
 
 
 def _is_about_teams(row: Any, person: Erased) -> bool:
-    """Return whether the entry is about a team: other things may have the same names as one."""
+    """Return whether the entry is about a team, because other things may have the same names."""
     thing = row.action.partition(".")[0]
     return row.details.get("team_id") in person.teams or thing in ("team", "merge", "row", "allowance", "run")
 

@@ -1,7 +1,7 @@
-"""Contents of an archive of somebody's data: JSON by subject, and their own files, as parts of one zip.
+"""The content of an archive of a user's data: JSON by subject, and the user's files, as parts of one zip.
 
-Scores are those that the person sees at this moment: an archive never shows what a page would still hide. Secrets have
-no other trace than their names, for only their hashes are stored. Gold is its competition's, not a person's.
+Scores are those that the user may see at this moment: an archive never shows what a page would hide. Of secrets only
+the names are included, because only their hashes are stored. Gold belongs to its competition, not to a user.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ The server no longer has these files, or they are damaged there, so that this ar
 
 
 def archive_chunks(engine: Engine, storage: Storage, user: User, now: datetime, *, number: int) -> Iterator[bytes]:
-    """Yield the zip in pieces. number: of the archive, which makes its content unlike any other file's."""
+    """Yield the zip in chunks. number: id of the archive, which makes its content unique."""
     zipped = ZipStream()
     readme = _README.format(username=user.username, now=now.isoformat()) + f"\nArchive {number}.\n"
     yield zipped.text("README.txt", readme, now)
@@ -133,7 +133,7 @@ def _as_text(value: Any) -> str:
 
 
 def _rows(session: Session, query: Select[*tuple[Any, ...]]) -> list[dict[str, Any]]:
-    """Return the rows as documents, by the names of their columns."""
+    """Return the rows as documents, by column names."""
     return [_document(row) for row in session.execute(query)]
 
 
@@ -231,7 +231,9 @@ def _account(session: Session, user: User, now: datetime) -> dict[str, Any]:
 
 
 def _address(user: User) -> str:
-    """Return the address if it is proved; what others sent to an unproved one may be another person's."""
+    """Return the address if it is confirmed, otherwise "": data sent to an unconfirmed address may belong to somebody
+    else.
+    """
     return user.email if user.email_confirmed else ""
 
 

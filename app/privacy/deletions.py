@@ -1,7 +1,8 @@
-"""Deletion of accounts: scheduled by their owners or an operator, undone for some days, then done by the sweep.
+"""Deletion of accounts: scheduled by the owner or an operator, cancellable for some days, then carried out by the
+sweep.
 
-Until its day the account works as before, so that its owner can log in and undo it. `erasing` decides what goes and
-what stays.
+Until then the account works as before, so that its owner can log in and cancel it. `erasing` decides what is deleted
+and what is kept.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ _SUBJECTS = {
 
 
 class NotDeletable(EvergoldError):
-    """Something depends on the account. `details` has obstacles: [{kind, competition, message}]."""
+    """Something depends on the account (details: obstacles, a list of {kind, competition, message})."""
 
     status = 409
     code = "account_needed"
@@ -78,7 +79,7 @@ class NotDeletable(EvergoldError):
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """A reason why an account cannot be deleted yet. competition: its name; empty for the server itself."""
+    """A reason why an account cannot be deleted yet. competition: its name; "" for the server itself."""
 
     kind: ObstacleKind
     competition: str
@@ -87,7 +88,7 @@ class Obstacle:
 
 
 def obstacles_of(session: Session, user: User) -> list[Obstacle]:
-    """Return all that stands in the way, each with what to do about it; runs in progress only delay the deletion."""
+    """Return all obstacles, each with what to do about it; runs in progress only delay the deletion."""
     found = []
     owned = select(Competition).where(Competition.owner_id == user.id).order_by(Competition.name)
     for one in session.scalars(owned):
@@ -109,7 +110,7 @@ def obstacles_of(session: Session, user: User) -> list[Obstacle]:
 
 
 def _organised_alone(user: User) -> Select[Competition]:
-    """Select the competitions without an owner of which nobody else is an organiser."""
+    """Return a query for competitions without an owner whose only organiser is this user."""
     mine, others = aliased(CompetitionRole), aliased(CompetitionRole)
     other = exists().where(
         others.competition_id == Competition.id, others.role == Role.ORGANISER, others.user_id != user.id
@@ -123,16 +124,16 @@ def _organised_alone(user: User) -> Select[Competition]:
 
 
 def deletion_of(session: Session, user: User) -> AccountDeletion | None:
-    """Return the scheduled deletion of this account."""
+    """Return the scheduled deletion of this account; None if there is none."""
     return session.get(AccountDeletion, user.id, populate_existing=True)
 
 
 def plan_account_deletion(
     session: Session, user: User, settings: Settings, now: datetime, *, actor: User | str | None, at_once: bool = False
 ) -> AccountDeletion:
-    """Schedule the deletion, or return the one that is scheduled. Raises NotDeletable with all that stands in the way.
+    """Schedule the deletion and return it, or the one already scheduled. Raises NotDeletable with all obstacles.
 
-    actor: as for `app.people.audit.record`; at_once: without the days in which it can be undone, for operators.
+    actor: as for `app.people.audit.record`; at_once: without the days in which it can be cancelled, for operators.
     """
     session.execute(select(User.id).where(User.id == user.id).with_for_update())
     found = deletion_of(session, user)
@@ -155,7 +156,7 @@ def plan_account_deletion(
 
 
 def check_deletable(session: Session, user: User) -> None:
-    """Raise NotDeletable with all that stands in the way."""
+    """Raise NotDeletable with all obstacles, if there are any."""
     if obstacles := obstacles_of(session, user):
         details = [{"kind": one.kind, "competition": one.competition, "message": one.message} for one in obstacles]
         raise NotDeletable(" ".join(one.message for one in obstacles), obstacles=details)
@@ -164,7 +165,7 @@ def check_deletable(session: Session, user: User) -> None:
 def undo_account_deletion(
     session: Session, user: User, settings: Settings, now: datetime, *, actor: User | str | None
 ) -> bool:
-    """Undo the deletion; return False if none is scheduled."""
+    """Cancel the deletion; return False if none is scheduled."""
     session.execute(select(User.id).where(User.id == user.id).with_for_update())
     found = deletion_of(session, user)
     if found is None or found.done_at is not None:
@@ -177,15 +178,17 @@ def undo_account_deletion(
 
 
 def due_deletions(session: Session, now: datetime) -> list[int]:
-    """Return whose deletion is due, or due so soon that a mail reminds of it."""
+    """Return the ids of users whose deletion is due, or so soon that a reminder is due."""
     is_open = AccountDeletion.done_at.is_(None), AccountDeletion.due_at <= now + REMINDER
     return list(session.scalars(select(AccountDeletion.user_id).where(*is_open).order_by(AccountDeletion.user_id)))
 
 
 def carry_out(session: Session, user_id: int, settings: Settings, now: datetime) -> bool:
-    """Remind of this deletion, or erase the account if its day has come; return True if erased. The caller commits.
+    """Send the reminder of this deletion or, if it is due, erase the account; return True if erased. The caller
+    commits.
 
-    With an obstacle it is left, and its owner is notified once; with a file in the queue it waits for the next sweep.
+    With an obstacle the deletion is postponed, and its owner notified once; with a file in the queue it waits for the
+    next sweep.
     """
     user = session.get_one(User, user_id, with_for_update=True, populate_existing=True)
     found = deletion_of(session, user)
@@ -209,7 +212,7 @@ def carry_out(session: Session, user_id: int, settings: Settings, now: datetime)
 
 
 def _is_at_work(session: Session, user: User) -> bool:
-    """Return whether a file of this person waits for a worker, or is being scored."""
+    """Return whether a file of this user is queued or being scored."""
     at_work = select(ScoringRun.id).join(Submission, Submission.id == ScoringRun.submission_id)
     mine = Submission.user_id == user.id, ScoringRun.status.not_in(TERMINAL)
     return session.scalar(at_work.where(*mine).limit(1)) is not None
@@ -238,7 +241,7 @@ def _write(
 
 
 def describe_deletion(session: Session, user: User, settings: Settings) -> DeletionOut:
-    """Return the deletion of this account as its owner sees it."""
+    """Return the API object of the deletion of this account for its owner."""
     found = deletion_of(session, user)
     return DeletionOut(
         due_at=found.due_at if found is not None else None,

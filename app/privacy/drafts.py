@@ -1,4 +1,6 @@
-"""Drafts of competitions that nobody changes any more: scheduled for deletion, with a mail and a week to cancel it."""
+"""Drafts of competitions that nobody changes any more: their deletion is scheduled, with a mail and a week to cancel
+it.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,7 @@ def plan_abandoned(session: Session, settings: Settings, now: datetime) -> list[
 
 
 def last_change(session: Session, competition: Competition) -> datetime:
-    """Return when somebody last did something for the competition: its declaration, its gold, any recorded deed."""
+    """Return the time of the last activity in the competition: its declaration, its gold, any recorded action."""
     gold = (
         select(func.max(GoldVersion.created_at))
         .join(PhaseTask, PhaseTask.id == GoldVersion.phase_task_id)

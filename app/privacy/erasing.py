@@ -1,7 +1,8 @@
-"""Erase an account: one transaction, in which it becomes nobody's, or nothing changes at all.
+"""Erases an account in one transaction, so that it is anonymised completely or not at all.
 
-Submissions that boards depend on stay, under a neutral name where nobody else is behind them; personal texts, ways in
-and addresses go. `GOES` and `STAYS` decide it for each reference to an account; a test finds those that are in neither.
+Submissions that boards depend on are kept, under a neutral name if nobody else was in the team; personal texts, log-ins
+and addresses are deleted. `GOES` and `STAYS` decide this for each reference to an account; a test finds references that
+are in neither.
 """
 
 from __future__ import annotations
@@ -183,7 +184,7 @@ def erase(session: Session, user: User, settings: Settings, now: datetime) -> No
 
 @dataclass(frozen=True, slots=True)
 class _Person:
-    """The person behind the account, before it is erased."""
+    """The user of the account, before it is erased."""
 
     id: int
     username: str
@@ -191,7 +192,7 @@ class _Person:
 
 
 def neutral_username(user_id: int) -> str:
-    """Return the user name of a deleted account, which nobody can choose: it has spaces."""
+    """Return the user name of a deleted account, which nobody can choose because it contains a space."""
     return f"{NEUTRAL_NAME.lower()} {user_id}"
 
 
@@ -203,7 +204,9 @@ Your account on {server} was deleted. This was its last mail.
 
 
 def _write_farewell(session: Session, address: str, settings: Settings, now: datetime) -> None:
-    """Queue the last mail; it is forgotten as soon as it has ended (`app.people.mail.forget_ended`)."""
+    """Queue the last mail to a deleted account; it is deleted as soon as it is sent or given up
+    (`app.people.mail.forget_ended`).
+    """
     body = _FAREWELL.format(server=public_address(settings, "/"))
     send_farewell(session, address, "Your account was deleted", body, now)
 
@@ -212,7 +215,9 @@ def _write_farewell(session: Session, address: str, settings: Settings, now: dat
 
 
 def _leave_teams(session: Session, user: User, settings: Settings, now: datetime) -> dict[int, str]:
-    """Leave every team, whose others go on; return id and name of those that nobody else was ever part of."""
+    """Leave every team, which continues with its other members; return id and name of those that had no other member
+    ever.
+    """
     theirs = or_(
         Team.id.in_(select(TeamMember.team_id).where(TeamMember.user_id == user.id)),
         Team.id.in_(select(FormerMember.team_id).where(FormerMember.user_id == user.id)),
@@ -234,7 +239,7 @@ def _leave_teams(session: Session, user: User, settings: Settings, now: datetime
 
 
 def _has_others(session: Session, team_id: int, user: User) -> bool:
-    """Return whether anybody else is, or was, part of the team."""
+    """Return whether anybody else is or was a member of the team."""
     of_others = (
         exists().where(TeamMember.team_id == team_id),
         exists().where(FormerMember.team_id == team_id, FormerMember.user_id != user.id),
@@ -246,7 +251,7 @@ def _has_others(session: Session, team_id: int, user: User) -> bool:
 
 
 def _settle_teams(session: Session, teams: Mapping[int, str], now: datetime) -> Mapping[int, tuple[str, str]]:
-    """Delete the teams on which no board depends; give the others neutral names and return old and new by team."""
+    """Delete teams on which no board depends; give the others neutral names, and return old and new name by team."""
     names = {team_id: (before, NEUTRAL_NAME) for team_id, before in teams.items()}
     for team_id, before in teams.items():
         team = session.get(Team, team_id, with_for_update=True, populate_existing=True)
@@ -268,7 +273,7 @@ def _settle_teams(session: Session, teams: Mapping[int, str], now: datetime) -> 
 
 
 def _matters(session: Session, team_id: int) -> bool:
-    """Return whether anything of the team was ever scored, or is part of another team by now."""
+    """Return whether anything of the team was ever scored, or now belongs to another team."""
     was_scored = exists().where(
         Submission.team_id == team_id, ScoringRun.submission_id == Submission.id, ScoringRun.status == RunStatus.SCORED
     )
@@ -305,7 +310,7 @@ def _release_rejected_files(session: Session, team_id: int, now: datetime) -> No
 
 
 def _erase_texts(session: Session, user: User) -> None:
-    """Erase what the person wrote for organisers alone: notes to files, and names of files."""
+    """Erase texts that the user wrote only for organisers: notes to files, and names of files."""
     sent = update(Submission).where(Submission.user_id == user.id)
     session.execute(
         sent.values(description="", filename="", idempotency_key=None).execution_options(synchronize_session=False)
@@ -314,7 +319,7 @@ def _erase_texts(session: Session, user: User) -> None:
 
 
 def _erase_questions(session: Session, user: User) -> frozenset[int]:
-    """Delete the person's questions; of one with a public answer, that answer stays. Return all their ids."""
+    """Delete the user's questions, except for public answers, which are kept. Return all their ids."""
     asked = session.scalars(select(Question).where(Question.asker_id == user.id)).all()
     for question in asked:
         if question.is_public and question.answered_at is not None:
@@ -327,7 +332,7 @@ def _erase_questions(session: Session, user: User) -> frozenset[int]:
 
 
 def _erase_moderation(session: Session, questions: Collection[int], teams: Collection[int]) -> None:
-    """Delete reports and hidden texts about the person's questions, and about teams that were theirs alone."""
+    """Delete reports and hidden texts about the user's questions, and about teams without other members."""
     systems = session.scalars(select(System.id).where(System.team_id.in_(teams))).all()
     subjects = {TextKind.QUESTION: questions, TextKind.TEAM: teams, TextKind.SYSTEM: systems}
     for model in (TextReport, HiddenText):
@@ -355,7 +360,7 @@ def _delete_rows(session: Session, person: _Person, now: datetime) -> None:
 
 
 def _make_nobody(session: Session, user: User) -> None:
-    """Remove name, address and every right of the account; its row stays, since other rows refer to it."""
+    """Remove name, address and all rights from the account; the row stays because other rows refer to it."""
     user.username, user.display_name = neutral_username(user.id), NEUTRAL_NAME
     user.email, user.email_confirmed_at = f"{secrets.token_hex(12)}@{NO_ADDRESS}", None
     user.password_hash, user.orcid = None, None

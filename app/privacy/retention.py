@@ -1,6 +1,6 @@
-"""Retention: the rules that the sweep applies to data about people, in the words of the privacy page.
+"""Retention: the rules by which the sweep deletes data about people, as the privacy page words them.
 
-Each rule takes its time from the settings, or from the code that applies it, so that the page is always true.
+Each rule takes its time from the settings, or from the code that applies it, so that the page is always correct.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from app.submissions.validations import KEPT as CHECK_KEPT
 
 
 def retention_rules(settings: Settings) -> list[RetentionOut]:
-    """Return the rules of this server, in the order of the privacy page. days: None for data that stay for ever."""
+    """Return the rules of this server, in the order of the privacy page. days: None for data that are kept for ever."""
 
     def rule(name: str, data: str, days: int | None, note: str = "") -> RetentionOut:
         return RetentionOut(name=name, data=data, days=days or None, note=note)
@@ -60,7 +60,7 @@ def retention_rules(settings: Settings) -> list[RetentionOut]:
 
 
 def forget_expired(session: Session, settings: Settings, now: datetime) -> dict[str, int]:
-    """Delete what has expired by the rules that no other part of the sweep applies; return the numbers of rows."""
+    """Delete expired data for the rules that no other part of the sweep applies; return the numbers of rows."""
     ended = now - timedelta(days=settings.login_days)
     conditions = {
         LoginSession: LoginSession.expires_at <= ended,

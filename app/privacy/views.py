@@ -1,4 +1,4 @@
-"""Archives, deletions and retention, as API, pages and commands show them."""
+"""API schemas for archives, deletions and retention, for API, pages and commands."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OBSTACLE_EXAMPLE = {
 
 
 class ArchiveOut(ApiModel):
-    """The archive of everything that is stored about you."""
+    """The archive of all data stored about the user."""
 
     model_config = example(ARCHIVE_EXAMPLE)
 
@@ -51,7 +51,7 @@ class ObstacleOut(ApiModel):
 
 
 class DeletionOut(ApiModel):
-    """The scheduled deletion of the account, and the obstacles to it."""
+    """The scheduled deletion of the account, and obstacles to it."""
 
     model_config = example({"due_at": "2026-01-24T12:00:00Z", "days": 14, "obstacles": []})
 
@@ -61,7 +61,7 @@ class DeletionOut(ApiModel):
 
 
 class RetentionOut(ApiModel):
-    """The time for which some kind of data stays."""
+    """The time for which a kind of data is kept."""
 
     name: str
     data: str

@@ -1,1 +1,1 @@
-"""Rescoring sets: runs next to the current ones, a preview of who moves, and publication in one transaction."""
+"""Rescoring sets: runs next to the current ones, a preview of rank changes, and publication in one transaction."""

@@ -1,6 +1,6 @@
-"""Effect of publishing a set: its boards as they are and as they would be, built by the same code.
+"""The effect of publishing a set: its boards as they are and as they would be, built by the same code.
 
-For organisers alone, whatever the boards show to others.
+Only for organisers, whatever the boards show to others.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from evergold.scoring.halves import Half
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A row of a board before and after; None if it is absent, unranked, or has no defined score.
+    """A row of a board before and after. None: it is absent, unranked, or has no defined score.
 
-    cells_changed: number of cells that show something else.
-    words: what happened, if the score alone does not show it.
+    cells_changed: number of cells that will look different.
+    words: what changed, if the score alone does not show it.
     """
 
     team: str
@@ -45,7 +45,7 @@ class Move:
 
     @property
     def places(self) -> int | None:
-        """Number of places it rises (below 0: falls); None if it has no rank before or after."""
+        """The number of places that it rises (below 0: falls); None if it has no rank before or after."""
         if self.rank_before is None or self.rank_after is None:
             return None
         return self.rank_before - self.rank_after
@@ -53,10 +53,10 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class BoardMoves:
-    """A board in a phase: the rows that change, largest moves first, and how many do not change.
+    """A board in a phase: the rows that change, largest moves first, and the number of unchanged ones.
 
     column: title of the ranking column; decimals, percent, out_of: its number format.
-    half: the part of divided items that the scores are of.
+    half: the part of divided items that was scored.
     """
 
     phase: str
@@ -73,7 +73,7 @@ class BoardMoves:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The effect of a set. newly_rejected, newly_accepted: submissions whose files are now invalid, or now valid."""
+    """The effect of a set. newly_rejected, newly_accepted: submissions whose files become invalid, or valid."""
 
     progress: Progress
     newly_rejected: int
@@ -81,12 +81,12 @@ class Difference:
     boards: tuple[BoardMoves, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return a document for the database; `read_difference` reads it back."""
+        """Return a document for the database, which `read_difference` parses."""
         return asdict(self)
 
 
 def read_difference(document: Mapping[str, Any]) -> Difference:
-    """Read the stored difference of a published set."""
+    """Return the difference in a stored document."""
     boards = [
         BoardMoves(**{**board, "moves": tuple(Move(**move) for move in board["moves"])}) for board in document["boards"]
     ]
@@ -96,7 +96,7 @@ def read_difference(document: Mapping[str, Any]) -> Difference:
 
 
 def difference_of(session: Session, rescoring: Rescoring) -> Difference:
-    """Compute the difference of an open set as far as it is scored, or read the one stored on publication."""
+    """Return the difference of an open set as far as it is scored, or the one stored at publication."""
     if rescoring.difference is not None:
         return read_difference(rescoring.difference)
     beside = Rescored(rescoring.id, gold_of_set(session, rescoring))
@@ -114,12 +114,12 @@ def difference_of(session: Session, rescoring: Rescoring) -> Difference:
 
 
 def _halves(session: Session, phase: Phase, board: Board) -> tuple[Half | None, ...]:
-    """Return the parts of divided items, each of which has its own ranks."""
+    """Return the parts of divided items, which are ranked separately."""
     return (Half.PUBLIC, Half.PRIVATE) if task_in_phase(session, phase, board).private_part else (None,)
 
 
 def boards_of_set(session: Session, rescoring: Rescoring) -> list[tuple[Phase, Board]]:
-    """List every board that shows a submission of the set, in its own phase or carried over into another."""
+    """List every board that shows a submission of the set, in its own phase or carried over to another one."""
     carries, source = aliased(Phase), aliased(Phase)
     own = select(PhaseTask.phase_id, PhaseTask.task_id).join(
         RescoredTask, and_(RescoredTask.phase_task_id == PhaseTask.id, RescoredTask.rescoring_id == rescoring.id)
@@ -194,7 +194,7 @@ def _board_moves(session: Session, phase: Phase, board: Board, beside: Rescored,
 
 
 def _not_scored_yet(session: Session, beside: Rescored) -> set[str]:
-    """Return the ids of submissions of an open set whose run has not ended: their new scores are not known yet."""
+    """Return the ids of submissions in an open set whose run has not ended: their new scores are unknown."""
     unfinished = ScoringRun.status.in_((RunStatus.QUEUED, RunStatus.RUNNING, RunStatus.FAILED))
     query = select(ScoringRun.submission_id).where(ScoringRun.rescoring_id == beside.rescoring_id, unfinished)
     return {str(submission_id) for submission_id in session.scalars(query)}
@@ -217,7 +217,7 @@ def _as_organisers_see(
 
 
 def _move(before: Row | None, after: Row | None, rank_by: int, waiting: Collection[str]) -> Move | None:
-    """Return the move, None if nothing changes. Columns are declared, so before and after have the same positions."""
+    """Return the change of a row; None if there is none. Columns are declared, so their positions are the same."""
     found = after or before
     if found is None:
         return None
@@ -243,7 +243,9 @@ def _move(before: Row | None, after: Row | None, rank_by: int, waiting: Collecti
 
 
 def _cells_changed(old: LeaderboardRow | None, new: LeaderboardRow | None) -> int:
-    """Count the cells that look different: in value, or in the reason for having none. Signatures may differ."""
+    """Return the number of cells that look different: in value, or in the reason for having none. Signatures may
+    differ.
+    """
 
     def visible(cell: Cell) -> tuple[float | None, str | None]:
         return cell.value, cell.reason
@@ -270,7 +272,7 @@ def _words(old: LeaderboardRow | None, new: LeaderboardRow | None, rank_by: int,
 
 
 def _largest_first(move: Move) -> tuple[bool, int, float, str]:
-    """Sort key: rows that appear or disappear, then by places, then by scores."""
+    """Return the sort key: rows that appear or disappear, then by places, then by scores."""
     stays = (move.rank_before is None) == (move.rank_after is None)
     by_score = abs((move.score_after or 0.0) - (move.score_before or 0.0))
     return stays, -abs(move.places or 0), -by_score, move.team

@@ -1,5 +1,8 @@
-"""Low priority of rescoring runs: only the sweep announces them, a few at a time and after all others, see
-`app.runs.claims`. It also notifies organisers when a set is ready."""
+"""Low priority of rescoring runs: only the sweep announces them, a few at a time and after all others (see
+`app.runs.claims`).
+
+The module also notifies organisers when a set is ready.
+"""
 
 from __future__ import annotations
 

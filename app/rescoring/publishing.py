@@ -1,7 +1,7 @@
-"""Publishing a set: one transaction in which every board moves to the new scores, or nothing happens at all.
+"""Publishing a set: one transaction in which all boards change to the new scores, or none does.
 
-Lock order, as everywhere: the set, its phases, its tasks in phases. Until the end, nobody uploads, records or freezes
-there.
+Lock order, as everywhere: the set, its phases, its tasks in phases. Until the end, uploads, records and freezes of
+these wait.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ Why: {note}
 def mail_teams_of_moves(
     session: Session, rescoring: Rescoring, difference: Difference, settings: Settings, now: datetime
 ) -> int:
-    """Write to all members of teams whose rank changed on a board that they can see; return the number of mails."""
+    """Mail all members of teams whose rank changed on a board that they may see; return the number of mails."""
     seen = {
         (phase.name, board.name, half)
         for phase, board in boards_of_set(session, rescoring)
@@ -93,7 +93,9 @@ def mail_teams_of_moves(
 
 
 def _seen(session: Session, phase: Phase, board: Board, now: datetime) -> list[Half | None]:
-    """Return the part of the items whose ranks are public; empty if the board, or a phase it carries over, is not."""
+    """Return the part of the items whose ranks are public; empty if the board, or a phase carried over to it, is
+    hidden.
+    """
     asked = entry_sources(session, phase, board)
     sight = sight_of(session, asked, Viewer(None, now))
     carried = [source.view.board is BoardShown.PUBLIC for source in sight.carried.values()]
@@ -110,25 +112,24 @@ def _rank(rank: int | None) -> str:
 
 
 class RescoringNotReady(EvergoldError):
-    """Publishing now would lose submissions. details: waiting, failed."""
+    """Publishing now would lose submissions (details: waiting, failed)."""
 
     status = 409
     code = "rescoring_not_ready"
 
 
 class RescoringStale(EvergoldError):
-    """Gold, options or items have changed since the set was made."""
+    """Gold, options or items have changed since the set was created."""
 
     status = 409
     code = "rescoring_stale"
 
 
 def publish_rescoring(act: Act, competition: Competition, rescoring_id: int, *, tell_teams: bool = False) -> Rescoring:
-    """Make every run of a set the current one, and put its gold in use; old runs are kept.
+    """Make every run of a set the current one, put its gold in use, and return the set; old runs are kept.
 
-    tell_teams: write to those whose rank changes on boards that they can see.
-    user: None for the command line.
-    Raises NotFound, RescoringEnded, RescoringNotReady, RescoringStale, NewerGoldPublished.
+    tell_teams: mail the teams whose rank changes on boards that they may see. Raises NotFound, RescoringEnded,
+    RescoringNotReady, RescoringStale, NewerGoldPublished.
     """
     session = act.session
     rescoring = find_rescoring(session, competition, rescoring_id, lock=True)
@@ -169,7 +170,7 @@ def _lock(session: Session, rescoring: Rescoring) -> None:
 
 
 def _check_current(session: Session, rescoring: Rescoring) -> None:
-    """Raise RescoringStale if later runs would be scored differently. `_use_gold` checks for newer gold."""
+    """Raise RescoringStale if later submissions would be scored differently. `_use_gold` checks for newer gold."""
     for rescored in rescoring.tasks:
         asked = rescored.phase_task
         changed = []
@@ -219,10 +220,10 @@ def _check_ready(session: Session, rescoring: Rescoring, now: datetime) -> None:
 
 
 def _scored_for_the_first_time(session: Session, rescoring: Rescoring, now: datetime) -> int:
-    """Count submissions of the set that publishing would score for the first time, in phases with official results.
+    """Return the number of submissions that the set would score for the first time, in phases with official results.
 
-    There the results are frozen again, with all submissions; in other phases new ones are simply scored against the new
-    gold.
+    There the results are frozen again, with all submissions; in other phases new submissions are simply scored with the
+    new gold.
     """
     frozen = exists().where(Snapshot.phase_id == PhaseTask.phase_id)
     return session.scalars(
@@ -252,7 +253,7 @@ def _use_gold(act: Act, rescored: RescoredTask) -> None:
 
 
 def _swap(session: Session, rescoring: Rescoring) -> None:
-    """Replace the current runs; the database requires that a submission never has two of them."""
+    """Replace the current runs; a constraint of the database allows only one per submission."""
     current = aliased(ScoringRun)
     mine = ScoringRun.rescoring_id == rescoring.id
     change = update(ScoringRun).execution_options(synchronize_session=False)
@@ -271,8 +272,10 @@ def _swap(session: Session, rescoring: Rescoring) -> None:
 
 
 def _score_anew(session: Session, rescored: RescoredTask) -> None:
-    """Score unscored submissions against the gold now in use. Runs in progress start over, as their worker has the old
-    gold; that does not count as an attempt."""
+    """Queue unscored submissions for scoring with the gold now in use.
+
+    Runs in progress start again, because their worker has the old gold; that does not count as an attempt.
+    """
     here = select(Submission.id).where(Submission.phase_task_id == rescored.phase_task_id)
     change = update(ScoringRun).where(ScoringRun.is_current, ScoringRun.submission_id.in_(here))
     change = change.execution_options(synchronize_session=False)
@@ -283,9 +286,9 @@ def _score_anew(session: Session, rescored: RescoredTask) -> None:
 
 
 def _freeze_again(session: Session, rescoring: Rescoring, difference: Difference, now: datetime) -> int:
-    """Freeze the changed boards again, under another number and with the set's note; earlier official boards are kept.
+    """Freeze the changed boards again, under a new number and with the set's note; return their number.
 
-    A phase that was reopened is frozen by the sweep when it closes.
+    Earlier official boards are kept. A phase that was reopened is frozen by the sweep when it closes.
     """
     own = {one.phase_task.phase_id for one in rescoring.tasks}
     moved = {(board.phase, board.board) for board in difference.boards if board.moves}
@@ -315,7 +318,7 @@ def _audit(
 
 
 def rename_in_differences(session: Session, team: Team) -> None:
-    """Give the team its current name in stored differences, after its people have deleted their accounts."""
+    """Replace the team's name in stored differences by its current one, after its members deleted their accounts."""
     here = select(Rescoring).where(
         Rescoring.competition_id == team.competition_id, Rescoring.state == RescoringState.PUBLISHED
     )

@@ -1,4 +1,4 @@
-"""Rescoring sets from start to drop: their tasks, gold and runs. For publishing see `app.rescoring.publishing`."""
+"""Rescoring sets from start to end: their tasks, gold and runs. `app.rescoring.publishing` publishes them."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ UNFINISHED = (RunStatus.QUEUED, RunStatus.RUNNING)
 
 
 class RescoringOpen(EvergoldError):
-    """A task is already in another open set. details: rescoring, the id of that set."""
+    """A task is already in another open set (details: rescoring, the id of that set)."""
 
     status = 409
     code = "rescoring_open"
 
 
 class RescoringEnded(EvergoldError):
-    """The set was published or dropped. details: state."""
+    """The set was published or discarded (details: state)."""
 
     status = 409
     code = "rescoring_ended"
@@ -66,7 +66,7 @@ class OlderGold(EvergoldError):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Progress of a set. of: submissions that count; scored, rejected, failed: their runs in the set."""
+    """The progress of a set. of: number of submissions; scored, rejected, failed: numbers of their runs in the set."""
 
     of: int
     scored: int
@@ -75,7 +75,7 @@ class Progress:
 
     @property
     def waiting(self) -> int:
-        """Number of submissions whose run has not ended, or has not been created yet."""
+        """The number of submissions whose run has not ended, or has not been created yet."""
         return self.of - self.scored - self.rejected - self.failed
 
     @property
@@ -96,12 +96,11 @@ def start_rescoring(
     gold_version: int | None = None,
     with_rejected: bool = False,
 ) -> Rescoring:
-    """Make a set, with a run for every submission that counts.
+    """Create a set, with a run for every submission that counts, and return it.
 
-    places: `PHASE/TASK` or `PHASE`; empty for every task of every phase.
-    gold_version: a number that each of them has; None for the latest, in use or not, or plain gold.
-    user: None for the command line.
-    Raises InvalidForm, RescoringOpen, NothingToRescore, OlderGold.
+    places: `PHASE/TASK` or `PHASE`; empty for every task in every phase.
+    gold_version: a number that each of them has; None for the latest, in use or not, or plain gold. Raises InvalidForm,
+    RescoringOpen, NothingToRescore, OlderGold.
     """
     session = act.session
     phase_tasks = _check_wanted(session, competition, places, note)
@@ -137,7 +136,7 @@ def start_rescoring(
 
 
 def _check_wanted(session: Session, competition: Competition, places: Sequence[str], note: str) -> list[PhaseTask]:
-    """Return the selected tasks of phases. Raises InvalidForm with everything that is wrong."""
+    """Return the selected tasks of phases. Raises InvalidForm with all errors."""
     asked = _tasks_by_name(session, competition)
     wrong = {}
     if unknown := [place for place in places if not any(_is_in(place, names) for names in asked)]:
@@ -151,7 +150,7 @@ def _check_wanted(session: Session, competition: Competition, places: Sequence[s
 
 
 def _tasks_by_name(session: Session, competition: Competition) -> dict[tuple[str, str], PhaseTask]:
-    """Return every task of every phase with its parents loaded, by the names of phase and task."""
+    """Return every task in a phase with its parents loaded, by the names of phase and task."""
     every = session.scalars(
         select(PhaseTask)
         .join(PhaseTask.phase)
@@ -178,7 +177,7 @@ def _trouble_with(note: str) -> str:
 
 
 def _check_free(session: Session, phase_tasks: Sequence[PhaseTask]) -> None:
-    """Raise RescoringOpen if a task is in an open set already: two such sets could not both be published."""
+    """Raise RescoringOpen if a task is already in an open set, because two such sets could not both be published."""
     held = session.execute(
         select(RescoredTask.phase_task_id, Rescoring.id)
         .join(Rescoring, Rescoring.id == RescoredTask.rescoring_id)
@@ -207,8 +206,11 @@ def _rescored(session: Session, rescoring: Rescoring, phase_task: PhaseTask, gol
 
 
 def _has_waiting_gold(session: Session, phase_task: PhaseTask, number: int | None) -> bool:
-    """True if the corrected gold is not in use here. A phase without submissions gets it with the others: otherwise its
-    carried-over entries would vanish, and its first submissions be scored against the wrong gold."""
+    """Return True if the corrected gold is not in use here.
+
+    A phase without submissions also gets it: otherwise its carried-over entries would vanish, and its first submissions
+    would be scored with the wrong gold.
+    """
     versions = list_gold(session, phase_task)
     meant = versions[-1:] if number is None else [one for one in versions if one.number == number]
     return any(one.published_at is None for one in meant)
@@ -230,7 +232,7 @@ def _version(session: Session, phase_task: PhaseTask, number: int | None) -> Gol
 
 
 def _checked(version: GoldVersion, phase_task: PhaseTask) -> GoldVersion:
-    """Return the version. Raises GoldUnusable if it cannot be read, as every run of the set would fail."""
+    """Return the version. Raises GoldUnusable if it cannot be read, because every run of the set would fail."""
     what = f"Gold version {version.number} of {place_of(phase_task)}"
     if version.check_state == GoldCheck.INVALID:
         raise GoldUnusable(f"{what} cannot be used: {problem_words(version)}.")
@@ -243,7 +245,7 @@ def _checked(version: GoldVersion, phase_task: PhaseTask) -> GoldVersion:
 
 
 def add_missing_runs(session: Session, rescoring: Rescoring, now: datetime) -> int:
-    """Queue a run for every submission without one in the set, later submissions included; return the number."""
+    """Queue a run for every submission that has none in the set, including later submissions; return their number."""
     ours = aliased(ScoringRun)
     missing = (
         _counting(rescoring)
@@ -269,7 +271,7 @@ def add_missing_runs(session: Session, rescoring: Rescoring, now: datetime) -> i
 
 
 def _counting(rescoring: Rescoring) -> Select[Submission]:
-    """Select the submissions that a set is about, each with its current run and the set's task."""
+    """Return a query for the submissions of a set, each with its current run and the set's task."""
     wanted = [RunStatus.SCORED, RunStatus.REJECTED] if rescoring.with_rejected else [RunStatus.SCORED]
     return (
         select(Submission)
@@ -306,7 +308,7 @@ def progress_of(session: Session, rescoring: Rescoring) -> Progress:
 
 
 def find_rescoring(session: Session, competition: Competition, rescoring_id: int, *, lock: bool = False) -> Rescoring:
-    """Return a set of this competition with its tasks; raises NotFound. lock: nobody else can end it meanwhile."""
+    """Return a set of this competition with its tasks; raises NotFound. lock: prevent others from ending it."""
     query = _whole_sets().where(Rescoring.id == rescoring_id, Rescoring.competition_id == competition.id)
     if lock:
         query = query.with_for_update(of=Rescoring).execution_options(populate_existing=True)
@@ -329,7 +331,7 @@ def check_open(rescoring: Rescoring) -> None:
 
 
 def drop_rescoring(act: Act, competition: Competition, rescoring_id: int) -> Rescoring:
-    """End a set without a change to any board. Its scored runs stay on record; its unfinished ones are deleted.
+    """End a set without a change to any board, and return it. Scored runs are kept; unfinished ones are deleted.
 
     Raises NotFound, RescoringEnded.
     """
@@ -348,7 +350,7 @@ def drop_rescoring(act: Act, competition: Competition, rescoring_id: int) -> Res
 
 
 def gold_of_set(session: Session, rescoring: Rescoring) -> Mapping[int, str]:
-    """Return the future `app.gold.versions.gold_identity` of the set's tasks once it is published, by phase task."""
+    """Return the `app.gold.versions.gold_identity` of the set's tasks after its publication, by phase task."""
     found = session.execute(
         select(RescoredTask.phase_task_id, func.coalesce(GoldVersion.commitment, RescoredTask.gold))
         .outerjoin(GoldVersion, GoldVersion.id == RescoredTask.gold_version_id)
@@ -377,7 +379,7 @@ class ScoredAnew:
 
     queued_again: number of failed runs back in the queue.
     rescoring: id of the set that was started, if any.
-    tasks: those of the set, as `PHASE/TASK`.
+    tasks: of the set, as `PHASE/TASK`.
     """
 
     queued_again: int
@@ -386,7 +388,10 @@ class ScoredAnew:
 
 
 def score_anew(act: Act, competition: Competition, chosen: Sequence[ListedSubmission], *, note: str) -> ScoredAnew:
-    """Rescore these submissions. note: the reason, which a set requires. Raises what start_rescoring raises."""
+    """Rescore these submissions and return the result. note: the reason, which a set requires.
+
+    Raises the errors of `start_rescoring`.
+    """
     failed = [one.run_id for one in chosen if one.status == RunStatus.FAILED]
     queued = sum(
         queue_again(act.session, run, competition_id=competition.id, actor=act.user, now=act.now) for run in failed

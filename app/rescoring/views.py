@@ -1,4 +1,4 @@
-"""The answers about rescoring sets, for their organisers: content, progress and rank changes."""
+"""API schemas for rescoring sets, for their organisers: content, progress and rank changes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _EXAMPLE = {
 
 
 class RescoredTaskOut(ApiModel):
-    """A task of a phase in a set."""
+    """A task in a phase of a set."""
 
     phase: str
     task: str
@@ -36,7 +36,7 @@ class RescoredTaskOut(ApiModel):
 
 
 class RescoringProgress(Mirror):
-    """The progress of an open set: `of` is its number of submissions."""
+    """The progress of an open set. of: its number of submissions."""
 
     of: int
     scored: int
@@ -47,7 +47,7 @@ class RescoringProgress(Mirror):
 
 
 class RescoringOut(ApiModel):
-    """A set of runs beside the current ones. Nobody but organisers sees anything of it while it is open."""
+    """A set of runs next to the current ones, which only organisers see while it is open."""
 
     model_config = example(_EXAMPLE)
 
@@ -65,7 +65,7 @@ class RescoringOut(ApiModel):
 
 
 class RescoringList(ApiModel):
-    """The sets of a competition, the newest first."""
+    """The sets of a competition, newest first."""
 
     model_config = example({"competition": "demo", "rescorings": [_EXAMPLE]})
 
@@ -74,7 +74,7 @@ class RescoringList(ApiModel):
 
 
 class MoveOut(Mirror):
-    """A row that changes; null where it is not there, has no rank, or no defined score."""
+    """A row that changes; null if it is absent, unranked, or has no defined score."""
 
     team: str
     kind: str
@@ -90,7 +90,7 @@ class MoveOut(Mirror):
 
 
 class BoardMovesOut(Mirror):
-    """A board in a phase, those who move most first."""
+    """A board in a phase, with the largest moves first."""
 
     phase: str
     board: str
@@ -101,7 +101,7 @@ class BoardMovesOut(Mirror):
 
 
 class RankDifference(ApiModel):
-    """Changes by publishing, as far as the set is scored; for a published set, those it made."""
+    """The changes of publishing a set, as far as it is scored; for a published set, the changes made."""
 
     model_config = example(
         {
@@ -144,7 +144,7 @@ class RankDifference(ApiModel):
 
 
 class ScoredAnewOut(Mirror):
-    """The submissions being rescored."""
+    """The submissions that are being rescored."""
 
     model_config = example({"queued_again": 0, "rescoring": 3, "tasks": ["evaluation/idiom-detection"]})
 
@@ -154,7 +154,7 @@ class ScoredAnewOut(Mirror):
 
 
 def describe_rescoring(competition: Competition, rescoring: Rescoring, progress: Progress | None) -> RescoringOut:
-    """Return a set, from `find_rescoring`, as an answer; progress: of an open set."""
+    """Return the answer about a set, from `find_rescoring`. progress: of an open set."""
     return RescoringOut(
         number=rescoring.id,
         competition=competition.name,
@@ -178,7 +178,7 @@ def describe_rescoring(competition: Competition, rescoring: Rescoring, progress:
 
 
 def describe_difference(number: int, difference: Difference) -> RankDifference:
-    """Return what publishing the set of this number changes, without the fields that only its record needs."""
+    """Return the API object of the changes of publishing a set, without fields that only its record needs."""
     return RankDifference(
         number=number,
         progress=difference.progress,

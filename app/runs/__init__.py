@@ -1,1 +1,1 @@
-"""Lifecycle of runs: claimed, held by a lease, ended once, cleaned up after crashes; the workers do the scoring."""
+"""The lifecycle of runs: claimed, held by a lease, ended once, cleaned up after crashes; workers do the scoring."""

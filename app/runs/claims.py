@@ -1,6 +1,7 @@
-"""Claiming runs: one worker at a time, under a lease, in fair turns of teams and competitions.
+"""Claiming of runs: one worker at a time, under a lease, in fair turns of teams and competitions.
 
-A claim ends by an outcome, a failure, or the sweep when its lease has run out."""
+A claim ends with an outcome, a failure, or by the sweep when its lease has expired.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +64,7 @@ OF_RUN = ("id", "attempts", "is_current", "rescoring_id", "gold", "gold_version_
 
 
 def claimed_run(session: Session, claiming: Claiming, values: Mapping[str, Any]) -> Row[*tuple[Any, ...]] | None:
-    """Run `claiming` and return the run it finds, with the columns of OF_RUN; None if it claimed none."""
+    """Execute `claiming` and return the claimed run, with the columns of OF_RUN; None if it claimed none."""
     if session.get_bind().dialect.name == "postgresql":
         return session.execute(_at_once(claiming), values).one_or_none()
     run = session.connection().execute(claiming, values).one_or_none()
@@ -75,7 +76,7 @@ def claimed_run(session: Session, claiming: Claiming, values: Mapping[str, Any])
 
 
 def _claim_columns(run: FromClause) -> Select[*tuple[Any, ...]]:
-    """Select a run with its submission and task."""
+    """Return a query for a run with its submission and task."""
     return (
         select(*(run.c[name] for name in OF_RUN), Submission.sha256, Submission.filename, Submission.team_id)
         .add_columns(PhaseTask, CompetitionTask)
@@ -109,7 +110,7 @@ Selected = TypeVarTuple("Selected")
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The right to score a run and all that scoring needs. `token` proves it; a later claim invalidates it."""
+    """The right to score a run, with everything that scoring needs. token: proves it; a later claim invalidates it."""
 
     run_id: int
     token: str
@@ -131,11 +132,11 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class SealedGold:
-    """A gold version as needed to open it.
+    """A gold version, with everything needed to open it.
 
     keys: the sealed file key, by id of the worker's key.
-    filename: of the gold as it was uploaded.
-    place: what it is the gold of according to the database; opening it checks that it was sealed for that.
+    filename: of the gold as uploaded.
+    place: its place according to the database; opening it checks that it was sealed for that place.
     """
 
     sha256: str
@@ -159,7 +160,7 @@ def claim_where(
     lease_seconds: float,
     now: datetime,
 ) -> Claim | None:
-    """Claim the run that this statement, made by `claiming_one`, finds."""
+    """Claim the run that this statement of `claiming_one` finds, and return the claim; None if it finds none."""
     values = {
         **parameters,
         "new_token": secrets.token_hex(16),
@@ -239,14 +240,14 @@ _CLAIMING = claiming_one(bindparam("wanted"))
 def sealed_gold_of(
     session: Session, gold_version_id: int | None, options: Mapping[str, Any] | None = None
 ) -> SealedGold | None:
-    """Return the gold version as needed to open it; None for plain gold. options: as for `sealed_gold`."""
+    """Return the gold version with everything needed to open it; None for plain gold. options: as for `sealed_gold`."""
     return None if gold_version_id is None else sealed_gold(session, gold_version_id, options)
 
 
 def sealed_gold(session: Session, gold_version_id: int, options: Mapping[str, Any] | None = None) -> SealedGold:
-    """Return the gold version as needed to open it.
+    """Return the gold version with everything needed to open it.
 
-    options: those with which it is opened, as they name the program that does; None: those of now.
+    options: with which it is opened, since they name the program that opens it; None: the current ones.
     """
     version, file, phase_task, phase, competition, task = session.execute(
         select(GoldVersion, SealedFile, PhaseTask, Phase, Competition, CompetitionTask)
@@ -266,7 +267,7 @@ def sealed_gold(session: Session, gold_version_id: int, options: Mapping[str, An
 
 
 def renew_lease(session: Session, claim: Claim, *, lease_seconds: float, now: datetime) -> bool:
-    """Extend the lease of the run; False if it is no longer ours."""
+    """Extend the lease of the run; return False if the claim is no longer valid."""
     return _update_claimed(session, claim, lease_expires_at=now + timedelta(seconds=lease_seconds))
 
 
@@ -279,7 +280,7 @@ def note_progress(
     items_total: int | None,
     seconds_left: int | None,
 ) -> bool:
-    """Store the progress of the scoring for those who wait; False if the run is no longer ours."""
+    """Store the progress of the scoring for waiting clients; return False if the claim is no longer valid."""
     return _update_claimed(
         session,
         claim,
@@ -321,7 +322,7 @@ def _update_claimed(session: Session, claim: Claim, **values: Any) -> bool:
 
 
 def with_task(query: Select[*Selected]) -> Select[*Selected]:
-    """Join runs with their tasks."""
+    """Return the query with runs joined to their tasks."""
     return (
         query.select_from(ScoringRun)
         .join(Submission, Submission.id == ScoringRun.submission_id)
@@ -338,7 +339,7 @@ LONGEST_DELAY = timedelta(hours=1)
 
 
 def next_turn(session: Session, *, needs_gpu: bool, now: datetime, host: str = "") -> int | UUID | None:
-    """Return the id of the run, or of the file to validate, that is next in this queue; None if it is empty.
+    """Return the id of the next run, or file to validate, in this queue; None if it is empty.
 
     host: of the worker, which may be drained; see `app.runs.holds`.
     """
@@ -353,7 +354,7 @@ def next_turn(session: Session, *, needs_gpu: bool, now: datetime, host: str = "
 def claim_next_upload(
     session: Session, *, needs_gpu: bool, worker: str, lease_seconds: float, now: datetime, host: str = ""
 ) -> Claim | None:
-    """Claim the next upload by one statement; None if there is none or another worker was faster.
+    """Claim the next upload in one statement; return None if there is none or another worker was faster.
 
     host: as for `next_turn`.
     """
@@ -362,7 +363,7 @@ def claim_next_upload(
 
 
 def delay_next_turn(session: Session, team_id: int, took: timedelta, now: datetime) -> None:
-    """Put a team whose run took long behind others in the queue; its next turn resets that."""
+    """Put a team whose run took long behind others in the queue, until its next turn."""
     if took >= LONG_RUN:
         until = now + min(took * DELAY_TIMES, LONGEST_DELAY)
         session.execute(update(Team).where(Team.id == team_id).values(last_turn_at=until))
@@ -374,7 +375,7 @@ def _claiming(needs_gpu: bool, gpu_types: tuple[str, ...]) -> Claiming:
 
 
 def in_queue(phase_task_id: SQLColumnExpression[int], *, needs_gpu: bool) -> ColumnElement[bool]:
-    """Return the condition for tasks in phases that belong to the queue of encoding workers, or to the other queue."""
+    """Return the condition for phase tasks that belong to the queue of encoding workers, or to the other queue."""
     names = gpu_types()
     of_gpu = (
         select(PhaseTask.id)
@@ -390,7 +391,7 @@ def _next_upload(session: Session, needs_gpu: bool, asked: Mapping[str, Any]) ->
 
 @lru_cache(maxsize=4)
 def _upload_statement(needs_gpu: bool, gpu_types: tuple[str, ...]) -> Select[int]:
-    """Build the statement once, since every turn starts with it."""
+    """Return the statement, built once because every turn starts with it."""
     return (
         select(ScoringRun.id)
         .join(Submission, Submission.id == ScoringRun.submission_id)
@@ -407,7 +408,10 @@ def _upload_statement(needs_gpu: bool, gpu_types: tuple[str, ...]) -> Select[int
 
 
 def _next_check(session: Session, needs_gpu: bool, asked: Mapping[str, Any]) -> UUID | None:
-    """Return the check of the user whose last check began longest ago; cheap, since checks are deleted after a day."""
+    """Return the next check, of the user whose last check began longest ago; None if there is none.
+
+    The query is fast because checks are deleted after a day.
+    """
     earlier = aliased(Validation)
     last_turn = (
         select(func.max(earlier.started_at)).where(earlier.user_id == Validation.user_id).correlate(Validation)

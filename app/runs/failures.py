@@ -1,4 +1,4 @@
-"""Permanently failed runs, which are our fault and never a team's: notification of organisers and a second chance.
+"""Permanently failed runs, which are the server's fault and never a team's: mails to organisers and a second chance.
 
 Code that ends a run as failed calls `note_failure` in the same transaction: it writes an audit entry and, unless there
 was one recently, mails the organisers.
@@ -88,19 +88,19 @@ Columns = TypeVarTuple("Columns")
 
 
 class FailedRun(FailedRunOut):
-    """A failed run of any competition; answers for one competition leave its name out."""
+    """A failed run of any competition; answers about one competition omit its name."""
 
     competition: str
 
     @property
     def place(self) -> str:
-        """`competition/phase/task`."""
+        """The place of the run: `competition/phase/task`."""
         return f"{self.competition}/{self.phase}/{self.task}"
 
 
 @dataclass(frozen=True, slots=True)
 class RunCounts:
-    """The numbers of current runs of a task in a phase, by state."""
+    """The numbers of current runs of a task in a phase, by status."""
 
     place: str
     states: Mapping[str, int]
@@ -128,7 +128,7 @@ def note_failure(session: Session, run_id: int, now: datetime) -> None:
 
 
 def note_program_failure(session: Session, run_id: int, now: datetime) -> None:
-    """Record that the organisers' own program has just failed on the file of this run."""
+    """Record that the organisers' program has just failed on the file of this run."""
     row = session.execute(_of_runs().where(ScoringRun.id == run_id)).one()
     failed = _failed(row)
     details = {"submission": str(failed.submission_id), "place": failed.place, "team": failed.team}
@@ -178,7 +178,7 @@ def failed_runs(
 
 
 def run_counts(session: Session, competition_ids: Collection[int] | None = None) -> list[RunCounts]:
-    """Count the runs of every task in every phase that has any, sorted by name."""
+    """Return the numbers of runs of every task in a phase that has any, sorted by name."""
     query = (
         _placed(select(Competition.name, Phase.name, CompetitionTask.name, ScoringRun.status, func.count()))
         .where(ScoringRun.is_current)
@@ -193,7 +193,7 @@ def run_counts(session: Session, competition_ids: Collection[int] | None = None)
 
 
 def check_names(competition: Competition, phase: str | None, task: str | None) -> None:
-    """Raise NotFound for a phase or task that the competition does not have, instead of finding no failures there."""
+    """Raise NotFound for a phase or task that the competition lacks, instead of listing no failures."""
     phases, tasks = [one.name for one in competition.phases], [one.name for one in competition.tasks]
     for what, wanted, known in (("phase", phase, phases), ("task", task, tasks)):
         if wanted is not None and wanted not in known:
@@ -203,7 +203,8 @@ def check_names(competition: Competition, phase: str | None, task: str | None) -
 def queue_again(
     session: Session, run_id: int, *, competition_id: int | None = None, actor: User | None, now: datetime
 ) -> bool:
-    """Queue a failed run again, with all its attempts, once the cause is fixed; False if it is not a failed run.
+    """Queue a failed run again, with all its attempts, after its cause was fixed; return False if it is not a failed
+    run.
 
     It counts against the team's quota again unless it is rejected. competition_id: None for any. actor: None for the
     command line.
@@ -252,7 +253,7 @@ def queue_all_again(
     actor: User | None,
     now: datetime,
 ) -> list[int]:
-    """Queue all failed runs of a competition, or of one phase or task of it, again; return their ids."""
+    """Queue again all failed runs of a competition, or of one phase or task of it; return their ids."""
     found = failed_runs(session, [competition_id], AT_ONCE, phase=phase, task=task)
     again = (run.run_id for run in found)
     return [run_id for run_id in again if queue_again(session, run_id, actor=actor, now=now)]
@@ -277,7 +278,7 @@ def _of_runs() -> Select[ScoringRun, Submission, str, str, str, str]:
 
 
 def _placed(query: Select[*Columns]) -> Select[*Columns]:
-    """Join runs with everything they belong to."""
+    """Return the query with runs joined to all their parents."""
     return (
         query.select_from(ScoringRun)
         .join(Submission, Submission.id == ScoringRun.submission_id)

@@ -1,7 +1,7 @@
-"""Scoring that administrators hold: for the server, a competition or a task, and for the workers of a machine.
+"""Holds by which administrators pause scoring: of the server, a competition or a task, or of a machine's workers.
 
-A hold is a row that each claim looks for, so that it survives whatever is killed, and loses nothing: a held run stays
-queued, its messages may be lost, and the sweep announces it again once the hold is lifted.
+A hold is a row that each claim checks, so that it survives restarts and loses nothing: a held run stays queued, its
+messages may be lost, and the sweep announces it again once the hold is lifted.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SERVER = "server"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The scoring that is held: all of the server, of a competition, of a task in it, or of a machine's workers."""
+    """The scoring that is held: of the whole server, a competition, one of its tasks, or a machine's workers."""
 
     competition: Competition | None = None
     task: CompetitionTask | None = None
@@ -56,7 +56,7 @@ class Target:
 
     @property
     def words(self) -> str:
-        """The target as people name it."""
+        """The target in words."""
         if self.host is not None:
             return f"workers of {self.host}"
         if self.competition is None:
@@ -65,7 +65,7 @@ class Target:
 
 
 def is_held(phase_task_id: SQLColumnExpression[int], host: BindParameter[str] | None = None) -> ColumnElement[bool]:
-    """Return the condition for tasks in phases whose scoring is held, for all workers or for those of this machine."""
+    """Return the condition for phase tasks whose scoring is held, for all workers or for those of this machine."""
     of_all = [ScoringHold.target == SERVER, *([ScoringHold.host == host] if host is not None else [])]
     of_task = (
         select(PhaseTask.id)
@@ -91,20 +91,20 @@ def is_drained(session: Session, host: str) -> bool:
 
 
 def hold_of(session: Session, phase_task: PhaseTask, competition_id: int) -> ScoringHold | None:
-    """Return the hold that keeps runs of this task waiting, the narrowest one."""
+    """Return the most specific hold that keeps runs of this task waiting; None if there is none."""
     targets = (f"task {phase_task.task_id}", f"competition {competition_id}", SERVER)
     found = {one.target: one for one in session.scalars(select(ScoringHold).where(ScoringHold.target.in_(targets)))}
     return next((found[target] for target in targets if target in found), None)
 
 
 def hold_of_run(session: Session, run: ScoringRun) -> ScoringHold | None:
-    """Return the hold that keeps this run waiting, the narrowest one; in one query."""
+    """Return the most specific hold that keeps this run waiting, in one query; None if there is none."""
     return session.scalar(_hold_statement(), {"submission": run.submission_id})
 
 
 @cache
 def _hold_statement() -> Select[ScoringHold]:
-    """Build the statement once, since every upload needs it."""
+    """Return the statement, built once because every upload needs it."""
     place = (
         select(PhaseTask.task_id, Phase.competition_id)
         .join(Phase, Phase.id == PhaseTask.phase_id)
@@ -122,17 +122,17 @@ def _hold_statement() -> Select[ScoringHold]:
 
 
 def paused_words(hold: ScoringHold) -> str:
-    """Return the notice for those who wait."""
+    """Return the notice for people who wait."""
     return f"Scoring is paused since {moment_words(hold.held_at)}; nothing is lost."
 
 
 def list_holds(session: Session) -> list[ScoringHold]:
-    """List all holds, the latest first."""
+    """List all holds, latest first."""
     return list(session.scalars(select(ScoringHold).order_by(ScoringHold.held_at.desc(), ScoringHold.target)))
 
 
 def hold(session: Session, target: Target, reason: str, *, actor: User | None, now: datetime) -> ScoringHold:
-    """Hold scoring: no run is claimed there any more, and running ones finish. Return the earlier hold, if any.
+    """Hold scoring and return the hold, or the earlier one: no run is claimed any more; running ones finish.
 
     actor: None for the command line. Raises InvalidForm.
     """
@@ -159,7 +159,7 @@ def hold(session: Session, target: Target, reason: str, *, actor: User | None, n
 
 
 def lift(session: Session, target: Target, *, actor: User | None, now: datetime) -> None:
-    """Lift a hold; what waits is announced by the next sweep. Raises NotFound."""
+    """Lift a hold; the next sweep announces the waiting runs. Raises NotFound."""
     found = session.get(ScoringHold, target.key, with_for_update=True)
     if found is None:
         raise NotFound(f"Nothing is held for {target.words}.")
@@ -171,6 +171,6 @@ def lift(session: Session, target: Target, *, actor: User | None, now: datetime)
 
 
 def _announce_queued(session: Session) -> None:
-    """Let the sweep announce everything that waits: messages may have reached a worker that took nothing."""
+    """Let the sweep announce everything that waits, because messages may have reached a drained worker."""
     session.execute(update(ScoringRun).where(ScoringRun.status == RunStatus.QUEUED).values(sent_at=None))
     session.execute(update(Validation).where(Validation.status == ValidationStatus.QUEUED).values(sent_at=None))

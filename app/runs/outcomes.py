@@ -40,11 +40,11 @@ from evergold.scoring.task import Score
 
 
 def put_back(session: Session, claim: Claim, *, reason: str, now: datetime, with_newer_gold: bool = False) -> bool:
-    """Return a run to the queue for a worker that has what this one lacks; costs no attempt.
+    """Queue a run again for a worker that has what this one lacks; no attempt is counted.
 
-    with_newer_gold: it is scored against the gold that is in use then, unless a rescoring set names its gold.
-    Workers are notified after the usual time only, since the same worker would just put it back again. `reason` is for
-    organisers.
+    Returns False if the claim is invalid. with_newer_gold: score it with the gold that is in use then, unless a
+    rescoring set names its gold. Workers are notified only after the usual time, since the same worker would otherwise
+    claim it again. `reason` is for organisers.
     """
     again = {**BACK_IN_QUEUE, "not_before": now + timedelta(seconds=RESEND_SECONDS)}
     if with_newer_gold and not claim.has_own_gold:
@@ -57,14 +57,14 @@ def put_back(session: Session, claim: Claim, *, reason: str, now: datetime, with
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """The result of a scoring run, as it is recorded.
+    """The recorded result of a scoring run.
 
     columns: the (metric, split) pairs that boards may show, which become rows; the report has all scores.
-    aggregates, texts: the task's aggregates and text reports, by name, for the report.
+    aggregates, texts: of the task, by name, for the report.
     outcomes: per item, sealed for the workers.
     items: packed by `app.runs.report`; stored only if gold is public when it is recorded.
-    private_scores: those of the private part; only columns of boards are stored.
-    program_log: of the organisers' own program, packed; for them alone, see `app.runs.program_logs`.
+    private_scores: of the private part; only columns of boards are stored.
+    program_log: of the organisers' program, packed; visible to them, see `app.runs.program_logs`.
     """
 
     scores: Sequence[Score]
@@ -80,9 +80,10 @@ class RunResult:
 
 
 def record_scores(session: Session, claim: Claim, result: RunResult, *, now: datetime) -> bool:
-    """Record scores, status and new board versions in one transaction; False, without changes, if the claim is void.
+    """Record scores, status and new board versions in one transaction; return False, without changes, if the claim is
+    invalid.
 
-    Scores of a rescoring set are on no board yet and leave the boards' version unchanged. Raises KeysChanged if the
+    Scores of a rescoring set are on no board yet, so they do not change the boards' version. Raises KeysChanged if the
     outcomes are sealed to a key that is no longer in use.
     """
     # First, in the same order as when a set is published, so that the two cannot deadlock.
@@ -123,7 +124,9 @@ def record_scores(session: Session, claim: Claim, result: RunResult, *, now: dat
 def record_rejection(
     session: Session, claim: Claim, *, problems: Sequence[Problem], omitted: int, now: datetime
 ) -> bool:
-    """Reject the participant's file: final, with all problems listed, free of quota."""
+    """Reject the participant's file finally, with all problems listed, without using quota; return False if the claim
+    is invalid.
+    """
     documents = [problem.as_dict() for problem in problems]
     ended = _end(session, claim, now, status=RunStatus.REJECTED, problems=documents, problems_omitted=omitted)
     return ended is not None
@@ -132,10 +135,10 @@ def record_rejection(
 def record_program_failure(
     session: Session, claim: Claim, *, failure: str, program_log: bytes, warnings: Sequence[Problem], now: datetime
 ) -> bool:
-    """Reject a file that the organisers' own program could not score: final, free of quota, with one neutral sentence.
+    """Reject a file that the organisers' program could not score: final, without using quota, with a neutral sentence.
 
-    It is not tried again: programs fail alike each time. A run of a rescoring set fails, since its file was scored
-    before. failure, program_log: for the organisers, who get a mail.
+    There is no retry, because programs fail the same way each time. A run of a rescoring set fails, since its file was
+    scored before. failure, program_log: for the organisers, who get a mail.
     """
     is_current = session.scalar(select(ScoringRun.is_current).where(ScoringRun.id == claim.run_id))
     documents = [problem.as_dict() for problem in (PROGRAM_FAILED, *warnings)]
@@ -149,7 +152,7 @@ def record_program_failure(
 
 
 def record_failure(session: Session, claim: Claim, *, error: str, attempts: int, now: datetime) -> bool:
-    """Record a failure on our side: requeue, or fail after the last attempt. error: for organisers only."""
+    """Record a failure of the server: requeue the run, or fail it after the last attempt. error: for organisers."""
     if claim.attempt >= attempts:
         failed = _end(session, claim, now, status=RunStatus.FAILED, failure=error)
         if failed is not None:
@@ -165,7 +168,7 @@ _SCORES = cast(Table, ScoreRow.__table__)
 
 
 def _row(run_id: int, score: Score) -> dict[str, Any]:
-    """Return the row by field names: `asdict` copies deeply and is several times slower."""
+    """Return the score as a row; unlike `asdict`, which is several times slower, without a deep copy."""
     return {
         "run_id": run_id,
         "metric": score.metric,
@@ -177,7 +180,7 @@ def _row(run_id: int, score: Score) -> dict[str, Any]:
 
 
 class _Ended(NamedTuple):
-    """A run that was ended; wants_mail: True if the submitter wants result mails; has_webhooks: if there are any."""
+    """A run that was ended. wants_mail: the sender wants result mails; has_webhooks: whether there are any."""
 
     is_current: bool
     wants_mail: bool
@@ -186,7 +189,7 @@ class _Ended(NamedTuple):
 
 
 def _end(session: Session, claim: Claim, now: datetime, **values: Any) -> _Ended | None:
-    """End the run; None, without changes, if the claim is void."""
+    """End the run and return it; None, without changes, if the claim is invalid."""
     changes = {"finished_at": now, "claim_token": None, "lease_expires_at": None, **values}
     parameters = {f"new_{name}": value for name, value in changes.items()} | as_parameters(claim)
     row = session.connection().execute(_ending(tuple(changes)), parameters).one_or_none()
@@ -204,7 +207,7 @@ def _end(session: Session, claim: Claim, now: datetime, **values: Any) -> _Ended
 
 @lru_cache(maxsize=16)
 def _ending(names: tuple[str, ...]) -> ReturningUpdate[bool, bool, bool, datetime]:
-    """Build the statement once for each set of columns: building it takes longer than sending it."""
+    """Return the statement, built once per set of columns because building it takes longer than executing it."""
     values = {name: bindparam(f"new_{name}", type_=RUNS.c[name].type) for name in names}
     columns = RUNS.c.is_current, WANTS_MAIL, ANY_WEBHOOK, RUNS.c.started_at
     return update(RUNS).where(IS_CLAIMED).values(values).returning(*columns)
@@ -214,7 +217,7 @@ _NOBODY_ELSE = "; no other file of this task was ever scored within this bound"
 
 
 def record_overrun(session: Session, claim: Claim, problem: Problem, now: datetime) -> bool:
-    """End a run for good, rejected or failed; False, without changes, if the claim is void.
+    """End a run finally, as rejected or failed; return False, without changes, if the claim is invalid.
 
     A run of a rescoring set fails, since its file was scored before.
     """
@@ -225,14 +228,14 @@ def record_overrun(session: Session, claim: Claim, problem: Problem, now: dateti
 
 
 def record_check_overrun(session: Session, claim: CheckClaim, problem: Problem, now: datetime) -> bool:
-    """End a check for good, as invalid or failed; False, without changes, if the claim is void."""
+    """End a check finally, as invalid or failed; return False, without changes, if the claim is invalid."""
     if _held_for_others(session, claim.phase_task_id, claim.sha256):
         return record_invalid(session, claim, problems=[problem], omitted=0, now=now)
     return record_check_failure(session, claim, error=_said(problem), attempts=claim.attempt, now=now)
 
 
 def _held_for_others(session: Session, phase_task_id: int, sha256: str) -> bool:
-    """Return whether another file of this task in this phase was scored or found valid."""
+    """Return whether another file for this task in this phase was scored or found valid."""
     scored = (
         select(ScoringRun.id)
         .join(Submission, Submission.id == ScoringRun.submission_id)

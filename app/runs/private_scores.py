@@ -1,4 +1,4 @@
-"""Scores of runs on the private part of the items, stored apart from all others so that they are not shown by accident.
+"""Scores of runs on the private part of the items, stored separately so that they are not shown by accident.
 
 Callers must check that the viewer may see them (`app.competitions.visibility`).
 """

@@ -1,6 +1,7 @@
-"""Logs of the organisers' own program, a run each: for the organisers, and for teams as far as they declare it.
+"""Logs of the organisers' program, one per run: for organisers, and for teams if organisers declare it.
 
-The page that a program makes is sanitised whenever it is shown: no script, style, form, image or link out is left.
+The page that a program writes is sanitised whenever it is shown: no script, style, form, image or external link is
+left.
 """
 
 from __future__ import annotations
@@ -33,16 +34,16 @@ _WITH_CONTENT = {"script", "style", "title", "template", "noscript", "iframe", "
 
 
 def safe_page(page: str) -> str:
-    """Return HTML of a program without anything but text, its structure, and tables."""
+    """Return a program's HTML reduced to text, its structure, and tables."""
     return nh3.clean(
         page, tags=_TAGS, attributes=_ATTRIBUTES, clean_content_tags=_WITH_CONTENT, link_rel=None, strip_comments=True
     )
 
 
 def program_log_of(session: Session, run_id: int, *, is_organiser: bool) -> ProgramLogOut | None:
-    """Return the log of a run as far as this viewer may read it; None if there is nothing for them.
+    """Return the parts of a run's log that this viewer may read; None if there are none.
 
-    The caller checks that the viewer may see the run, and, for teams, its scores.
+    The caller checks that the viewer may see the run and, for teams, its scores.
     """
     found = session.execute(
         select(ScoringRun.program_log, PhaseTask, CompetitionTask)

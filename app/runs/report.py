@@ -21,12 +21,14 @@ _VALUES, _SPLITS = attrgetter(*_FIELDS), _FIELDS.index("splits")
 
 
 def packed_results(results: Sequence[ItemResult]) -> bytes:
-    """Pack results for storage: zlib-compressed JSON, `{"fields": names, "rows": a list of values for each item}`."""
+    """Return results packed for storage: zlib-compressed JSON, `{"fields": names, "rows": a list of values for each
+    item}`.
+    """
     return packed({"fields": _FIELDS, "rows": list(map(_VALUES, results))})
 
 
 def unpacked_results(kept: bytes) -> list[ItemResult]:
-    """Unpack stored results; ignores fields that a later version may have written."""
+    """Return unpacked results, without fields that a later version may have written."""
     document = unpacked(kept)
     places = [document["fields"].index(name) for name in _FIELDS]
     return [_result([row[place] for place in places]) for row in document["rows"]]
@@ -38,7 +40,7 @@ def _result(values: list[Any]) -> ItemResult:
 
 
 def results_of(session: Session, run_id: int) -> list[ItemResult] | None:
-    """Return the results of a run; None if none are stored, or its gold is not (any more) declared public.
+    """Return the results of a run; None if none are stored, or its gold is not (or no longer) declared public.
 
     The caller checks whether the viewer may see the scores of the run.
     """
@@ -52,7 +54,7 @@ def results_of(session: Session, run_id: int) -> list[ItemResult] | None:
 
 
 def forget_results(session: Session, phase_task_id: int) -> int:
-    """Delete the results of all runs of a task in a phase; return how many runs had any."""
+    """Delete the results of all runs of a task in a phase; return the number of runs that had any."""
     submissions = select(Submission.id).where(Submission.phase_task_id == phase_task_id)
     kept = ScoringRun.submission_id.in_(submissions), ScoringRun.item_results.is_not(None)
     number = session.scalar(select(func.count()).select_from(ScoringRun).where(*kept)) or 0
@@ -66,7 +68,7 @@ def forget_results(session: Session, phase_task_id: int) -> int:
 
 
 def read_report(kept: bytes) -> dict[str, Any]:
-    """Return {"scores": [...], "aggregates": {...}, "texts": {name: ...}} of a scored run."""
+    """Return {"scores": [...], "aggregates": {...}, "texts": {name: ...}} from a stored report."""
     document: dict[str, Any] = unpacked(kept)
     return document
 
@@ -87,7 +89,7 @@ def aggregates_of(
 ) -> dict[int, Mapping[str, Any]]:
     """Return aggregates by run id, without runs that have no report. decimals: of all fractions; None: unrounded.
 
-    Only for runs that a board identifies to its viewer (`LeaderboardRow.run_id`), with that board's precision.
+    Call it only for runs that a board identifies to its viewer (`LeaderboardRow.run_id`), with that board's precision.
     """
     found = session.execute(
         select(ScoringRun.id, ScoringRun.report).where(ScoringRun.id.in_(run_ids), ScoringRun.report.is_not(None))
@@ -97,6 +99,6 @@ def aggregates_of(
 
 @lru_cache(maxsize=64)
 def _aggregates(kept: bytes) -> Mapping[str, Any]:
-    """Return cached aggregates: a board unpacks the reports of all its entries, and a report never changes."""
+    """Return the aggregates of a report, cached because a board needs those of all entries and they never change."""
     aggregates: Mapping[str, Any] = read_report(kept)["aggregates"]
     return aggregates

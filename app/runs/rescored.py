@@ -1,4 +1,4 @@
-"""Published rescorings as shown on the pages of a team's submissions: when, why, and the previous scores."""
+"""Published rescorings, for the pages of a team's submissions: time, reason, and previous scores."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from evergold.scoring.task import Score
 
 @dataclass(frozen=True, slots=True)
 class Rescored:
-    """A rescoring of a submission: the states before and after, and all scores that boards may show.
+    """A rescoring of a submission: the statuses before and after, and all scores that boards may show.
 
-    `app.feedback.scores` decides who sees them.
+    `app.feedback.scores` decides who may see them.
     """
 
     at: datetime
@@ -38,7 +38,7 @@ class Rescored:
 
 
 def rescorings_of(session: Session, submission_ids: Collection[UUID]) -> dict[UUID, list[Rescored]]:
-    """List, latest first, the published sets that replaced the current run of each of these submissions."""
+    """List the published sets that replaced the current run of each of these submissions, latest first."""
     rows = session.execute(_RESCORINGS, {"ids": list(submission_ids)}).all()
     scores = _scores(session, {run_id for row in rows for run_id in (row[3], row[5])})
     found: defaultdict[UUID, list[Rescored]] = defaultdict(list)

@@ -1,6 +1,6 @@
-"""Mails to submitters whose submission was scored, rejected or failed, if they want such mails.
+"""Mails to senders whose submission was scored, rejected or failed, if they want such mails.
 
-A mail names the submission and links to it; it contains no score, since the phase may hide scores.
+A mail names the submission and links to it; it contains no score, because the phase may hide scores.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ WANTS_MAIL: ColumnElement[bool] = literal_column(
 
 
 def mail_result(session: Session, run_id: int, now: datetime) -> None:
-    """Send the mail in the transaction that ends the run. Runs of a rescoring set send none."""
+    """Send the mail in the transaction that ends the run; none for runs of a rescoring set."""
     found = session.execute(
         select(
             MailChoice,

@@ -1,6 +1,6 @@
-"""The progress of a submission: received, queued (nth in line, or waiting for a worker), checked, scored.
+"""The progress of a submission: received, queued (with its position, or waiting for a worker), checked, scored.
 
-Used by the API, pages and the command line while a submission is not final; they describe the result themselves.
+Used by the API, pages and the command line for submissions that are not final; these describe results themselves.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _MINUTE = 60
 
 
 def status_words(run: ScoringRun) -> str:
-    """Return what the state of a run means, for the team."""
+    """Return a sentence on the status of a run, for the team."""
     if run.status == RunStatus.REJECTED and any(one.get("code") == PROGRAM_FAILED.code for one in run.problems[:1]):
         return PROGRAM_FAILED_WORDS
     return STATUS_WORDS[RunStatus(run.status)]
@@ -51,8 +51,8 @@ class Stage:
     """The progress of a run.
 
     stamp: changes with everything here that a worker reports.
-    position: 1 is next in line.
-    items_done, items_total, seconds_left: the progress, and an estimate from the pace so far; None if unknown.
+    position: in the queue; 1 is next.
+    items_done, items_total, seconds_left: the progress, and an estimate at the current speed; None if unknown.
     """
 
     name: StageName
@@ -66,14 +66,14 @@ class Stage:
 
     @property
     def percent(self) -> int | None:
-        """The share of items done, rounded down: 100 only when all are done."""
+        """The percentage of items done, rounded down, so that 100 means all."""
         return 100 * (self.items_done or 0) // self.items_total if self.items_total else None
 
 
 def stage_of(session: Session, run: ScoringRun, task_type: str, now: datetime, *, with_position: bool = True) -> Stage:
-    """Return the stage of a run; for a final run its end.
+    """Return the stage of a run; for a final run its result.
 
-    with_position: also determine its place in the queue, which reads all that is queued.
+    with_position: also determine its position, which reads the whole queue.
     """
     status = RunStatus(run.status)
     message, stamp = status_words(run), stamp_of(status, run.checked_at, run.items_done)
@@ -98,14 +98,14 @@ def stage_of(session: Session, run: ScoringRun, task_type: str, now: datetime, *
 
 
 def stamp_of(status: str | None, checked_at: datetime | None, items_done: int | None) -> str:
-    """Return a stamp such as `queued`, `running`, `running.checked`, `running.120` that changes with all progress."""
+    """Return a stamp that changes with all progress, such as `queued`, `running`, `running.checked`, `running.120`."""
     if status != RunStatus.RUNNING or (checked_at is None and items_done is None):
         return str(status)
     return f"{status}.{'checked' if items_done is None else items_done}"
 
 
 def time_left(seconds: int) -> str:
-    """Format an estimate as `a few seconds`, `40 s`, `3 min`, `1 h 5 min`, without false precision."""
+    """Return an estimate as `a few seconds`, `40 s`, `3 min`, `1 h 5 min`, without false precision."""
     if seconds < 10:
         return "a few seconds"
     if seconds < _MINUTE:

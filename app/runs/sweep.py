@@ -1,4 +1,4 @@
-"""Repair after crashes: runs whose lease expired, and runs that nobody claimed."""
+"""Repairs after crashes: runs whose lease expired, and runs that nobody claimed."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def requeue_lost_runs(
     unserved: Collection[str] = (),
     forgotten: Collection[str] = (),
 ) -> list[tuple[int, str]]:
-    """Repair what crashes left; return (run id, task type) of the queued runs to announce to workers now.
+    """Requeue runs whose lease expired; return (run id, task type) of the queued runs to announce to workers now.
 
-    A run whose lease expired is requeued, or fails after its last attempt. An unclaimed queued run is announced again.
-    Runs of rescoring sets are repaired, too, but announced by `app.rescoring.pace`.
+    After its last attempt a run fails instead. An unclaimed queued run is announced again. Runs of rescoring sets are
+    repaired, too, but announced by `app.rescoring.pace`.
 
-    unserved: task types that no worker takes; their runs are not announced.
+    unserved: task types for which there is no worker; their runs are not announced.
     forgotten: task types without messages at the broker, whose announcements are lost and repeated soon.
     """
     expired = and_(ScoringRun.status == RunStatus.RUNNING, ScoringRun.lease_expires_at <= now)
@@ -70,7 +70,7 @@ def unclaimed(
     among: ColumnElement[bool],
     limit: int,
 ) -> list[tuple[int, str]]:
-    """Return the queued runs among these that need announcing, as `requeue_lost_runs` does."""
+    """Return (run id, task type) of the queued runs among these to announce, as in `requeue_lost_runs`."""
     overdue = and_(
         ScoringRun.status == RunStatus.QUEUED,
         # A run that was claimed before has used up its message and needs another at once.
@@ -95,11 +95,11 @@ def unclaimed(
 
 
 def mark_sent(session: Session, run_ids: Sequence[int], now: datetime) -> None:
-    """Mark these runs as announced; call it only after sending."""
+    """Mark these runs as announced; to be called only after sending."""
     session.execute(update(ScoringRun).where(ScoringRun.id.in_(run_ids)).values(sent_at=now))
 
 
 def unmark_sent(session: Session, run_id: int) -> None:
-    """Mark a run that is still queued as not announced: its message was lost."""
+    """Mark a run that is still queued as not announced, because its message was lost."""
     lost = (ScoringRun.id == run_id, ScoringRun.status == RunStatus.QUEUED)
     session.execute(update(ScoringRun).where(*lost).values(sent_at=None))

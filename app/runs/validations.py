@@ -1,6 +1,6 @@
-"""Lifecycle of validations on workers: claimed, ended by the claim's owner, repaired by the sweep, like runs.
+"""The lifecycle of validations on workers: claimed, ended by the claim's owner, repaired by the sweep, like runs.
 
-Functions take the session and leave the commit to the caller.
+Functions take the session; the caller commits.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from evergold.scoring.errors import Problem
 
 @dataclass(frozen=True, slots=True)
 class CheckClaim:
-    """The right to check a file and all that checking needs. `token` proves it; a later claim invalidates it."""
+    """The right to check a file, with everything needed for that. token: proves it; a later claim invalidates it."""
 
     validation_id: UUID
     token: str
@@ -43,7 +43,7 @@ class CheckClaim:
 def claim_validation(
     session: Session, validation_id: UUID, *, worker: str, lease_seconds: float, now: datetime
 ) -> CheckClaim | None:
-    """Claim a queued validation; None if it was claimed, has ended, or is unknown."""
+    """Claim a queued validation and return the claim; None if it was already claimed, has ended, or is unknown."""
     token = secrets.token_hex(16)
     attempt = session.scalar(
         update(Validation)
@@ -83,25 +83,25 @@ def claim_validation(
 
 
 def renew_check(session: Session, claim: CheckClaim, *, lease_seconds: float, now: datetime) -> bool:
-    """Extend the lease of the check; False if it is no longer ours."""
+    """Extend the lease of the check; return False if the claim is no longer valid."""
     return _update_claimed(session, claim, lease_expires_at=now + timedelta(seconds=lease_seconds))
 
 
 def record_valid(session: Session, claim: CheckClaim, *, warnings: Sequence[Problem], now: datetime) -> bool:
-    """Record that the file can be scored; False, without changes, if the claim is void."""
+    """Record that the file can be scored; return False, without changes, if the claim is invalid."""
     return _end(session, claim, now, ValidationStatus.VALID, problems=[problem.as_dict() for problem in warnings])
 
 
 def record_invalid(
     session: Session, claim: CheckClaim, *, problems: Sequence[Problem], omitted: int, now: datetime
 ) -> bool:
-    """Record that the file would be rejected as a submission; False, without changes, if the claim is void."""
+    """Record that the file would be rejected as a submission; return False without changes if the claim is invalid."""
     documents = [problem.as_dict() for problem in problems]
     return _end(session, claim, now, ValidationStatus.INVALID, problems=documents, problems_omitted=omitted)
 
 
 def record_check_failure(session: Session, claim: CheckClaim, *, error: str, attempts: int, now: datetime) -> bool:
-    """Record a failure on our side: requeue the check, or fail it after the last attempt."""
+    """Record a failure of the server: requeue the check, or fail it after the last attempt."""
     if claim.attempt >= attempts:
         return _end(session, claim, now, ValidationStatus.FAILED, failure=error)
     again = {**_BACK_IN_QUEUE, "not_before": now + timedelta(seconds=RETRY_SECONDS)}
@@ -109,7 +109,7 @@ def record_check_failure(session: Session, claim: CheckClaim, *, error: str, att
 
 
 def put_check_back(session: Session, claim: CheckClaim, *, reason: str, now: datetime) -> bool:
-    """Return the check to the queue for a worker that has what this one lacks; costs no attempt."""
+    """Queue the check again for a worker that has what this one lacks; no attempt is counted."""
     again = {**_BACK_IN_QUEUE, "not_before": now + timedelta(seconds=RESEND_SECONDS)}
     return _update_claimed(session, claim, **again, attempts=Validation.attempts - 1, failure=reason, sent_at=now)
 
@@ -139,7 +139,7 @@ def _update_claimed(session: Session, claim: CheckClaim, **values: Any) -> bool:
 
 
 def _gold_in_use(session: Session, phase_task: PhaseTask) -> int | None:
-    """Return the latest published gold version; None with a blind file, which defines what a prediction must cover."""
+    """Return the id of the latest published gold version; None if there is a blind file, which defines the items."""
     if phase_task.items_sha256 is not None:
         return None
     published = published_gold(session, phase_task.phase_id, phase_task.task_id)
@@ -152,9 +152,9 @@ def _gold_in_use(session: Session, phase_task: PhaseTask) -> int | None:
 def requeue_lost_checks(
     session: Session, *, attempts: int, now: datetime, unserved: Collection[str] = ()
 ) -> list[tuple[UUID, str]]:
-    """Repair what crashes left; return (id, task type) of the validations to announce to workers now.
+    """Requeue validations whose lease expired; return (id, task type) of those to announce to workers now.
 
-    unserved: task types that no worker takes; their validations are not announced.
+    unserved: task types for which there is no worker; their validations are not announced.
     """
     expired = and_(Validation.status == ValidationStatus.RUNNING, Validation.lease_expires_at <= now)
     session.execute(
@@ -187,5 +187,5 @@ def requeue_lost_checks(
 
 
 def mark_check_sent(session: Session, validation_ids: Sequence[UUID], now: datetime) -> None:
-    """Mark these validations as announced; call it only after sending."""
+    """Mark these validations as announced; to be called only after sending."""
     session.execute(update(Validation).where(Validation.id.in_(validation_ids)).values(sent_at=now))

@@ -1,4 +1,4 @@
-"""The answers about runs, for organisers: server faults, and the log of their own program."""
+"""API schemas for runs, for organisers: failures of the server, and the log of their program."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.base.answers import ApiModel, Moment, example
 
 
 class FailedRunOut(ApiModel):
-    """A run that had all its attempts, or one that no further attempt could have mended."""
+    """A run that failed in all its attempts, or finally."""
 
     run_id: int
     submission_id: UUID
@@ -28,7 +28,7 @@ class FailedRunOut(ApiModel):
 
 
 class FailedRunsOut(ApiModel):
-    """Failed runs, the latest first."""
+    """Failed runs, latest first."""
 
     model_config = example(
         {
@@ -58,7 +58,7 @@ class FailedRunsOut(ApiModel):
 
 
 class QueuedAgain(ApiModel):
-    """The run waits for a worker again."""
+    """The run is queued again."""
 
     model_config = example({"run_id": 17})
 
@@ -66,7 +66,7 @@ class QueuedAgain(ApiModel):
 
 
 class AllQueuedAgain(ApiModel):
-    """The runs that wait for a worker again."""
+    """The runs that are queued again."""
 
     model_config = example({"runs": [17, 18]})
 
@@ -74,7 +74,7 @@ class AllQueuedAgain(ApiModel):
 
 
 class ProgramLogOut(ApiModel):
-    """The log of the organisers' own program in one run. Teams get the parts that the organisers show to them."""
+    """The log of the organisers' program in one run. Teams get only the parts that the organisers show them."""
 
     model_config = example(
         {

@@ -1,6 +1,6 @@
-"""Live workers, what they can do, and the reason why a run waits for a missing one.
+"""Live workers, their capabilities, and the reason why a run waits for a missing one.
 
-Workers register themselves regularly; those silent for too long count as gone, and the sweep deletes them.
+Workers register themselves regularly; silent ones count as gone after a while, and the sweep deletes them.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ NOT_FOR_PROGRAM = "this gold is not opened for this program"
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A run that no live worker can take; reasons: sentences for organisers, never for participants.
+    """A run that no live worker can take. reasons: sentences for organisers, never for participants.
 
-    lacks: what it waits for, in the words of a sentence; kind: the same for programs.
+    lacks: what it waits for, as part of a sentence; kind: the same for programs.
     """
 
     since: datetime
@@ -45,7 +45,9 @@ class Waiting:
 
     @property
     def words(self) -> str:
-        """Such as `Your file has arrived and has been waiting for a worker with torch since 2026-01-10 12:03 UTC.`"""
+        """The notice, such as `Your file has arrived and has been waiting for a worker with torch since 2026-01-10
+        12:03 UTC.`
+        """
         return f"Your file has arrived and has been waiting for {self.lacks} since {_minute(self.since)}."
 
 
@@ -59,24 +61,24 @@ def announce_worker(session: Session, worker: Worker, now: datetime) -> None:
 
 
 def retire_worker(session: Session, name: str) -> None:
-    """Deregister a worker that ends."""
+    """Deregister a worker that is ending."""
     session.execute(delete(Worker).where(Worker.name == name))
 
 
 def forget_silent_workers(session: Session, now: datetime) -> int:
-    """Delete workers that have been silent for too long; return how many."""
+    """Delete workers that have been silent for too long; return their number."""
     silent = Worker.seen_at <= heard_since(now)
     return len(session.scalars(delete(Worker).where(silent).returning(Worker.name)).all())
 
 
 def live_workers(session: Session, now: datetime) -> list[Worker]:
-    """List the live workers by name."""
+    """List the live workers, sorted by name."""
     heard = Worker.seen_at > heard_since(now)
     return list(session.scalars(select(Worker).where(heard).order_by(Worker.name)))
 
 
 def heard_since(now: datetime) -> datetime:
-    """Return the moment after which a live worker must have registered."""
+    """Return the time since which a live worker must have registered."""
     return now - timedelta(seconds=SILENT_SECONDS)
 
 
@@ -84,16 +86,17 @@ def heard_since(now: datetime) -> datetime:
 
 
 def unserved_task_types(session: Session, now: datetime) -> frozenset[str]:
-    """Return the task types whose queue no live worker takes."""
+    """Return the task types for whose queue there is no live worker."""
     if _listening(live_workers(session, now)):
         return frozenset()
     return frozenset(gpu_types())
 
 
 def queue_position(session: Session, run: ScoringRun, task_type: str) -> int | None:
-    """Return the place of a run in the line of its worker queue, 1 for the next; None if it is not queued.
+    """Return the position of a run in its queue, 1 for the next; None if it is not queued.
 
-    Teams take turns, see `app.runs.claims`: before the third file of a team, at most three of any other are scored.
+    Teams take turns, see `app.runs.claims`: before the third file of a team, at most three of any other team are
+    scored.
     """
     if run.status != RunStatus.QUEUED:
         return None
@@ -108,7 +111,7 @@ def queue_position(session: Session, run: ScoringRun, task_type: str) -> int | N
 
 @lru_cache(maxsize=4)
 def _line_statement(needs_gpu: bool, gpu_types: tuple[str, ...]) -> Select[int, int, int]:
-    """Build the statement once, since every upload needs it."""
+    """Return the statement, built once because every upload needs it."""
     queued_at, run_id = bindparam("queued_at", type_=UtcDateTime()), bindparam("run", type_=ScoringRun.id.type)
     before: ColumnElement[bool] = or_(
         ScoringRun.queued_at < queued_at, and_(ScoringRun.queued_at == queued_at, ScoringRun.id < run_id)
@@ -129,7 +132,7 @@ def _line_statement(needs_gpu: bool, gpu_types: tuple[str, ...]) -> Select[int, 
 
 
 def waiting_for_worker(session: Session, run: ScoringRun, task_type: str, now: datetime) -> Waiting | None:
-    """Return why this run waits, if it lacks a worker rather than just waiting for its turn."""
+    """Return why this run waits for a missing worker; None if it only waits for its turn."""
     if run.status != RunStatus.QUEUED:
         return None
     paused = hold_of_run(session, run)
@@ -152,7 +155,7 @@ NO_INTERVALS = "No intervals: this score comes from the organisers' own program.
 
 
 def runs_program(task_type: str) -> bool:
-    """Return whether scores of this task type come from a program of the organisers'."""
+    """Return whether scores of this task type come from an organisers' program."""
     task = TASKS.get(task_type)
     return task is not None and task.run is not None
 
@@ -166,7 +169,7 @@ def _waiting_for_sandbox(run: ScoringRun) -> Waiting | None:
 
 
 def waiting_notice(session: Session, phase_task: PhaseTask, task_type: str, now: datetime) -> str:
-    """Return a public notice that submissions to a task in a phase wait for a worker; empty if none does."""
+    """Return a public notice that submissions to a task in a phase wait for a worker; "" if none does."""
     paused = hold_of(session, phase_task, session.get_one(Phase, phase_task.phase_id).competition_id)
     if paused is not None:
         return paused_words(paused)
@@ -177,7 +180,7 @@ def waiting_notice(session: Session, phase_task: PhaseTask, task_type: str, now:
 
 
 def waiting_since() -> Select[datetime]:
-    """Select when the longest-waiting run was queued; the caller adds which submissions count."""
+    """Return a query for when the longest-waiting run was queued; the caller adds which submissions count."""
     return (
         select(ScoringRun.queued_at)
         .join(Submission, Submission.id == ScoringRun.submission_id)
@@ -196,7 +199,7 @@ def _listening(workers: Sequence[Worker]) -> list[Worker]:
 
 
 def _reasons(workers: Sequence[Worker]) -> list[str]:
-    """Return why none of these workers takes runs that need torch."""
+    """Return sentences on why none of these workers takes runs that need torch."""
     if not workers:
         return ["No worker is running."]
     able = [worker for worker in workers if worker.self_check]

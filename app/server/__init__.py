@@ -1,1 +1,1 @@
-"""The supervisor of `evergold serve`: processes, their folder, port, and embedded broker; serves no HTTP itself."""
+"""The supervisor of `evergold serve`: processes, data directory, port, and embedded broker; it serves no HTTP."""

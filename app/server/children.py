@@ -1,7 +1,7 @@
-"""Child processes of the supervisor: each in its own process group, with its own log, restarted with backoff.
+"""Child processes of the supervisor: each in a separate process group, with a separate log, restarted with backoff.
 
-A guard process cleans up if the supervisor itself is killed. For the programs see `app.server.programs`, for their
-order `app.server.supervisor`.
+A guard process cleans up if the supervisor itself is killed. `app.server.programs` has the programs,
+`app.server.supervisor` their order.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ GRACE_SECONDS = 5.0
 
 
 def watch(lines: Iterable[str]) -> None:
-    """Track the groups; when the input ends, end the remaining ones."""
+    """Track the process groups; when the input ends, end the remaining ones."""
     groups: set[int] = set()
     for line in lines:
         group = int(line[1:])
@@ -32,7 +32,7 @@ def watch(lines: Iterable[str]) -> None:
 
 
 def end_groups(groups: Iterable[int], grace_seconds: float) -> None:
-    """Send SIGTERM to all groups, and SIGKILL to those left after the grace period."""
+    """Send SIGTERM to all groups, and SIGKILL to those still running after the grace period."""
     left = {group for group in groups if signal_group(group, signal.SIGTERM)}
     deadline = time.monotonic() + grace_seconds
     while left and time.monotonic() < deadline:
@@ -43,7 +43,7 @@ def end_groups(groups: Iterable[int], grace_seconds: float) -> None:
 
 
 def signal_group(group: int, number: int) -> bool:
-    """Send a signal to a process group; False if it is empty."""
+    """Send a signal to a process group; return False if the group is empty."""
     try:
         os.killpg(group, number)
     except ProcessLookupError:
@@ -94,7 +94,7 @@ class Child:
 
 @dataclass
 class Guard:
-    """The process that cleans up after a killed supervisor; `lock` is the descriptor that it keeps locked."""
+    """The process that cleans up after a killed supervisor. lock: the descriptor that it keeps locked."""
 
     lock: int
     process: subprocess.Popen[str]
@@ -113,7 +113,7 @@ class StopRequest:
 
 
 def start_guard(lock: int) -> Guard:
-    """Start the guard in its own session, out of reach of the terminal's signals."""
+    """Start the guard in a separate session, where the terminal's signals do not reach it, and return it."""
     return Guard(lock, _spawn_guard(lock))
 
 
@@ -128,7 +128,7 @@ def keep_guard(watched: Guard) -> None:
 
 
 def dismiss_guard(watched: Guard) -> None:
-    """End the guard and all that it still watches."""
+    """End the guard, and everything that it still watches."""
     _hang_up(watched)
     watched.process.wait()
 
@@ -182,7 +182,7 @@ def is_running(child: Child) -> bool:
 
 
 def reap(child: Child, watched: Guard) -> int:
-    """Clean up after a death: end the rest of its group, schedule the restart, return the exit status."""
+    """Clean up after a child has died: end the rest of its group and schedule its restart; return its exit code."""
     if child.process is None:
         raise RuntimeError("it was never started")
     status = child.process.wait()
@@ -195,7 +195,7 @@ def reap(child: Child, watched: Guard) -> int:
 
 
 def stop(children: Sequence[Child], watched: Guard, wish: StopRequest) -> None:
-    """Send SIGTERM to each, SIGKILL to those that exceed their limit; afterwards their process groups are gone."""
+    """Send SIGTERM to each child, SIGKILL to those that exceed their limit; return when all process groups are gone."""
     running = [child for child in children if child.process is not None]
     for child in running:
         _signal(child, signal.SIGTERM)
@@ -240,7 +240,7 @@ def shorten_log(log: Path, limit_bytes: int = LOG_LIMIT_BYTES) -> None:
 
 
 def last_lines(child: Child, count: int = 8) -> list[str]:
-    """Return the last lines that the child logged since its start, to show why it died."""
+    """Return the last lines that the child has logged since its start, which show why it died."""
     try:
         with child.program.log.open("rb") as file:
             size = file.seek(0, os.SEEK_END)

@@ -17,12 +17,12 @@ LEFTOVER_SECONDS = 15.0
 
 
 class ServeError(Exception):
-    """The server cannot start; the message is a sentence for the person who started it."""
+    """The server cannot start; the message is a sentence for the user who started it."""
 
 
 @contextmanager
 def lock_data_dir(data_dir: Path) -> Iterator[TextIO]:
-    """Lock the directory and yield the lock file, to write the address to. Raises ServeError with a sentence."""
+    """Lock the directory and yield the lock file, for the server's address. Raises ServeError with a sentence."""
     try:
         data_dir.mkdir(parents=True, exist_ok=True)
         file = (data_dir / LOCK_NAME).open("a+", encoding="utf-8")
@@ -37,7 +37,7 @@ def lock_data_dir(data_dir: Path) -> Iterator[TextIO]:
 
 
 def note_holder(file: TextIO, address: str | None) -> None:
-    """Write the process and address of this server to the lock file, for others that find it locked."""
+    """Write the process id and address of this server to the lock file, for others that find it locked."""
     file.seek(0)
     file.truncate()
     json.dump({"process": os.getpid(), "address": address}, file)

@@ -1,4 +1,4 @@
-"""`evergold init`: the folder of a new server, with an administrator and without demo data."""
+"""`evergold init`: creates the folder of a new server, with an administrator and without demo data."""
 
 from __future__ import annotations
 
@@ -88,9 +88,10 @@ def init_server(
     database_url: str = "",
     data_dir: Path = Path("var"),
 ) -> list[Path]:
-    """Create the folder's files, database and administrator; return the files. Refuses a folder that has a server.
+    """Create the folder's files, database and administrator; return the files.
 
-    database_url: empty for SQLite in data_dir, which is inside the folder unless it is absolute.
+    Raises ServeError for a folder that already has a server. database_url: "" for SQLite in data_dir, which is inside
+    the folder unless it is absolute.
     """
     phases, data_dir = folder / "phases.yaml", folder / data_dir
     database = data_dir / "evergold.db"
@@ -112,7 +113,9 @@ def init_server(
 
 
 def _make_in_file(database: Path, administrator: NewAccount, now: datetime) -> None:
-    """Create it under a temporary name until complete: an interrupted or refused `init` leaves no partial server."""
+    """Create the database under a temporary name until it is complete, so that a failed `init` leaves no partial
+    server.
+    """
     unfinished = database.with_name(f"{database.name}.unfinished")
     unfinished.unlink(missing_ok=True)
     engine = make_engine(f"sqlite:///{unfinished}")
@@ -124,8 +127,10 @@ def _make_in_file(database: Path, administrator: NewAccount, now: datetime) -> N
 
 
 def _make_in_server(database_url: str, administrator: NewAccount, now: datetime) -> None:
-    """Create tables and administrator in a database without accounts. A refused `init` can be repeated: it leaves
-    empty tables."""
+    """Create tables and administrator in a database without accounts.
+
+    A failed `init` leaves only empty tables, so it can be repeated.
+    """
     try:
         engine = make_engine(database_url)
         try:

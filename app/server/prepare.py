@@ -1,4 +1,4 @@
-"""Preparation of a server's first start: folder, database, declaration and the demo with its dates."""
+"""Preparation of a server at its start: folder, database, declaration, and the demo with its dates."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ DEMO = Path(__file__).resolve().parents[2] / "demo"
 
 @dataclass(frozen=True)
 class DemoTeam:
-    """An account of the demo; methods: by task in which it takes part."""
+    """An account of the demo. methods: by task in which it takes part."""
 
     username: str
     display_name: str
@@ -101,13 +101,13 @@ ORGANISER = DemoTeam("organiser", "The organisers", "organiser-demo", {})
 
 
 def logins() -> list[dict[str, str]]:
-    """Return the log-ins to print at the start: a participant with submissions, and an organiser."""
+    """Return the log-ins to print at the start: of a participant with submissions, and of an organiser."""
     who = {"Participant": TEAMS[0], "Organiser": ORGANISER}
     return [{"title": title, "username": one.username, "password": one.password} for title, one in who.items()]
 
 
 def install_gold(gold_dir: Path) -> None:
-    """Copy the demo's gold to the workers' folder, except files that are there and identical."""
+    """Copy the demo's gold to the workers' folder, except for files that are already there unchanged."""
     for source in sorted(path for path in (DEMO / "gold").rglob("*") if path.is_file()):
         target = gold_dir / "demo" / source.relative_to(DEMO / "gold")
         if target.exists() and target.read_bytes() == source.read_bytes():
@@ -120,7 +120,7 @@ def install_gold(gold_dir: Path) -> None:
 
 
 def check_demo_allowed(session: Session) -> None:
-    """Refuse demo accounts, whose passwords are public, on a server with an administrator."""
+    """Raise ServeError on a server with an administrator, because the passwords of demo accounts are public."""
     if not DEMO.is_dir():
         raise ServeError("--demo needs the files of the demo, which a checkout of Evergold has: `make run` there.")
     try:
@@ -141,7 +141,7 @@ def add_accounts(session: Session, now: datetime) -> None:
 
 
 def submit_demo(session: Session, storage: Storage, now: datetime) -> list[int]:
-    """Create accounts and submit the files not submitted yet; return the ids of new runs."""
+    """Create accounts and submit the files that are not submitted yet; return the ids of new runs."""
     runs = []
     add_accounts(session, now)
     for team in TEAMS:
@@ -188,7 +188,7 @@ DAYS: dict[str, tuple[float, float | None]] = {
 
 
 def note_first_start(data_dir: Path, now: datetime) -> None:
-    """Store the moment of the first start with `--demo`; later calls change nothing."""
+    """Store the time of the first start with `--demo`; later calls change nothing."""
     if not (data_dir / _FILE).exists():
         _write(data_dir, {"first_start": now.isoformat(timespec="seconds"), "history_told": False})
 
@@ -211,7 +211,7 @@ def evaluation_start(start: datetime) -> datetime:
 
 
 def dated(loaded: Sequence[LoadedCompetition], data_dir: Path) -> list[LoadedCompetition]:
-    """Return the competitions with the demo's dates around its first start; as declared if it never started."""
+    """Return the competitions, with the demo's dates relative to its first start; as declared if it never started."""
     kept = _read(data_dir)
     if "first_start" not in kept:
         return list(loaded)
@@ -231,7 +231,7 @@ def _moved(loaded: LoadedCompetition, start: datetime) -> LoadedCompetition:
 
 
 def _moment(start: datetime, days: float) -> datetime:
-    """Count from midnight after the first start, so that pages show 12 days during the whole first day."""
+    """Return a time counted from midnight after the first start, so that pages show 12 days all of the first day."""
     midnight = start.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
     return midnight + timedelta(days=days)
 
@@ -259,7 +259,7 @@ CHANGES_RECORDED = 200
 
 
 def migrate(report: Report | None = None) -> list[AppliedRevision]:
-    """Migrate the tables to this version; report each revision as it is applied, and return all. Raises ServeError."""
+    """Migrate the tables to this version; report each applied revision, and return all. Raises ServeError."""
     settings, applied = get_settings(), list[AppliedRevision]()
 
     def note(revision: AppliedRevision) -> None:
@@ -292,10 +292,11 @@ def check_migrated() -> None:
 
 
 def apply(*, on_edits: OnEdits = OnEdits.ASK, stage: Stage = Stage.PUBLISHED, only: Path | None = None) -> list[Change]:
-    """Apply phases.yaml and wake the workers for new runs. Raises ServeError, with all findings by line.
+    """Apply phases.yaml, wake the workers for new runs, and return the changes. Raises ServeError with all findings by
+    line.
 
-    A file is merged with what was edited on the server since; on_edits: the treatment of conflicts.
-    stage: that of new competitions. only: the included file whose competition alone is applied.
+    A file is merged with edits made on the server since; on_edits: the treatment of conflicts.
+    stage: of new competitions. only: the included file whose competition is applied, without the others.
     """
     settings, now = get_settings(), datetime.now(UTC)
     engine = get_engine(settings.database_address)
@@ -336,7 +337,7 @@ def _above_limit(loaded: Sequence[LoadedCompetition], limit_bytes: int) -> Itera
 
 
 def plan(*, on_edits: OnEdits = OnEdits.ASK) -> Plan:
-    """Return what `apply` would do and whom it would affect, without changes. Raises as `apply` does."""
+    """Return what `apply` would do and whom it would affect, without changes. Raises the errors of `apply`."""
     settings, now = get_settings(), datetime.now(UTC)
     with _in_words(settings):
         return plan_phases(
@@ -350,7 +351,7 @@ def plan(*, on_edits: OnEdits = OnEdits.ASK) -> Plan:
 
 @contextmanager
 def _in_words(settings: Settings) -> Iterator[None]:
-    """Turn problems with phases.yaml or the database into ServeError."""
+    """Turn problems of phases.yaml or the database into ServeError."""
     try:
         yield
     except InvalidPhases as error:
@@ -399,7 +400,7 @@ def wake_workers(engine: Engine, runs: Sequence[int], now: datetime) -> None:
 
 
 def encodes() -> bool:
-    """Return whether any task here needs a worker with torch."""
+    """Return whether any task on this server needs a worker with torch."""
     from evergold.scoring.tasks import gpu_types
 
     types = gpu_types()
@@ -452,7 +453,7 @@ def reason_of(error: SQLAlchemyError) -> str:
 
 
 def main() -> int:
-    """Run as started by `evergold serve`."""
+    """Prepare the server, when started by `evergold serve`; return the exit code."""
     parser = argparse.ArgumentParser(prog="app.server.prepare")
     parser.add_argument("report", type=Path)
     parser.add_argument("--demo", action="store_true")
@@ -470,7 +471,10 @@ def main() -> int:
 
 
 def _prepare(with_demo: bool, with_history: bool = False) -> dict[str, Any]:
-    """Prepare the server. with_history: generate the demo history in a separate process if it does not exist."""
+    """Prepare the server and return a report of the changes.
+
+    with_history: generate the demo history in a separate process if it does not exist.
+    """
     migrated = migrate()
     is_new, data_dir = _is_empty(), get_settings().data_dir
     if with_demo:
@@ -491,7 +495,7 @@ def _prepare(with_demo: bool, with_history: bool = False) -> dict[str, Any]:
 
 
 def _is_empty() -> bool:
-    """Return whether there is no competition yet: then everything applied is new, and nothing was changed."""
+    """Return whether there is no competition yet, so that everything applied is new."""
     with reading(get_engine(get_settings().database_address)) as session:
         return session.scalar(select(Competition.id).limit(1)) is None
 

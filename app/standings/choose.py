@@ -1,6 +1,6 @@
 """Entry rules: the declared rules of a board, and the scored run that counts for each team.
 
-Pure: takes candidates, returns standings. Other modules load the candidates and store the standings.
+Pure functions: they take candidates and return standings. Other modules load the candidates and store the standings.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Rules:
 
     decimals: precision at which the best is found, None for full precision. Of two that look equal the earlier one
     counts, so that the choice does not reveal which one is better.
-    columns: those of the board, in an order of their own; their scores are cached with the chosen run.
+    columns: of the board, in a fixed order; their scores are cached with the chosen run.
     """
 
     metric: str
@@ -48,7 +48,7 @@ class Rules:
 
     @property
     def key(self) -> str:
-        """Hash that is equal for equal rules."""
+        """A hash that is equal for equal rules."""
         return hashlib.sha256(repr((VERSION, *astuple(self))).encode()).hexdigest()[:32]
 
     @property
@@ -60,7 +60,7 @@ class Rules:
 class BoardRows:
     """The standings of a board in a phase, chosen by these rules.
 
-    gold: those of runs scored against it alone, for another phase to show; None for what this phase shows.
+    gold: only of runs scored with it, for another phase to show; None for what this phase shows.
     """
 
     phase_task_id: int
@@ -82,7 +82,7 @@ class BoardRows:
 
 @dataclass(frozen=True, slots=True)
 class Try:
-    """A scored run that entered the board's setting.
+    """A scored run with a score for the board's setting.
 
     gold: identity of its gold.
     status: the organisers' mark on this submission.
@@ -111,7 +111,7 @@ class TeamStanding(NamedTuple):
     """The run that counts for a team.
 
     entries: number of the team's candidates on this board.
-    ladder_value: the ranking score as a Ladder reports it.
+    ladder_value: the ranking score that a Ladder reports.
     """
 
     team_id: int
@@ -121,7 +121,7 @@ class TeamStanding(NamedTuple):
 
 
 def rules_of(phase: Phase, phase_task: PhaseTask, board: Board) -> Rules | None:
-    """Return the declared rules, or None if this server does not know the task type. `board.task` must be loaded."""
+    """Return the declared rules; None if this server does not know the task type. `board.task` must be loaded."""
     if board.task.task_type not in TASKS:
         return None
     columns = visible_columns(board, phase_task.options_of(board.task))
@@ -146,10 +146,10 @@ def rules_of(phase: Phase, phase_task: PhaseTask, board: Board) -> Rules | None:
 def choose(
     tries: Sequence[Try], rules: Rules, choices: Mapping[int, UUID], gold: str | None = None
 ) -> list[TeamStanding]:
-    """Choose the run that counts for each team from candidates in order of submission.
+    """Return the standing of each team, chosen from candidates in order of submission.
 
     choices: the chosen submissions by team.
-    gold: consider only runs scored against it, for another phase to show.
+    gold: consider only runs scored with it, for another phase to show.
     """
     tries = [one for one in eligible(tries) if gold is None or one.gold == gold]
     by_team: defaultdict[int, list[Try]] = defaultdict(list)
@@ -161,9 +161,9 @@ def choose(
 
 
 def entered_as_latest(tries: Sequence[Try]) -> list[Try]:
-    """Return the candidates that became their teams' entries on arrival where the latest counts, in their order.
+    """Return the candidates that became entries on arrival under the rule "latest submission", in their order.
 
-    A submission that was late and is unranked is one only if its team had none in time.
+    A late, unranked submission is included only if its team had none in time.
     """
     in_time: set[int] = set()
     found = []
@@ -178,8 +178,8 @@ def entered_as_latest(tries: Sequence[Try]) -> list[Try]:
 def eligible(tries: Iterable[Try]) -> list[Try]:
     """Return the candidates that may count for their teams.
 
-    A disqualified or hidden submission is set aside, and the entry rule applies to the rest. A team without a rest is
-    shown as disqualified or, if everything is hidden, as hidden.
+    A disqualified or hidden submission is set aside, and the entry rule applies to the rest. A team without other
+    submissions is shown as disqualified or, if all are hidden, as hidden.
     """
     tries = list(tries)
     least: dict[int, int] = {}
@@ -211,7 +211,9 @@ def _entry(theirs: Sequence[Try], rules: Rules, chosen: UUID | None) -> Try:
 
 
 def _on_ladder(theirs: Sequence[Try], rules: Rules) -> TeamStanding:
-    """Return the record holder with the score that the Ladder reports, or the last run if no score is defined."""
+    """Return the standing of the record holder, with the score that the Ladder reports, or of the last run if no score
+    is defined.
+    """
     last, entries = theirs[-1], len(theirs)
     values = [rounded(one.value, rules.decimals) for one in theirs]
     step = rules.ladder_step or 0.0

@@ -1,7 +1,8 @@
-"""Candidates that may be their teams' entries, selected by the database, so that a long history is not read each time.
+"""Candidates that may be their teams' entries, selected by the database so that long histories are not read each time.
 
-Of each team: candidates with a mark, the first and the last of the others, the chosen one, and those that look as good
-as the best; of several with one value the first. `app.standings.choose` chooses the same from these as from all.
+For each team they are: candidates with a mark; the first and the last of the others; the chosen one; and those that
+look as good as the best, only the first of several with the same value. `app.standings.choose` chooses the same from
+these as from all.
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ _WIDER = 1.01
 
 
 class Contenders(NamedTuple):
-    """Tries of one team that may be its entry, in order of submission.
+    """Candidates of one team that may be its entry, in order of submission.
 
-    entries: how many tries it has that may count at all.
-    gold: that of all its tries; None for several.
+    entries: number of all its candidates that may count.
+    gold: identity of their gold; None if there are several.
     """
 
     tries: Sequence[Try]
@@ -47,14 +48,14 @@ class Contenders(NamedTuple):
 
 
 def needs_all_tries(rules: Rules) -> bool:
-    """True if every try counts, or a record follows from all of them."""
+    """Return True if every candidate counts, or if the record depends on all of them."""
     return rules.rule is EntryRule.ALL or rules.is_ladder
 
 
 def contenders_of(
     session: Session, phase_task_id: int, board_id: int, rules: Rules, bounds: RunFilter
 ) -> dict[int, Contenders]:
-    """Return the contenders by team. bounds: names the teams, and may have `until`; rules: none that need all tries."""
+    """Return the contenders by team. bounds: names the teams, may have `until`; rules: must not need all candidates."""
     where: dict[str, Any] = {
         "of_task": phase_task_id,
         "of_board": board_id,
@@ -90,16 +91,19 @@ def contenders_of(
 
 
 def _of_team(tries: Sequence[Try], count: int, first_gold: str, last_gold: str) -> Contenders:
-    """Return the contenders of a team. Those set aside are all among `tries`; so `count` less theirs can be entries."""
+    """Return the contenders of a team.
+
+    All candidates with a mark are among `tries`, so `count` minus their number can be entries.
+    """
     aside = len(tries) - len(eligible(tries))
     return Contenders(tries, count - aside, first_gold if first_gold == last_gold else None)
 
 
 @cache
 def _statement(*, has_track: bool, has_end: bool) -> Select[*tuple[Any, ...]]:
-    """Build the statement once, since every end of a run executes it.
+    """Return the statement, built once because it is executed whenever a run ends.
 
-    The query goes through all tries once to pick some by their times, and reads only these with what they need.
+    The query scans all candidates once to select some by their times, and reads the other columns only for these.
     """
     every = _tries(
         Submission.team_id,
@@ -172,7 +176,7 @@ _SIGN = bindparam("sign", type_=Float())
 
 
 def _tries(*columns: Any, has_track: bool, has_end: bool) -> Select[*tuple[Any, ...]]:
-    """Select from all tries of the teams."""
+    """Return a query for all candidates of the teams."""
     is_ranking = and_(ScoreRow.metric == bindparam("metric"), ScoreRow.split == bindparam("split"))
     query = (
         select(*columns)

@@ -1,6 +1,6 @@
-"""A team's entry on a board as it is stored, with everything of its run that a row may show.
+"""A team's entry on a board as stored, with all data of its run that a row may show.
 
-A new fact needs a field of `BoardEntry`, its column in `FACTS` at the same place, and another `choose.VERSION`.
+A new fact needs a field of `BoardEntry`, its column in `FACTS` at the same position, and a new `choose.VERSION`.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class BoardEntry(NamedTuple):
     entries, ladder_value: see `TeamStanding`.
     system: its name, None until one is declared.
     task_version to commitment: facts of the run, which never change; gold: its identity.
-    scores: of the board's columns (`Rules.columns`), in their order, None for one that was not computed; no tuple at
-    all if the entry was not stored.
+    scores: of the board's columns (`Rules.columns`), in their order, None for one that was not computed; None instead
+    of the tuple if the entry was not stored.
     """
 
     team_id: int
@@ -67,7 +67,7 @@ AnyStanding = TeamStanding | BoardEntry
 
 
 def facts_text(facts: Sequence[Any], scores: Sequence[KeptScore | None]) -> str:
-    """Return the text to store for the values of `FACTS` and the scores."""
+    """Return the text to store for the values of `FACTS` and for the scores."""
     return json.dumps([*facts, scores], default=_plain, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -76,7 +76,7 @@ def _plain(value: Any) -> str:
 
 
 def stored_entries(rows: Iterable[Sequence[Any]]) -> list[BoardEntry]:
-    """Return the stored entries. rows: the fields up to `system`, and the text of the facts."""
+    """Return the stored entries. rows: the fields up to `system`, followed by the text of the facts."""
     entries = []
     for *standing, text in rows:
         version, submission_id, submitted_at, *others = orjson.loads(text)

@@ -1,6 +1,6 @@
-"""Kept standings as they are read: all of a board, those of some teams, and places counted by an index.
+"""Stored standings for reading: all of a board, those of some teams, and places counted with an index.
 
-Nothing here reads a run. Standings that were kept for earlier rules are not read at all.
+Nothing here reads a run. Standings that were stored for earlier rules are ignored.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from app.standings.entry import BoardEntry, stored_entries
 
 
 def kept_entries(session: Session, rows: BoardRows, teams: Collection[int] | None = None) -> list[BoardEntry] | None:
-    """Return the entries, of these teams or of all; None if none are kept, or they were chosen by other rules.
+    """Return the entries of these teams, or of all; None if none are stored, or only for other rules.
 
-    One query keeps rules and entries consistent.
+    A single query keeps rules and entries consistent.
     """
     if rows.rules.rule is EntryRule.ALL:  # where there is nothing to choose
         return None
@@ -36,14 +36,14 @@ def kept_entries(session: Session, rows: BoardRows, teams: Collection[int] | Non
 
 
 def kept_values(session: Session, rows: BoardRows, teams: Collection[int] | None = None) -> dict[int, float]:
-    """Return the values that teams are ranked by, of these teams or of all; without teams whose value is undefined."""
+    """Return the ranking values of these teams, or of all, without teams whose value is undefined."""
     where = rows.here if teams is None else {**rows.here, "teams": teams}
     statement = _values(of_gold=rows.gold is not None, of_teams=teams is not None)
     return {team: value for team, value in session.connection().execute(statement, where)}
 
 
 def count_values(session: Session, rows: BoardRows, value: float) -> tuple[int, int]:
-    """Return how many teams have a better value, and how many have any."""
+    """Return how many teams have a better value, and how many have a value at all."""
     where = {**rows.here, "value": value}
     statement = _counts(of_gold=rows.gold is not None, is_higher=rows.rules.higher_is_better)
     better, every = session.connection().execute(statement, where).one()
@@ -53,7 +53,7 @@ def count_values(session: Session, rows: BoardRows, value: float) -> tuple[int, 
 def entries_around(
     session: Session, rows: BoardRows, value: float, beside: int, without: Collection[int]
 ) -> list[BoardEntry]:
-    """Return the entries with this value, and some above and below, ties included.
+    """Return the entries with this value, and some above and below, including ties.
 
     beside: how many above, and how many below; without: teams whose entries are left out.
     """
@@ -62,7 +62,7 @@ def entries_around(
 
 
 def value_of(entry: BoardEntry, rules: Rules) -> float | None:
-    """Return what an entry is ranked by, rounded as ranks are; None if undefined."""
+    """Return the value by which an entry is ranked, rounded as for ranking; None if undefined."""
     if entry.ladder_value is not None:
         return rounded(entry.ladder_value, rules.decimals)
     score = (entry.scores or ())[rules.columns.index((rules.metric, rules.split))]
@@ -95,7 +95,7 @@ def _place(*, of_gold: bool) -> ColumnElement[bool]:
 
 @cache
 def _entries(*, of_gold: bool, of_teams: bool) -> Select[*tuple[Any, ...]]:
-    """Select the rules and entries of a board; a board without entries yields one row without a team."""
+    """Return a query for the rules and entries of a board; a board without entries yields one row without a team."""
     here = and_(
         Standing.phase_task_id == KeptBoard.phase_task_id,
         Standing.board_id == KeptBoard.board_id,
@@ -119,7 +119,7 @@ def _values(*, of_gold: bool, of_teams: bool) -> Select[*tuple[Any, ...]]:
 
 @cache
 def _counts(*, of_gold: bool, is_higher: bool) -> Select[*tuple[Any, ...]]:
-    """Select the numbers of better and of all values, each a range of the index."""
+    """Return a query for the numbers of better values and of all values, each a range of the index."""
     asked, here = bindparam("value", type_=Float()), _place(of_gold=of_gold)
     is_better = Standing.value > asked if is_higher else Standing.value < asked
     better = select(func.count()).select_from(Standing).where(here, is_better)

@@ -1,4 +1,4 @@
-"""Renew standings: the run that counts for each entry on each board, the facts boards show, and counts of runs."""
+"""Renews standings: the run that counts for each entry on each board, its facts, and counts of runs."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ from app.standings.tries import RunFilter, choices_of, is_rankable, scored_runs
 def _with_facts(
     session: Session, boards: Mapping[int, Rules], rows: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Add the facts of its run to each of these rows of standings. boards: the rules of each board by id."""
+    """Return these rows of standings with the facts of their runs. boards: the rules of each board by id."""
     if not rows:
         return []
     facts, scores = _facts_of(session, {row["run_id"] for row in rows}, boards.values())
@@ -110,7 +110,7 @@ _FACTS = (
 
 
 def is_hidden() -> ColumnElement[bool]:
-    """Build the condition that a `Submission` of the enclosing query, or its team, is hidden."""
+    """Return the condition that a `Submission` of the enclosing query, or its team, is hidden."""
     return exists().where(
         RowMark.phase_task_id == Submission.phase_task_id,
         RowMark.status == RowStatus.HIDDEN,
@@ -122,7 +122,7 @@ def is_hidden() -> ColumnElement[bool]:
 
 
 def renew_tally(session: Session, phase_task_id: int, team_id: int) -> int:
-    """Recount a team's submissions after a change to what counts, and return it. The caller holds the task's row."""
+    """Recount a team's submissions after a change; return the count. The caller holds the lock on the task's row."""
     whose = {"of_task": phase_task_id, "of_team": team_id}
     session.flush()  # pending changes
     runs: int | None = session.connection().execute(_RENEWED, whose).scalar()
@@ -134,13 +134,13 @@ def renew_tally(session: Session, phase_task_id: int, team_id: int) -> int:
 
 
 def renew_tallies(session: Session, phase_task_id: int) -> None:
-    """Recount all teams of one task."""
+    """Recount the submissions of all teams of one task."""
     session.execute(delete(Tally).where(Tally.phase_task_id == phase_task_id))
     session.execute(insert(Tally).from_select(["phase_task_id", "team_id", "runs"], _by_team(phase_task_id)))
 
 
 def wrong_tallies(session: Session, phase_task_id: int, teams: Collection[int]) -> dict[int, tuple[int, int]]:
-    """Return the stored and the correct count by team, where the two differ."""
+    """Return the stored and the correct count for each team where the two differ."""
     kept = dict(
         session.execute(
             select(Tally.team_id, Tally.runs).where(Tally.phase_task_id == phase_task_id, Tally.team_id.in_(teams))
@@ -188,7 +188,7 @@ OnProgress = Callable[[int, int], None]
 
 
 def nobody_waits(done: int, teams: int) -> None:
-    """No-op progress callback."""
+    """Do nothing: a progress callback for callers that report no progress."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +196,7 @@ class BoardRules:
     """A board of a task in a phase.
 
     rules: None if the server does not know the task type.
-    kept: key of the rules its cached standings were chosen by, None if there are none.
+    kept: key of the rules of its cached standings, None if there are none.
     """
 
     board_id: int
@@ -212,8 +212,8 @@ class BoardRules:
 def renew_team(session: Session, phase_task_id: int, team_id: int, *, copies_anew: bool = False) -> None:
     """Recompute a team's standings after a change to one of its runs, marks or choices.
 
-    copies_anew: also refresh the facts copied from a run if the same run still counts.
-    The caller may have read the run's team before it merged into another one; that one is recomputed as well.
+    copies_anew: refresh the facts copied from a run even if the same run still counts. If the team has merged into
+    another one since the caller read it, that team is recomputed as well.
     """
     found = session.execute(_BOARDS_OF_TEAM, {"phase_task": phase_task_id, "team": team_id}).all()
     places = [_place(*row[:4]) for row in found]
@@ -246,7 +246,7 @@ def renew_all(
 def renew_places(
     session: Session, phase_task_id: int, places: Sequence[BoardRules], on_progress: OnProgress = nobody_waits
 ) -> None:
-    """Recompute all teams on these boards of one task, in batches."""
+    """Recompute the standings of all teams on these boards of one task, in batches."""
     if not places:
         return
     _forget(session, phase_task_id, [one.board_id for one in places])
@@ -318,7 +318,7 @@ def submissions_by_team(session: Session, phase_task_id: int) -> dict[int, int]:
 
 
 def batches_of_teams(submissions: Mapping[int, int]) -> Iterator[list[int]]:
-    """Yield teams in order, in batches whose candidates fit into memory. submissions: their number by team."""
+    """Yield teams in order, in batches whose candidates fit into memory. submissions: number by team."""
     teams: list[int] = []
     left = SUBMISSIONS_AT_A_TIME
     for team_id, count in sorted(submissions.items()):
@@ -334,14 +334,14 @@ def batches_of_teams(submissions: Mapping[int, int]) -> Iterator[list[int]]:
 def rows_of(
     session: Session, phase_task_id: int, boards: Mapping[int, Rules], teams: Collection[int]
 ) -> list[dict[str, Any]]:
-    """Compute the rows that these teams should have on these boards, from their runs."""
+    """Return the rows that these teams should have on these boards, computed from their runs."""
     return _with_facts(session, boards, _chosen_rows(session, phase_task_id, boards, teams))
 
 
 def _chosen_rows(
     session: Session, phase_task_id: int, boards: Mapping[int, Rules], teams: Collection[int]
 ) -> list[dict[str, Any]]:
-    """Like `rows_of`, without the facts copied from the chosen runs."""
+    """Return the same as `rows_of`, without the facts copied from the chosen runs."""
     bounds = RunFilter(teams=teams)
     # On boards of all entries there is nothing to choose.
     wanted = [(board, rules) for board, rules in boards.items() if rules.rule is not EntryRule.ALL]
@@ -359,7 +359,9 @@ def _chosen_rows(
 def _rows_of_team(
     session: Session, phase_task_id: int, team_id: int, boards: Mapping[int, Rules], tries: int
 ) -> list[dict[str, Any]]:
-    """Return the same as `_chosen_rows` for one team; if it has many tries, from those alone that may be chosen."""
+    """Return the same as `_chosen_rows` for one team; if it has many candidates, only those that may be chosen are
+    read.
+    """
     is_long = tries > READ_AT_ONCE
     some = {board: rules for board, rules in boards.items() if is_long and not needs_all_tries(rules)}
     found: list[dict[str, Any]] = []
@@ -415,9 +417,9 @@ def _replace(
     boards: Mapping[int, Rules],
     before: Mapping[tuple[int, int], int | None],
 ) -> None:
-    """Replace a team's rows on these boards by those that follow from its runs, without their facts.
+    """Replace a team's rows on these boards by those computed from its runs, which have no facts yet.
 
-    before: the run that counted, by team and board. For most runs it does not change, and no facts are copied again.
+    before: the run that counted, by team and board. If it still counts, as in most cases, no facts are copied again.
     """
     whose = {"of_task": phase_task_id, "of_team": team_id} | _numbered(sorted(boards))
     is_whole = all(row["is_whole"] for row in rows)
@@ -438,7 +440,7 @@ def _are_updated(
     rows: Sequence[Mapping[str, Any]],
     names: tuple[str, ...],
 ) -> bool:
-    """Update a team's rows in one statement if there are as many as before, the usual case; False otherwise."""
+    """Update a team's rows in one statement and return True; return False if their number changed."""
     if not rows:
         return False
     new = [{"on_board": row["board_id"], **{f"new_{name}": row[name] for name in names}} for row in rows]
@@ -456,7 +458,9 @@ def _numbered(boards: Sequence[int]) -> dict[str, int]:
 
 
 def _whose(boards: int) -> ColumnElement[bool]:
-    """Match one team's rows on this number of boards, with parameters `of_task`, `of_team`, `board_0` …"""
+    """Return the condition for one team's rows on this number of boards, with parameters `of_task`, `of_team`,
+    `board_0` …
+    """
     one_of = or_(*(_STANDINGS.c.board_id == bindparam(name) for name in _numbered(range(boards))))
     of_team = _STANDINGS.c.team_id == bindparam("of_team")
     return and_(_STANDINGS.c.phase_task_id == bindparam("of_task"), of_team, one_of)
@@ -464,7 +468,7 @@ def _whose(boards: int) -> ColumnElement[bool]:
 
 @lru_cache(maxsize=32)
 def _updating(boards: int, names: tuple[str, ...]) -> Update:
-    """Build the statement once, since every end of a run executes it."""
+    """Return the statement, built once because it is executed whenever a run ends."""
     count = select(func.count()).select_from(_STANDINGS).where(_whose(boards)).scalar_subquery()
     is_one = and_(_STANDINGS.c.is_whole, _STANDINGS.c.board_id == bindparam("on_board"))
     changed = update(_STANDINGS).where(_whose(boards), is_one, count == bindparam("as_many"))

@@ -1,4 +1,4 @@
-"""Candidates of a board: the scored runs of a task in a phase, in the board's track and setting, from the database."""
+"""Candidates of a board: the scored runs of a task in a phase that belong to the board's track and setting."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from evergold.scoring.task import NOT_ENTERED
 
 @dataclass(frozen=True, slots=True)
 class Rescored:
-    """A rescoring set, to preview a board as if it were published. gold: identity of its gold, by phase task."""
+    """A rescoring set, to preview a board as if the set were published. gold: identity of its gold, by phase task."""
 
     rescoring_id: int
     gold: Mapping[int, str]
@@ -40,9 +40,9 @@ class Rescored:
 
 @dataclass(frozen=True, slots=True)
 class RunFilter:
-    """Filter of candidates.
+    """A filter of candidates.
 
-    teams, runs: these alone.
+    teams, runs: only these.
     since: submitted then or later.
     until: submissions and choices made before then.
     rescoring: replace the current runs by those of this set.
@@ -59,7 +59,7 @@ EVERYTHING = RunFilter()
 
 
 def is_current_or_in(rescoring_id: int | None = None) -> ColumnElement[bool]:
-    """Select current runs; with a set, the runs that would be current once it is published."""
+    """Return the condition for current runs or, with a set, for the runs that would be current once it is published."""
     if rescoring_id is None:
         return ScoringRun.is_current.expression
     ours = aliased(ScoringRun)
@@ -72,17 +72,20 @@ def is_current_or_in(rescoring_id: int | None = None) -> ColumnElement[bool]:
 
 
 def is_rankable() -> ColumnElement[bool]:
-    """True if the run was scored and its submission is not withdrawn."""
+    """Return the condition that a run was scored and its submission is not withdrawn."""
     return and_(likely(ScoringRun.status == RunStatus.SCORED), Submission.withdrawn_at.is_(None))
 
 
 def gold_of_run() -> ColumnElement[str]:
-    """Select the identity of a run's gold: commitment if sealed, name if plain. The caller joins `GoldVersion`."""
+    """Return the expression for the identity of a run's gold: commitment if sealed, name if plain.
+
+    The caller joins `GoldVersion`.
+    """
     return func.coalesce(GoldVersion.commitment, ScoringRun.gold)
 
 
 def standings_from_runs(session: Session, rows: BoardRows, bounds: RunFilter = EVERYTHING) -> list[TeamStanding]:
-    """Compute standings by reading every scored run; `app.standings.check` is the fast way."""
+    """Return the standings, computed from every scored run; `app.standings.check` is the faster way."""
     rules, board_id = rows.rules, rows.board_id
     tries = scored_runs(session, rows.phase_task_id, [rules], bounds)[rules]
     choices = choices_of(session, rows.phase_task_id, [(board_id, rules)], bounds)[board_id]
@@ -92,7 +95,7 @@ def standings_from_runs(session: Session, rows: BoardRows, bounds: RunFilter = E
 def scored_runs(
     session: Session, phase_task_id: int, wanted: Collection[Rules], bounds: RunFilter = EVERYTHING
 ) -> dict[Rules, list[Try]]:
-    """Return the candidates in order of submission, by the rules of each board; all boards in one query."""
+    """Return the candidates in order of submission, by the rules of each board, with one query for all boards."""
     scores: dict[int, dict[tuple[str, str], float | None]] = {}
     runs: dict[int, _Run] = {}
     session.flush()
@@ -130,7 +133,7 @@ class _Run(NamedTuple):
 
 
 def _entered(run: _Run, rules: Rules, scores: Mapping[int, Mapping[tuple[str, str], float | None]]) -> float | None:
-    """Return the value in the ranking column, or `_NOT_ENTERED` if the run is not an entry of the board.
+    """Return the value in the ranking column, or `_NOT_ENTERED` if the run does not enter the board.
 
     A baseline without a track is on the boards of all tracks.
     """
@@ -150,7 +153,9 @@ def _try(run: _Run, value: float | None) -> Try:
 def _query(
     phase_task_id: int, ranking: Collection[tuple[str, str]], bounds: RunFilter
 ) -> tuple[Select[*tuple[Any, ...]], dict[str, Any]]:
-    """Return statement and parameters: one row for each run and ranking score, one for a run without ranking scores."""
+    """Return a statement and its parameters: one row for each run and ranking score, one for a run without ranking
+    scores.
+    """
     where: dict[str, Any] = {"of_task": phase_task_id}
     if bounds.teams is not None:
         where["of_teams"] = list(bounds.teams)
@@ -168,7 +173,7 @@ def _query(
 def _statement(
     ranking: tuple[tuple[str, str], ...], rescoring_id: int | None, by: frozenset[str]
 ) -> Select[*tuple[Any, ...]]:
-    """Build and cache the statement: every end of a run executes it, and building takes longer than executing."""
+    """Return the statement, cached because it is executed whenever a run ends and is slow to build."""
     ranks = or_(*(and_(ScoreRow.metric == metric, ScoreRow.split == split) for metric, split in ranking))
     query = (
         select(
@@ -210,7 +215,7 @@ def _statement(
 def choices_of(
     session: Session, phase_task_id: int, wanted: Collection[tuple[int, Rules]], bounds: RunFilter = EVERYTHING
 ) -> dict[int, dict[int, UUID]]:
-    """Return the chosen submissions by board and team; without a query if no board goes by choices."""
+    """Return the chosen submissions by board and team, without a query if no board uses choices."""
     boards = [board_id for board_id, rules in wanted if rules.rule is EntryRule.CHOSEN]
     found: dict[int, dict[int, UUID]] = {board_id: {} for board_id, _ in wanted}
     if not boards:
@@ -237,7 +242,7 @@ class Choice(NamedTuple):
 
 
 def choices_until(session: Session, phase_task_id: int, board_id: int, moment: datetime) -> list[Choice]:
-    """Return the choices for a board that were made before then, oldest first."""
+    """Return the choices for a board that were made before this moment, oldest first."""
     where = {"phase_task": phase_task_id, "board": board_id, "until": moment}
     return [Choice(*row) for row in session.execute(_CHOICES_UNTIL, where)]
 

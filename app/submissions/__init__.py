@@ -1,1 +1,1 @@
-"""Submissions and validations, from upload to entry: accepting, finding, choosing; their runs are in `app.runs`."""
+"""Submissions and validations, from upload to entry: accepting, finding, choosing; `app.runs` has their runs."""

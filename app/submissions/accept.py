@@ -1,6 +1,7 @@
-"""Accepting a submission: the phase must be open and limits not reached, counted under the team's lock, by server time.
+"""Accepting a submission: the phase must be open and the limits not reached, counted under the team's lock, by server
+time.
 
-Nothing here reads the uploaded file: a worker decides whether it is well-formed, and it costs no quota if it is not.
+Nothing here reads the uploaded file: a worker checks its format; a malformed file costs no quota.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ from evergold.scoring.characters import printable_name
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """The sender of an upload. arrived_at: when its last byte arrived, which decides whether it is in time."""
+    """The sender of an upload. arrived_at: when its last byte arrived, which counts for deadlines."""
 
     user: User
     arrived_at: datetime
@@ -73,9 +74,9 @@ class Sender:
 class SubmissionForm:
     """The file name and the fields sent with a file.
 
-    system: the name of the system. card: further fields of the method card, for `app.cards.form.read_document`.
+    system: its name. card: further fields of the method card, for `app.cards.form.read_document`.
     refuse_duplicate: refuse a file that the team submitted before, until a person confirms.
-    submission_id: of the new submission; None: any.
+    submission_id: of the new submission; None: a random one.
     """
 
     filename: str = ""
@@ -96,10 +97,10 @@ class UploadContext:
     """An upload without its file, and the state that accepting it depends on.
 
     phase_task: from `find_phase_task`.
-    team: the user's; None: there is none yet.
-    sees_all: True if they are an organiser by name, with the right to submissions.
+    team: of the user; None: there is none yet.
+    sees_all: True if the user is an organiser with permission to see submissions.
     replayed: the user's earlier submission with this Idempotency-Key.
-    blocked_here: why the organisers blocked the user here; None: they did not.
+    blocked_here: why the organisers blocked the user; None: the user is not blocked.
     counts: the team's usage; None if it also includes former teams of its members.
     """
 
@@ -113,7 +114,7 @@ class UploadContext:
     counts: Counts | None
 
     def check_not_blocked(self) -> None:
-        """Raise BlockedHere."""
+        """Raise an error if the organisers blocked the user."""
         if self.blocked_here is not None:
             raise refusal_in(self.phase_task.phase.competition, self.blocked_here)
 
@@ -151,7 +152,7 @@ def load_context(session: Session, phase_task: PhaseTask, sender: Sender) -> Upl
 
 
 def ensure_team(session: Session, phase_task: PhaseTask, sender: Sender) -> tuple[Team, UploadContext]:
-    """Return the team, locked, and the state; a new team is invisible to others until the transaction ends."""
+    """Return the locked team and the state; a new team is invisible to others until the transaction ends."""
     context = load_context(session, phase_task, sender)
     while context.team is None:
         team = new_team_for(session, sender.user, phase_task.phase.competition_id, sender.arrived_at)
@@ -217,7 +218,7 @@ TEXT_LIMITS = {"method": METHOD_CHARACTERS, "description": DESCRIPTION_CHARACTER
 class Accepted:
     """The result of accepting a submission.
 
-    sees_all: True if the submitter is an organiser here by name, with the right to submissions.
+    sees_all: True if the sender is an organiser with permission to see submissions.
     created: False if an Idempotency-Key returned an earlier submission.
     is_untouched: True if it has not changed since it was accepted.
     """
@@ -238,7 +239,7 @@ class Accepted:
 def accept_submission(
     session: Session, phase_task: PhaseTask, upload: StoredFile, sender: Sender, form: SubmissionForm = EMPTY_FORM
 ) -> Accepted:
-    """Create the submission and its queued run; the caller commits, then sends.
+    """Create the submission and its queued run; the caller commits, then sends the run to the workers.
 
     phase_task: from `find_phase_task`.
     """
@@ -289,7 +290,7 @@ def accept_submission(
 
 
 def add_run(session: Session, submission: Submission, gold: str, now: datetime) -> ScoringRun:
-    """Create the queued current run of a new, flushed submission."""
+    """Create the queued current run of a new submission, which is already flushed."""
     run = ScoringRun(submission_id=submission.id, gold=gold, queued_at=now)
     if not insert_now(session, run):
         raise RuntimeError("a new submission has a run already")
@@ -297,7 +298,7 @@ def add_run(session: Session, submission: Submission, gold: str, now: datetime) 
 
 
 def precheck(session: Session, context: UploadContext) -> None:
-    """Raise every refusal that is certain before the body is read; `accept_submission` decides."""
+    """Raise every error that is certain before the body is read; the decision is made by `accept_submission`."""
     phase_task, user, now = context.phase_task, context.sender.user, context.sender.arrived_at
     competition = phase_task.phase.competition
     check_takes_uploads(competition)
@@ -311,7 +312,7 @@ def precheck(session: Session, context: UploadContext) -> None:
 def check_submission_form(
     phase_task: PhaseTask, form: SubmissionForm, kept: Mapping[str, Document] | None = None
 ) -> dict[str, Any]:
-    """Return the method card to store. Raises InvalidForm with all errors in the fields at once.
+    """Return the method card to store. Raises InvalidForm with the errors of all fields.
 
     kept: the result of `required_cards`.
     """
@@ -336,7 +337,7 @@ def check_submission_form(
 
 
 def text_faults(texts: Mapping[str, str]) -> dict[str, str]:
-    """Return a sentence for each of TEXT_LIMITS that is too long, or cannot be kept."""
+    """Return a sentence for each text that exceeds TEXT_LIMITS or cannot be stored."""
     faults = {}
     for name, text in texts.items():
         if "\0" in text:
@@ -347,7 +348,7 @@ def text_faults(texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def check_key(idempotency_key: str | None) -> None:
-    """Raise InvalidForm for a key that is too long, or cannot be kept."""
+    """Raise InvalidForm for a key that is too long or cannot be stored."""
     refuse(text_faults({KEY_FIELD: idempotency_key or ""}))
 
 
@@ -359,7 +360,7 @@ class SameFile(EvergoldError):
 
 
 def check_is_new(session: Session, team: Team, phase_task: PhaseTask, sha256: str) -> None:
-    """Raise SameFile if the team submitted this file here before, unless that is withdrawn or was free of quota."""
+    """Raise SameFile if the team already submitted this file here, except if that was withdrawn or cost no quota."""
     earlier = session.scalars(
         select(Submission)
         .join(ScoringRun, and_(ScoringRun.submission_id == Submission.id, ScoringRun.is_current))

@@ -1,4 +1,4 @@
-"""Choices of a team: which submission counts, and which are withdrawn or restored."""
+"""A team's decisions on its submissions: which one counts, and which are withdrawn or restored."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from evergold.scoring.task import NOT_ENTERED
 
 
 class NotWithdrawable(EvergoldError):
-    """The phase is over, or this submission does not count anyway."""
+    """The phase is over, or this submission would not count in any case."""
 
     status = 409
     code = "not_withdrawable"
@@ -54,7 +54,7 @@ def withdraw_submission(session: Session, submission_id: UUID, user: User, now: 
 def put_back(session: Session, submission_id: UUID, user: User, now: datetime) -> None:
     """Restore a withdrawn submission, without its former choices.
 
-    Allowed to its team as long as it may withdraw, and to organisers at any time. Raises NotFound, Forbidden,
+    The team may restore it as long as it may withdraw it; organisers may at any time. Raises NotFound, Forbidden,
     NotWithdrawable.
     """
     submission = get_submission(session, submission_id, user)
@@ -74,7 +74,7 @@ def put_back(session: Session, submission_id: UUID, user: User, now: datetime) -
 
 
 def may_put_back(session: Session, submission: Submission, user: User, now: datetime) -> bool:
-    """Return whether this user could restore it now; the submission comes from `get_submission`."""
+    """Return whether this user could restore it now. submission: from `get_submission`."""
     if submission.withdrawn_at is None:
         return False
     if may_organise(session, user, submission.phase_task.phase.competition, Right.SUBMISSIONS):
@@ -95,7 +95,9 @@ def is_returnable(session: Session, submission: Submission, now: datetime) -> bo
 
 
 def _check_open_scores(submission: Submission, now: datetime) -> None:
-    """Refuse while teams do not see their scores: they could read them from the board, withdrawing run after run."""
+    """Raise an error while the team cannot see its scores: withdrawing one run after another would reveal them on the
+    board.
+    """
     if not decide(declared_of(submission.phase_task.phase, submission.phase_task), now).own_scores:
         raise NotWithdrawable("Scores are not shown to teams yet, so only the organisers can restore a submission.")
 
@@ -106,14 +108,14 @@ def _is_member(session: Session, submission: Submission, user: User) -> bool:
 
 
 def _changed_withdrawal(session: Session, submission: Submission, user: User, action: str, now: datetime) -> None:
-    """Bump the board versions and write an audit entry."""
+    """Bump the board versions and write an audit entry, after a withdrawal or its undoing."""
     boards_changed(session, [submission.phase_task_id])
     renew_team(session, submission.phase_task_id, submission.team_id)
     record(session, user, action, f"submission {submission.id}", _details(submission), now=now)
 
 
 def is_withdrawable(session: Session, submission: Submission, now: datetime) -> bool:
-    """Return whether its team could withdraw it now; the submission comes from `get_submission`."""
+    """Return whether its team could withdraw it now. submission: from `get_submission`."""
     if submission.withdrawn_at is not None:
         return False
     try:
@@ -149,7 +151,7 @@ def _details(submission: Submission) -> dict[str, str]:
 
 
 class NoChoice(EvergoldError):
-    """The phase does not allow choices, or not any more, or not of this submission."""
+    """The phase allows no choices, no longer allows them, or does not allow this submission."""
 
     status = 409
     code = "no_choice"
@@ -158,7 +160,7 @@ class NoChoice(EvergoldError):
 def choose_entry(
     session: Session, submission_id: UUID, user: User, now: datetime, *, board: str | None = None
 ) -> list[str]:
-    """Make a submission the entry of every board whose setting it entered, or of one; return the boards' names.
+    """Make a submission the entry of one board, or of every board that it entered; return the boards' names.
 
     The latest choice of any team member holds. Raises NotFound, Forbidden, NoChoice.
     """
@@ -177,7 +179,7 @@ def choose_entry(
 
 
 def withdraw_choice(session: Session, submission_id: UUID, user: User, now: datetime) -> None:
-    """Undo the choice; the rule for teams without a choice applies. Raises as `choose_entry` does."""
+    """Undo the choice, so that the rule for teams without a choice applies. Raises the errors of `choose_entry`."""
     submission = _check(session, submission_id, user, now)
     lock_team_of_submission(session, submission)
     session.execute(delete(EntryChoice).where(EntryChoice.submission_id == submission.id))
@@ -202,7 +204,7 @@ _CHOSEN_FOR = (
 
 
 def boards_entered(session: Session, submission: Submission) -> list[Board]:
-    """List the boards that a scored submission can enter: of its task and track, with a setting that it entered."""
+    """List the boards that a scored submission can enter: of its task and track, ranked by a score that it has."""
     entered = {tuple(score) for score in session.execute(_ENTERED, {"run": current_run(submission).id})}
     place = submission.phase_task
     boards = boards_of_task(session, place.phase.competition_id, place.task_id)
@@ -254,7 +256,7 @@ def _wanted(session: Session, submission: Submission, name: str | None) -> list[
 
 
 def _changed(session: Session, submission: Submission) -> None:
-    """Bump the board versions and renew the team's entries."""
+    """Bump the board versions and renew the team's entries, after a choice."""
     boards_changed(session, [submission.phase_task_id])
     session.flush()
     renew_team(session, submission.phase_task_id, submission.team_id)

@@ -1,4 +1,5 @@
-"""Hill climbing: teams whose submissions differ by few lines again and again. Organisers are alerted once per team.
+"""Detects hill climbing: teams whose submissions repeatedly differ in a few lines. Organisers are alerted once per
+team.
 
 The sweep counts the changed lines (`workers.climbing`); this module stores them and decides who is climbing. Nothing
 happens to a team: small changes can be honest, and organisers decide.
@@ -55,7 +56,7 @@ class Unmeasured:
 
 @dataclass(frozen=True, slots=True)
 class Climber:
-    """A team with many small steps; told_at: when organisers were alerted."""
+    """A team with many small steps. told_at: when organisers were alerted."""
 
     team: str
     phase: str
@@ -66,7 +67,7 @@ class Climber:
 
 
 def unmeasured(session: Session, now: datetime) -> list[Unmeasured]:
-    """List teams' scored submissions whose changes are not measured yet, oldest first."""
+    """List teams' scored submissions whose changed lines are not counted yet, oldest first."""
     earlier = aliased(Submission)
     before = (
         select(earlier.id)
@@ -100,7 +101,7 @@ def unmeasured(session: Session, now: datetime) -> list[Unmeasured]:
 
 
 def mail_organisers(session: Session, measured: Collection[UUID], settings: Settings, now: datetime) -> int:
-    """Mail the organisers of every team that began to climb with these submissions; return the number of alerts."""
+    """Mail the organisers of every team that these submissions make a climber; return the number of alerts."""
     mailed = 0
     alerted = exists().where(
         ClimbingAlert.team_id == Submission.team_id, ClimbingAlert.phase_task_id == Submission.phase_task_id
@@ -116,7 +117,7 @@ def mail_organisers(session: Session, measured: Collection[UUID], settings: Sett
 
 
 def climbing_teams(session: Session, competition: Competition) -> list[Climber]:
-    """List the climbing teams of this competition, most small steps first; all of them have an alert."""
+    """List the climbing teams of this competition, most small steps first; organisers were alerted of all of them."""
     alerted = (
         select(ClimbingAlert.team_id, ClimbingAlert.phase_task_id)
         .join(Team, Team.id == ClimbingAlert.team_id)

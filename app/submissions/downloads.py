@@ -1,4 +1,4 @@
-"""Downloads of submitted files: who may fetch which, and the log of who did."""
+"""Downloads of a task's files: who may download which file, and the log of downloads."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def record_download(session: Session, phase_task: PhaseTask, file: PublicFile, u
 
 
 class DownloadFilter(BaseModel):
-    """The filters of the log of downloads, as they stand in its address; empty: all."""
+    """The filters of the log of downloads, as in its address; empty: no filter."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -56,7 +56,9 @@ def list_downloads(
     before: int | None = None,
     limit: int = 50,
 ) -> tuple[list[FileDownload], int | None]:
-    """Return a page, newest first, with users loaded, and the start of the next page (None: this is the last)."""
+    """Return a page of the log, newest first, with users loaded, and the start of the next page (None for the last
+    page).
+    """
     query = _downloads(competition, wanted).order_by(FileDownload.id.desc()).limit(limit + 1)
     if before is not None:
         query = query.where(FileDownload.id < before)
@@ -70,7 +72,7 @@ def all_downloads(session: Session, competition: Competition) -> list[FileDownlo
 
 
 def files_downloaded(session: Session, competition: Competition) -> list[str]:
-    """List the names of files in the log."""
+    """List the names of all files in the log."""
     here = select(func.min(FileDownload.file)).where(FileDownload.competition_id == competition.id)
     found: list[str] = []
     following = session.scalar(here)
@@ -110,7 +112,7 @@ AT_ONCE = "now"
 
 
 class NotYetThere(EvergoldError):
-    """The file is declared, but not available yet; details: available_from."""
+    """The file is declared, but not available yet (details: available_from)."""
 
     status = 404
     code = "not_yet_there"
@@ -118,10 +120,10 @@ class NotYetThere(EvergoldError):
 
 @dataclass(frozen=True, slots=True)
 class FileAccess:
-    """Access of one viewer to a file.
+    """A viewer's access to a file.
 
     available_from: None if it was available at once.
-    is_there: True if it is available to those who lack nothing.
+    is_there: True if it is available to everybody who meets the requirements.
     missing: the requirement that this viewer does not meet; None if there is none.
     """
 
@@ -139,7 +141,7 @@ class FileAccess:
 
 
 def available_from(phase: Phase, phase_task: PhaseTask, name: str) -> datetime | None:
-    """Return the moment from which a file is available; None: at once."""
+    """Return the time from which a file is available; None: at once."""
     declared = phase_task.files_from.get(name)
     if declared is None:
         return phase.starts_at
@@ -147,14 +149,14 @@ def available_from(phase: Phase, phase_task: PhaseTask, name: str) -> datetime |
 
 
 def audience_of(competition: Competition, phase_task: PhaseTask, name: str) -> Audience:
-    """Return the declared audience; by default everyone, if participation has no requirements."""
+    """Return the declared audience of a file; by default everyone, unless participation has requirements."""
     declared = phase_task.files_for.get(name)
     return rules_of(competition).files_for if declared is None else Audience(declared)
 
 
 @dataclass(frozen=True, slots=True)
 class FileViewer:
-    """The viewer of a competition's files; missing: what they lack to take part."""
+    """The viewer of a competition's files. missing: the requirement for taking part that the viewer does not meet."""
 
     organises: bool = False
     is_known: bool = False
@@ -164,7 +166,7 @@ class FileViewer:
 def file_viewer(
     session: Session, competition: Competition, user: User | None, *, seen_as: SeenAs | None = None
 ) -> FileViewer:
-    """Return the viewer; seen_as: set for organisers who preview the pages of others."""
+    """Return the viewer. seen_as: set for organisers who preview the pages as somebody else."""
     if user is None or seen_as is SeenAs.PUBLIC:
         return FileViewer()
     if seen_as is None and may_organise(session, user, competition, Right.EDIT):
@@ -194,7 +196,7 @@ def file_access(
 
 
 def file_named(listed: Iterable[FileAccess], place: tuple[str, str, str], name: str) -> FileAccess:
-    """Return the file of this name. place: competition, phase and task. Raises NotFound."""
+    """Return the file with this name. place: competition, phase and task. Raises NotFound."""
     access = next((one for one in listed if one.file.name == name), None)
     if access is None:
         raise NotFound(f"Task '{place[2]}' has no file '{name}' in phase '{place[1]}'.")
@@ -202,7 +204,7 @@ def file_named(listed: Iterable[FileAccess], place: tuple[str, str, str], name: 
 
 
 def check_may_have(access: FileAccess, competition: Competition) -> None:
-    """Raise NotYetThere, NotAuthenticated, or RegistrationNeeded with what is missing."""
+    """Raise NotYetThere, NotAuthenticated or RegistrationNeeded if the viewer may not download the file."""
     if not access.is_there and access.available_from is not None:
         moment = deadline_words(access.available_from)
         raise NotYetThere(

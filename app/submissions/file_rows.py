@@ -1,7 +1,7 @@
 """Rows of a public file for pages: its columns, the number of rows, counts of values, and a search by words.
 
 Files are read in the helper, under limits, and only their beginning if they are large; a summary is cached by the
-file's sha256. Only files for everybody come here: each download of the others is recorded.
+file's sha256. Only files for everybody are shown: each download of the others is recorded.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class Part:
     """A table: a whole file, or a member of an archive.
 
     - name: of the member; empty for a whole file.
-    - noun: what a row is: `row`, `sentence` or `line`.
-    - rows: the first ones, or those with the words, each with its number (from 1) and its cells; long cells are cut.
-    - total: number of rows read; matches: of those with the words, None without a search.
-    - counts: columns with few distinct values, and how often each value is there.
+    - noun: the kind of its rows: `row`, `sentence` or `line`.
+    - rows: the first ones, or those with the words, each with its number (from 1) and its cells, truncated.
+    - total: number of rows read; matches: number of those with the words, None without a search.
+    - counts: columns with few distinct values, and the frequency of each value.
     - is_whole: false if only the beginning was read.
     """
 
@@ -49,7 +49,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A look into a file. fault: a sentence why there are no parts; omitted: members of an archive left out."""
+    """A preview of a file. fault: a sentence with the reason if there are no parts; omitted: number of archive members
+    left out.
+    """
 
     parts: tuple[Part, ...] = ()
     omitted: int = 0
@@ -57,7 +59,7 @@ class Look:
 
 
 def look_into(storage: Storage, file: PublicFile, words: str = "") -> Look:
-    """Return the first rows, or with words those that contain all of them. Raises Busy."""
+    """Return the first rows or, if words are given, the rows that contain all of them. Raises Busy."""
     if words:
         return _read(storage, file, words)
     found = _CACHE.get(file.sha256)
@@ -65,7 +67,7 @@ def look_into(storage: Storage, file: PublicFile, words: str = "") -> Look:
 
 
 def look_if_free(storage: Storage, file: PublicFile) -> Look | None:
-    """Return the first rows; None while the helper has too much to do, so that a page is there without them."""
+    """Return the first rows; None if the helper is busy, so that the page is shown without them."""
     try:
         return look_into(storage, file)
     except Busy:
@@ -98,7 +100,7 @@ def _part(one: dict[str, Any]) -> Part:
 
 
 class _Cache:
-    """Summaries by sha256; evicts the least recently used."""
+    """Summaries by sha256; the least recently used one is evicted first."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -1,7 +1,7 @@
-"""Reading the rows of a public file. A job of the helper, see `app.helper`.
+"""Reads the rows of a public file, as a job of the helper (see `app.helper`).
 
-Nothing is interpreted beyond its form: comma- or tab-separated tables, JSON lists, CoNLL-like sentences, other text by
-line, and archives of these. What is not text is left to be downloaded.
+Only the format is parsed: comma- or tab-separated tables, JSON lists, CoNLL-like sentences, other text by line, and
+archives of these. Files that are not text can only be downloaded.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Record = Sequence[str]
 
 @dataclass
 class _Found:
-    """A part while it is read, see `app.submissions.file_rows.Part`."""
+    """A part while it is read; see `app.submissions.file_rows.Part`."""
 
     name: str
     noun: str
@@ -48,7 +48,7 @@ class _Found:
 
 
 def read(head: dict[str, Any], _: bytes) -> Message:
-    """Return `parts`, the number of members `omitted`, and a `fault` if there are no parts."""
+    """Return `parts`, the number of `omitted` members, and a `fault` if there are no parts."""
     path, wanted = Path(head["path"]), head["words"].casefold().split()
     omitted = 0
     try:
@@ -72,7 +72,7 @@ def _beginning(path: Path) -> tuple[bytes, bool]:
 
 
 def _members(path: Path) -> tuple[list[tuple[str, str, bytes, bool]], int]:
-    """Return (label, path, content, is it whole) of the first members of an archive, and the number of all others."""
+    """Return (label, path, content, is it complete) of an archive's first members, and the number of the others."""
     found, left = [], MOST_BYTES
     with zipfile.ZipFile(path) as archive:
         names = [one for one in archive.infolist() if not one.is_dir() and not _is_ignored(one.filename)]
@@ -90,7 +90,7 @@ def _is_ignored(name: str) -> bool:
 
 
 def _part(name: str, file_name: str, data: bytes, is_whole: bool, wanted: Sequence[str]) -> _Found | None:
-    """Return the part; None for what is not text."""
+    """Return the part; None if the file is not text."""
     if b"\0" in data:
         return None
     text = data.decode("utf-8-sig", "replace")
@@ -115,14 +115,14 @@ def _part(name: str, file_name: str, data: bytes, is_whole: bool, wanted: Sequen
 
 
 def _keep_most(parts: Iterable[_Found], most: int) -> None:
-    """Keep the first rows, `most` in all parts together."""
+    """Truncate the rows so that all parts together have at most `most`."""
     for one in parts:
         one.rows = one.rows[:most]
         most -= len(one.rows)
 
 
 def _records(name: str, text: str) -> tuple[str, list[str], Iterator[Record]]:
-    """Return what a record is, the columns and the records."""
+    """Return the kind of the records, the columns and the records."""
     kind = PurePosixPath(name).suffix.lower()
     if kind == ".json" and (listed := _json_list(text)) is not None:
         return "row", *_objects(listed)
@@ -144,7 +144,7 @@ def _table(text: str) -> tuple[list[str], Iterator[Record]]:
 
 
 def _readable(reader: Iterator[list[str]]) -> Iterator[Record]:
-    """Yield the rows up to one that cannot be read; blank ones are left out."""
+    """Yield the rows before the first malformed one, without blank rows."""
     try:
         yield from (row for row in reader if row)
     except csv.Error:
@@ -183,7 +183,7 @@ def _cell(value: Any) -> str:
 
 
 def _sentences(text: str) -> Iterator[Record]:
-    """Yield id and text of each sentence; without a comment for the text its words."""
+    """Yield the id and the text of each sentence; its words if no comment has the text."""
     comments: dict[str, str] = {}
     words: list[str] = []
     for line in [*text.splitlines(), ""]:
@@ -203,7 +203,7 @@ def _cut(cell: str) -> str:
 
 
 def _count(counters: list[Counter[str] | None], record: Record) -> None:
-    """Count the values of each column until it has too many of them."""
+    """Count the values of each column, and stop for a column with too many distinct values."""
     for at, counter in enumerate(counters):
         if counter is None or at >= len(record):
             continue
@@ -215,7 +215,7 @@ def _count(counters: list[Counter[str] | None], record: Record) -> None:
 def _few(
     columns: Sequence[str], counters: Sequence[Counter[str] | None], total: int
 ) -> list[tuple[str, list[tuple[str, int]]]]:
-    """Return the columns with few values and their counts, most frequent first; empty columns are left out."""
+    """Return the columns with few distinct values and their counts, most frequent first; empty columns are left out."""
     few = (
         (column, sorted(counter.items(), key=lambda one: (-one[1], one[0])))
         for column, counter in zip(columns, counters, strict=True)

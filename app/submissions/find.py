@@ -1,4 +1,4 @@
-"""Look up submissions: one for its viewer, a user's own with their places, the newest of a task."""
+"""Looks up submissions: one for its viewer, a user's own with their places, the newest of a task."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ Condition = ColumnElement[bool]
 
 
 def newest_in(session: Session, places: Sequence[Condition], conditions: Sequence[Condition], limit: int) -> list[UUID]:
-    """Return the newest submissions in any of the places that meet all conditions, newest first."""
+    """Return the ids of the newest submissions in any of the places that meet all conditions, newest first."""
     some = [
         select(Submission.submitted_at, Submission.id)
         .where(place, *conditions)
@@ -83,7 +83,7 @@ MOST_COUNTED = 100
 
 @dataclass(frozen=True, slots=True)
 class OwnPlace:
-    """A phase task to which a team of the user submitted.
+    """A task in a phase to which a team of the user submitted.
 
     is_member: False for former teams, of which only the user's own submissions are included.
     names, titles: of its competition, phase and task.
@@ -104,8 +104,10 @@ def own_places(
     phase: str | None = None,
     task: str | None = None,
 ) -> list[OwnPlace]:
-    """List the places where the user's teams submitted, or the user for a former team, in the organisers' order;
-    restricted to these names."""
+    """List where the user's teams submitted, and the user for former teams, in the organisers' order.
+
+    competition, phase, task: names to restrict the list to.
+    """
     every: list[OwnPlace] | None = found_before(session, ("own places", user.id, None))
     if every is None:
         every = once(
@@ -172,7 +174,7 @@ def count_own(session: Session, competition: Competition, user: User) -> int:
 
 
 def _kinds(places: Sequence[OwnPlace]) -> tuple[bool, ...]:
-    """Return all that a statement about these places depends on."""
+    """Return a cache key of everything that a statement about these places depends on."""
     return tuple(one.is_member for one in places)
 
 
@@ -182,7 +184,7 @@ def _parameters(places: Sequence[OwnPlace]) -> dict[str, int]:
 
 
 def _each_place(kinds: Sequence[bool]) -> Iterator[Condition]:
-    """Yield the condition for submissions at each of several places, whose numbers are parameters."""
+    """Yield the condition for submissions to each of several places, whose ids are bound parameters."""
     for number, is_member in enumerate(kinds):
         here = and_(
             Submission.team_id == bindparam(f"team_{number}"), Submission.phase_task_id == bindparam(f"place_{number}")
@@ -192,7 +194,7 @@ def _each_place(kinds: Sequence[bool]) -> Iterator[Condition]:
 
 @lru_cache(maxsize=64)
 def _counted(kinds: tuple[bool, ...]) -> Select[int]:
-    """Count the submissions in several places, of each up to a limit."""
+    """Return a query that counts the submissions to several places, up to a limit in each."""
     some = [select(Submission.id).where(one).limit(bindparam("limit")).subquery() for one in _each_place(kinds)]
     return select(func.count()).select_from(union_all(*(select(*one.c) for one in some)).subquery())
 
@@ -203,17 +205,19 @@ def current_run(submission: Submission) -> ScoringRun:
 
 
 def get_submission(session: Session, submission_id: UUID, user: User | None) -> Submission:
-    """Return a submission with all a page needs. Raises NotFound except for its team, submitter and organisers."""
+    """Return a submission with everything that its page needs. Raises NotFound except for its team, sender and
+    organisers.
+    """
     return _visible(session, session.scalars(_WHOLE, {"id": submission_id}).unique().one_or_none(), user)
 
 
 def get_submission_with_report(session: Session, submission_id: UUID, user: User | None) -> Submission:
-    """Return a submission as `get_submission` does, but its current run has the report instead of score rows."""
+    """Return a submission as `get_submission` does, but with the report of its current run instead of its scores."""
     return _visible(session, session.scalar(_WITH_REPORT, {"id": submission_id}), user)
 
 
 def check_visible(session: Session, submission_id: UUID, user: User | None) -> None:
-    """Raise NotFound unless the viewer may see the submission."""
+    """Raise NotFound unless the user may see the submission."""
     _visible(session, session.scalar(_PLACED, {"id": submission_id}), user)
 
 
@@ -224,7 +228,7 @@ def _visible(session: Session, submission: Submission | None, user: User | None)
 
 
 def _may_see(session: Session, submission: Submission, user: User) -> bool:
-    """Return whether the user may see it. Former members see only what they submitted themselves."""
+    """Return whether the user may see the submission. Former members see only what they submitted themselves."""
     if submission.user_id == user.id:
         return True
     member = select(TeamMember.user_id).where(TeamMember.team_id == submission.team_id, TeamMember.user_id == user.id)
@@ -233,7 +237,7 @@ def _may_see(session: Session, submission: Submission, user: User) -> bool:
 
 
 class OwnFilter(BaseModel):
-    """The filters of a list of one's own submissions, as they stand in its address; None: all."""
+    """The filters of a list of the user's own submissions, as in its address; None: no filter."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -250,9 +254,9 @@ EVERYTHING = OwnFilter()
 def list_submissions(
     session: Session, user: User, wanted: OwnFilter = EVERYTHING, *, with_withdrawn: bool = True, limit: int = 50
 ) -> tuple[list[Submission], UUID | None]:
-    """Return a page of the user's submissions, newest first, and the start of the next page (None: this is the last).
+    """Return a page of the user's submissions, newest first, and the start of the next page (None for the last page).
 
-    Includes those of the user's teams and those that the user made for former teams.
+    The list includes those of the user's teams, and those that the user sent for former teams.
     """
     newest = newest_own(session, user, wanted, with_withdrawn=with_withdrawn, limit=limit + 1)
     return load_submissions(session, newest[:limit]), (newest[limit - 1] if len(newest) > limit else None)
@@ -279,7 +283,7 @@ def newest_own(
 def _newest_own(
     kinds: tuple[bool, ...], status: RunStatus | None, *, with_withdrawn: bool, has_start: bool
 ) -> Select[*tuple[Any, ...]]:
-    """Select the moments and ids of the newest submissions in several places, of each up to a limit."""
+    """Return a query for the times and ids of the newest submissions to several places, up to a limit in each."""
     conditions = [] if status is None else [has_current_status(status)]
     if not with_withdrawn:
         conditions.append(Submission.withdrawn_at.is_(None))
@@ -300,7 +304,7 @@ def _newest_own(
 
 
 def load_submissions(session: Session, ids: Sequence[UUID]) -> list[Submission]:
-    """Return these submissions with all a page needs, newest first."""
+    """Return these submissions with everything that pages need, newest first."""
     found = list(session.scalars(_SEVERAL, {"ids": ids}).unique())
     # On their own: joined to each submission, the same few would be read again and again.
     places = session.scalars(_PLACES, {"ids": {one.phase_task_id for one in found}}) if found else ()
@@ -311,7 +315,7 @@ def load_submissions(session: Session, ids: Sequence[UUID]) -> list[Submission]:
 
 
 def _start_after(session: Session, user: User, submission_id: UUID) -> dict[str, Any]:
-    """Return where a list goes on after one of the user's own submissions."""
+    """Return the parameters that continue a list after one of the user's own submissions."""
     own = select(Submission.submitted_at).where(Submission.id == submission_id, _is_ones_own(user))
     moment = session.scalar(own)
     if moment is None:
@@ -320,13 +324,13 @@ def _start_after(session: Session, user: User, submission_id: UUID) -> dict[str,
 
 
 def _is_ones_own(user: User) -> ColumnElement[bool]:
-    """Return the condition for submissions of the user's teams, or by the user."""
+    """Return the condition for submissions of the user's teams or by the user."""
     teams = select(TeamMember.team_id).where(TeamMember.user_id == user.id)
     return or_(Submission.team_id.in_(teams), Submission.user_id == user.id)
 
 
 def _whole_submissions() -> Select[Submission]:
-    """Select submissions with all parent objects, and with their current run without its report."""
+    """Return a query for submissions with all parent objects, and with their current run without its report."""
     return _located_submissions().options(_current_run())
 
 
@@ -335,7 +339,7 @@ def _current_run() -> LoaderOption:
 
 
 def _located_submissions() -> Select[Submission]:
-    """Select submissions with all parent objects, but without runs."""
+    """Return a query for submissions with all parent objects, but without runs."""
     above = joinedload(Submission.phase_task)
     return _sent_submissions().options(
         above.joinedload(PhaseTask.phase).joinedload(Phase.competition), above.joinedload(PhaseTask.task)
@@ -343,7 +347,7 @@ def _located_submissions() -> Select[Submission]:
 
 
 def _sent_submissions() -> Select[Submission]:
-    """Select submissions with team, system and user."""
+    """Return a query for submissions with team, system and user."""
     senders = joinedload(Submission.team), joinedload(Submission.system), joinedload(Submission.user)
     return select(Submission).options(*senders)
 

@@ -1,7 +1,7 @@
-"""Files that come before the submission that they are for: announced, sent to a secret address, submitted by key.
+"""Files that arrive before their submission: announced, sent to a secret address, submitted by key.
 
-Nothing is accepted here: the rules of submissions apply when one is made. A file is held for a day, until the sweep
-forgets it.
+Nothing is accepted here: the rules of submissions apply when one is created. A file is held for a day, until the sweep
+deletes it.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ HELD_AT_ONCE = 10
 
 
 class NotUploadedYet(EvergoldError):
-    """A file was announced, and has not come."""
+    """A file was announced but has not arrived."""
 
     status = 409
     code = "not_uploaded_yet"
 
 
 class UploadedAlready(EvergoldError):
-    """A file came to this address before."""
+    """Another file has already arrived at this address."""
 
     status = 409
     code = "uploaded_already"
@@ -41,7 +41,7 @@ class UploadedAlready(EvergoldError):
 
 @dataclass(frozen=True, slots=True)
 class HeldFile:
-    """A file that has come, with its name."""
+    """A file that has arrived, with its name."""
 
     file: StoredFile
     filename: str
@@ -63,20 +63,22 @@ def announce_upload(session: Session, user: User, filename: str, now: datetime) 
 
 
 def forget_held_uploads(session: Session, now: datetime) -> int:
-    """Delete all uploads older than a day; return how many. Their files are then unreferenced."""
+    """Delete all uploads older than a day, so that their files are unreferenced; return their number."""
     over = HeldUpload.announced_at <= now - HELD
     return len(session.scalars(delete(HeldUpload).where(over).returning(HeldUpload.key)).all())
 
 
 def check_awaited(session: Session, secret: str, now: datetime) -> None:
-    """Raise NotFound unless a file may come to this address."""
+    """Raise NotFound unless a file is expected at this address."""
     live = HeldUpload.announced_at > now - HELD
     if session.scalar(select(HeldUpload.key).where(HeldUpload.secret_hash == hash_of_secret(secret), live)) is None:
         raise NotFound("No upload is expected here, or not any more: announce it first.")
 
 
 def record_upload(session: Session, secret: str, file: StoredFile, now: datetime) -> None:
-    """Record the file that came to this address. Raises NotFound, UploadedAlready for another one than before."""
+    """Record the file that arrived at this address. Raises NotFound; UploadedAlready if a different file arrived
+    before.
+    """
     check_awaited(session, secret, now)
     here = HeldUpload.secret_hash == hash_of_secret(secret)
     session.execute(

@@ -1,7 +1,8 @@
 """Merging of teams: members, submissions and everything attached move to another team, in one transaction.
 
-Both teams are locked, so that no upload counts for either meanwhile; uploads that waited then look up their team again.
-Refusals come only after both have agreed, since each reveals something about the other team. See decision 048.
+Both teams are locked, so that no upload counts for either in the meantime; uploads that waited look up their team
+again. Merging is refused only after both have agreed, since a refusal reveals something about the other team. See
+decision 048.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ _NAME_CHARACTERS = System.name.type.length
 
 
 def accept_merge(act: UserAct, competition: Competition, offer_id: int) -> Team:
-    """Accept an offer as captain of the team that received it; return the offering team, of which all are members now.
+    """Accept an offer as captain of the team that received it; return the offering team, which now has all members.
 
     competition: from `find_competition`. Raises NotFound, Forbidden, TeamFull, and NoMerging if the two have submitted
     more than one team could have.
@@ -107,7 +108,7 @@ either has submitted is that team's.
 def _used_by_both(
     session: Session, competition: Competition, team: Team, source: Team, now: datetime
 ) -> Sequence[PhaseTask]:
-    """List the phase tasks for which both have used quota: only there could merging yield extra submissions."""
+    """List the phase tasks for which both teams used quota: only there could merging yield extra submissions."""
     query = (
         select(PhaseTask)
         .join(PhaseTask.phase)
@@ -120,9 +121,9 @@ def _used_by_both(
 
 
 def _check_quotas(session: Session, team: Team, places: Sequence[PhaseTask], now: datetime) -> None:
-    """Raise NoMerging if they have used more than one team could have since the phase began.
+    """Raise NoMerging if the teams have used more quota than one team could have since the phase began.
 
-    So splitting up to submit twice as often and then merging gains nothing.
+    This prevents teams from splitting up to submit twice as often before they merge.
     """
     for asked in places:
         used = quota(session, team, asked, now)
@@ -138,7 +139,7 @@ def _check_quotas(session: Session, team: Team, places: Sequence[PhaseTask], now
 
 
 def _bounds(used: Quota, asked: PhaseTask, now: datetime) -> list[tuple[int, str]]:
-    """Return how many submissions one team could have made until now, for each limit."""
+    """Return, for each limit, how many submissions one team could have made until now, and the limit in words."""
     closes = closes_at(asked.phase, used.allowance)
     last = now if closes is None or now < closes else closes - timedelta(microseconds=1)
     begun = _windows_begun(asked.phase.starts_at, last)
@@ -181,7 +182,7 @@ def _move_people(session: Session, source: Team, team: Team, members: Sequence[T
 def _move_submissions(session: Session, source: Team, team: Team) -> int:
     """Move the submissions and return their number.
 
-    Boards are locked first, so that runs that end meanwhile wait and then find the new team.
+    Boards are locked first, so that runs that end in the meantime wait and then use the new team.
     """
     sent = select(Submission.phase_task_id).where(Submission.team_id == source.id).distinct()
     places = sorted(session.scalars(sent))
@@ -206,7 +207,9 @@ def _move_submissions(session: Session, source: Team, team: Team) -> int:
 
 
 def _move_marks(session: Session, source: Team, team: Team) -> None:
-    """Turn marks of the merged team into marks of its submissions: merging clears nobody and blames nobody else."""
+    """Turn marks of the merged team into marks of its submissions, so that they neither disappear nor apply to the
+    others.
+    """
     whole = select(RowMark).where(RowMark.team_id == source.id, RowMark.submission_id.is_(None))
     for mark in session.scalars(whole).all():
         sent = select(Submission.id).where(
@@ -224,7 +227,7 @@ def _move_marks(session: Session, source: Team, team: Team) -> None:
 
 
 def _move_unless_there(session: Session, source: Team, team: Team) -> None:
-    """Move objects of which a team has one per place; if both teams have one, the remaining team's is used."""
+    """Move objects of which a team may have one per place; if both teams have one, the remaining team's is kept."""
     places: tuple[tuple[Any, tuple[str, ...]], ...] = (
         (EntryChoice, ("phase_task_id", "board_id")),
         (ClimbingAlert, ("phase_task_id",)),
@@ -252,7 +255,7 @@ def _move_systems(session: Session, source: Team, team: Team) -> None:
 
 
 def _move_allowances(session: Session, source: Team, team: Team) -> None:
-    """Merge extensions of the same phase by taking the larger of each part: they do not add up."""
+    """Merge extensions of the same phase by taking the larger value of each part; they do not add up."""
     for theirs in session.scalars(select(Allowance).where(Allowance.team_id == source.id)).all():
         ours = allowance_of(session, team.id, theirs.phase_id)
         if ours is None:

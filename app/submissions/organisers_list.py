@@ -41,7 +41,7 @@ Day = Annotated[date | None, Field(description="a day of UTC, included")]
 
 
 class SubmissionFilter(BaseModel):
-    """The filters of the list, as they stand in its address; empty and None: all."""
+    """The filters of the list, as in its address; empty and None: no filter."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -67,7 +67,7 @@ class SubmissionFilter(BaseModel):
 
 
 class ListedSubmission(ListedSubmissionOut):
-    """A submission in the organisers' list, with what actions on it need; answers leave that out."""
+    """A submission in the organisers' list, with ids that actions on it need and answers leave out."""
 
     model_config = ConfigDict(json_schema_extra=None)
 
@@ -79,7 +79,7 @@ class ListedSubmission(ListedSubmissionOut):
 def list_all_submissions(
     session: Session, competition: Competition, wanted: SubmissionFilter, *, after: UUID | None = None, limit: int = 50
 ) -> tuple[list[ListedSubmission], UUID | None]:
-    """Return a page, newest first, and the start of the next page (None: this is the last). Raises NotFound."""
+    """Return a page, newest first, and the start of the next page (None for the last page). Raises NotFound."""
     conditions = _conditions(wanted)
     if after is not None:
         conditions.append(_older_than(session, competition, after))
@@ -90,7 +90,7 @@ def list_all_submissions(
 
 
 def _places(session: Session, competition: Competition, wanted: SubmissionFilter) -> list[ColumnElement[bool]]:
-    """Return a condition for each task of a phase, or for a team's submissions to it."""
+    """Return a condition for each task of a phase, restricted to a team's submissions if a team is named."""
     query = (
         select(PhaseTask.id)
         .join(Phase, Phase.id == PhaseTask.phase_id)
@@ -108,9 +108,9 @@ def _places(session: Session, competition: Competition, wanted: SubmissionFilter
 
 
 def chosen_submissions(session: Session, competition: Competition, ids: Collection[UUID]) -> list[ListedSubmission]:
-    """List the submissions with these ids by team, so that actions on them lock teams in a fixed order.
+    """List the submissions with these ids, sorted by team so that actions on them lock teams in a fixed order.
 
-    Raises NotFound unless all are of this competition.
+    Raises NotFound unless all belong to this competition.
     """
     rows = session.execute(_listed(competition).where(Submission.id.in_(set(ids))))
     found = [_listed_submission(row) for row in rows]
@@ -164,7 +164,7 @@ def _listed_submission(row: Row[*tuple[Any, ...]]) -> ListedSubmission:
 
 
 def _is_of_team() -> ColumnElement[bool]:
-    """Return the condition for marks of all submissions of a team to this task in this phase."""
+    """Return the condition for marks that apply to all submissions of a team to this task in this phase."""
     return and_(
         RowMark.submission_id.is_(None),
         RowMark.team_id == Submission.team_id,
@@ -173,7 +173,7 @@ def _is_of_team() -> ColumnElement[bool]:
 
 
 def _conditions(wanted: SubmissionFilter) -> list[ColumnElement[bool]]:
-    """Return the conditions besides those of `_places`."""
+    """Return the conditions of all filters other than those of `_places`."""
     found: list[ColumnElement[bool]] = []
     if wanted.status is not None:
         found.append(has_current_status(wanted.status))

@@ -1,4 +1,4 @@
-"""Deletion of rejected submissions' files: no score depends on them. Their error reports stay."""
+"""Deletion of the files of rejected submissions: no score depends on them. Their error reports are kept."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.models import RunStatus, ScoringRun, Submission
 
 
 def clear_rejected_files(session: Session, days: int, now: datetime) -> int:
-    """Release the files of submissions that every run rejected at least this many days ago; return how many.
+    """Release the files of submissions that every run rejected at least this many days ago; return their number.
 
     `app.operations.unowned` then deletes files that nothing else references. days: 0 keeps them forever.
     """

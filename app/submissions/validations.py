@@ -1,7 +1,6 @@
 """Validations: files that are only checked, without team, quota or score. Results are deleted after a day.
 
-A validation is visible to its owner only, not even to organisers. For its lifecycle on workers, see
-`app.runs.validations`.
+A validation is visible only to its owner, not to organisers. `app.runs.validations` has its lifecycle on workers.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ ASK_AGAIN_SECONDS = 10
 
 @dataclass(frozen=True, slots=True)
 class FileToCheck:
-    """A stored file. filename: as its sender calls it. validation_id: under which it is stored; None: a new one."""
+    """A stored file. filename: as its sender named it. validation_id: under which it is stored; None: a new one."""
 
     stored: StoredFile
     filename: str = ""
@@ -45,14 +44,14 @@ class FileToCheck:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedValidation:
-    """The result of accepting a validation; created: False if an Idempotency-Key returned an earlier one."""
+    """The result of accepting a validation. created: False if an Idempotency-Key returned an earlier one."""
 
     validation: Validation
     created: bool
 
 
 def check_may_validate(session: Session, user: User, phase_task: PhaseTask, now: datetime) -> None:
-    """Raise every refusal of an upload except quotas: only those who may submit here may validate."""
+    """Raise every error of an upload except reached quotas: only users who may submit here may validate."""
     check_takes_uploads(phase_task.phase.competition)
     check_registered(session, phase_task.phase.competition, user)
     check_gold_present(phase_task)
@@ -62,9 +61,9 @@ def check_may_validate(session: Session, user: User, phase_task: PhaseTask, now:
 def accept_validation(
     session: Session, phase_task: PhaseTask, sender: Sender, file: FileToCheck, *, bytes_per_day: int = 0
 ) -> AcceptedValidation:
-    """Create the queued validation; the caller commits, then sends. `phase_task` comes from `find_phase_task`.
+    """Create the queued validation; the caller commits, then sends it to the workers.
 
-    bytes_per_day: see `check_bytes_today`.
+    phase_task: from `find_phase_task`. bytes_per_day: see `check_bytes_today`.
     """
     user, now, idempotency_key = sender.user, sender.arrived_at, sender.idempotency_key or None
     check_key(idempotency_key)
@@ -93,13 +92,13 @@ def accept_validation(
 
 
 def find_validation_replay(session: Session, user: User, idempotency_key: str, now: datetime) -> Validation | None:
-    """Return this user's earlier validation with this key."""
+    """Return this user's earlier validation with this key; None if there is none."""
     mine = select(Validation).where(Validation.user_id == user.id, Validation.idempotency_key == idempotency_key)
     return session.scalar(mine.where(Validation.asked_at > now - KEPT))
 
 
 def get_validation(session: Session, validation_id: UUID, user: User | None, now: datetime) -> Validation:
-    """Return a validation with its task and phase. Raises NotFound for others than its owner, and after a day."""
+    """Return a validation with its task and phase. Raises NotFound for everybody but its owner, and after a day."""
     above = joinedload(Validation.phase_task)
     found = session.scalar(
         select(Validation)
@@ -112,13 +111,13 @@ def get_validation(session: Session, validation_id: UUID, user: User | None, now
 
 
 def forget_validations(session: Session, now: datetime) -> int:
-    """Delete expired validations; return how many."""
+    """Delete expired validations; return their number."""
     over = Validation.asked_at <= now - KEPT
     return len(session.scalars(delete(Validation).where(over).returning(Validation.id)).all())
 
 
 def check_bytes_today(session: Session, user: User, limit_bytes: int, now: datetime, *, more: int = 0) -> None:
-    """Raise LimitReached if this user's files of the last day and `more` bytes exceed the limit (0: none).
+    """Raise LimitReached if this user's files of the last 24 hours plus `more` bytes exceed the limit (0: no limit).
 
     Reliable only under the user's lock.
     """
@@ -138,7 +137,7 @@ def check_bytes_today(session: Session, user: User, limit_bytes: int, now: datet
 
 
 def clear_check_files(session: Session, storage: Storage, now: datetime) -> int:
-    """Delete the files of ended checks and those that no check owns; return how many."""
+    """Delete the files of finished checks and files that belong to no check; return their number."""
     files = {validation_id: kept for kept in storage.listed(f"{CHECKS}/") if (validation_id := _id_of(kept.name))}
     waiting = select(Validation.id).where(Validation.id.in_(files))
     ended = set(session.scalars(waiting.where(Validation.status.in_(CHECKED))))

@@ -1,4 +1,4 @@
-"""The answers about submitting: a task in a phase, its downloads, the submissions and validations sent to it."""
+"""API schemas for submitting: a task in a phase, its downloads, and the submissions and validations for it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _EXAMPLE_FILE = {
 
 
 class Download(ApiModel):
-    """A file of a task."""
+    """A downloadable file of a task."""
 
     name: str
     title: str
@@ -130,7 +130,10 @@ def describe_phase_task(
     files: Sequence[FileAccess],
     now: datetime,
 ) -> PhaseTaskOut:
-    """Return a task of a phase, from `find_phase_task`, with the viewer's quota and files."""
+    """Return the description of a task in a phase, with the viewer's quota and files.
+
+    phase_task: from `find_phase_task`.
+    """
     phase, task = phase_task.phase, phase_task.task
     place = (phase.competition.name, phase.name, task.name)
     entry = entry_settings(phase, phase_task)
@@ -174,7 +177,7 @@ def _download(access: FileAccess, place: tuple[str, str, str]) -> Download:
 
 
 class ProblemOut(ApiModel):
-    """One thing wrong with the file (or, as a warning, noticed in it)."""
+    """A problem in the file or, with severity `warning`, something to notice in it."""
 
     code: str = Field(description="stable word for scripts", examples=["duplicate-id"])
     message: str
@@ -190,7 +193,7 @@ class ProblemOut(ApiModel):
 
     @classmethod
     def stored(cls, problem: Mapping[str, Any]) -> Self:
-        """Return a stored problem without the fields that a later version may have written."""
+        """Return a stored problem, without fields that a later version may have added."""
         return cls(**{name: value for name, value in problem.items() if name in cls.model_fields})
 
 
@@ -245,7 +248,7 @@ class ValidationLinks(ApiModel):
 
 
 class ValidationOut(ApiModel):
-    """A file that is only checked. `valid`, `invalid` and `failed` are final."""
+    """A file that is only checked. The statuses `valid`, `invalid` and `failed` are final."""
 
     model_config = example(_EXAMPLE_VALIDATION)
 
@@ -267,7 +270,7 @@ class ValidationOut(ApiModel):
 
 
 def describe_validation(validation: Validation) -> ValidationOut:
-    """Return a validation from `get_validation`."""
+    """Return the description of a validation from `get_validation`."""
     status, phase_task = ValidationStatus(validation.status), validation.phase_task
     return ValidationOut(
         id=validation.id,

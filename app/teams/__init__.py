@@ -1,1 +1,1 @@
-"""Participation: registration, teams, invitations, members; accounts are in `app.people`."""
+"""Participation: registration, teams, invitations, members. `app.people` has the accounts."""

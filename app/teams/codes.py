@@ -1,7 +1,7 @@
-"""Joining codes: the organisers of a class give one out, and everybody who types it takes part.
+"""Joining codes: the organisers of a class give one out, and everybody who enters it can take part.
 
-A code has 60 random bits, so that the limit on tries makes guessing hopeless; only its hash is stored, and it is shown
-once. It can be replaced and ended at any time; those who joined by it stay.
+A code has 60 random bits, so that guessing is hopeless under the limit on attempts; only its hash is stored, and it is
+shown once. It can be replaced and ended at any time; participants who joined with it stay.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CODE_CHARACTERS = 40
 
 
 def make_code(session: Session, competition: Competition, *, by: User | None, now: datetime) -> str:
-    """Create a code and return it; the one before ends. The caller checks the right to it."""
+    """Create a code and return it; the previous one ends. The caller checks the permission."""
     _end(session, competition, now)
     groups = ("".join(secrets.choice(_ALPHABET) for _ in range(_GROUP_CHARACTERS)) for _ in range(_GROUPS))
     code = "-".join(groups)
@@ -47,13 +47,13 @@ def end_code(session: Session, competition: Competition, *, by: User | None, now
 
 
 def open_code(session: Session, competition: Competition) -> JoiningCode | None:
-    """Return the code that holds, without its text, which nobody has."""
+    """Return the current code, whose text is not stored; None if there is none."""
     query = select(JoiningCode).where(JoiningCode.competition_id == competition.id, JoiningCode.ended_at.is_(None))
     return session.scalar(query.order_by(JoiningCode.id.desc()).limit(1))
 
 
 def is_right_code(session: Session, competition: Competition, typed: str) -> bool:
-    """Return whether this is the code that holds, however it is spaced, and in capitals or not."""
+    """Return whether this is the current code, ignoring spaces and case."""
     found = open_code(session, competition)
     return found is not None and secrets.compare_digest(found.secret_hash, hash_of_secret(_plain(typed)))
 

@@ -1,7 +1,7 @@
-"""Consent to the publication of predictions, requested where a competition declares that it may publish them.
+"""Consent to the publication of predictions, requested if a competition declares that it may publish them.
 
-Each person gives it in a competition, and revokes it at any time. A submission may be published only while all
-present members of its team consent, and its sender does, who may have left the team.
+Each person gives it per competition, and may revoke it at any time. A submission may be published only while all
+current members of its team consent, and also its sender, who may have left the team.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _AT_ONCE = 500
 
 
 def requests_consent(competition: Competition) -> bool:
-    """Return whether the competition requests consent at all."""
+    """Return whether the competition requests consent."""
     return rules_of(competition).publish_predictions
 
 
@@ -35,7 +35,7 @@ def consents(session: Session, competition: Competition, user: User) -> bool:
 
 
 def set_consent(session: Session, competition: Competition, user: User, is_given: bool, now: datetime) -> bool:
-    """Give or revoke the user's consent; return False if unchanged. Nothing is given where none is requested."""
+    """Give or revoke the user's consent; return False if unchanged. Without a request no consent can be given."""
     key = {"competition_id": competition.id, "user_id": user.id}
     if is_given:
         if not requests_consent(competition):
@@ -51,14 +51,14 @@ def set_consent(session: Session, competition: Competition, user: User, is_given
 
 
 def team_consents(session: Session, competition: Competition, user: User) -> bool:
-    """Return whether all present members of the user's team consent; of a user without a team, the user alone."""
+    """Return whether all current members of the user's team consent; without a team, whether the user does."""
     team = find_team(session, user, competition.id)
     members = [one.user_id for one in members_of(session, team)] if team is not None else [user.id]
     return set(members) <= _consenting(session, competition)
 
 
 def describe_consent(session: Session, competition: Competition, user: User) -> ConsentOut:
-    """Return the user's consent as they see it."""
+    """Return the API object of the user's consent."""
     return ConsentOut(
         competition=competition.name,
         is_asked=requests_consent(competition),
@@ -68,7 +68,7 @@ def describe_consent(session: Session, competition: Competition, user: User) -> 
 
 
 def publishable(session: Session, competition: Competition, submission_ids: Collection[UUID]) -> set[UUID]:
-    """Return those of these submissions whose predictions may be published; baselines are the organisers' own."""
+    """Return those of the submissions whose predictions may be published; baselines belong to the organisers."""
     consenting = _consenting(session, competition)
     members = select(TeamMember.team_id, TeamMember.user_id).where(TeamMember.competition_id == competition.id)
     objecting = {team_id for team_id, user_id in session.execute(members) if user_id not in consenting}
@@ -88,7 +88,7 @@ def publishable(session: Session, competition: Competition, submission_ids: Coll
 
 
 def _consenting(session: Session, competition: Competition) -> set[int]:
-    """Return who consents; nobody once consent is not requested any more."""
+    """Return the ids of users who consent; empty if consent is no longer requested."""
     if not requests_consent(competition):
         return set()
     given = select(PublicationConsent.user_id).where(PublicationConsent.competition_id == competition.id)

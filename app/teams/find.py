@@ -1,4 +1,4 @@
-"""Lookup of teams: members, captain, name; a person alone is a team of one."""
+"""Looks up teams: members, captain, name; a single person is a team of one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from evergold.scoring.characters import without_invisible
 
 
 def is_name_taken(session: Session, competition_id: int, name: str, own: Team | None = None) -> bool:
-    """True if another team of the competition has this name or one easily confused with it.
+    """Return True if another team of the competition has this name or one easily confused with it.
 
     Until the transaction ends, nobody else can take a name in this competition.
     """
@@ -57,12 +57,12 @@ def orcids_of(session: Session, competition_id: int, name: str) -> list[str]:
 
 
 def is_team(session: Session, competition: Competition, name: str) -> bool:
-    """True if a team of the competition has this name now."""
+    """Return True if a team of the competition currently has this name."""
     return bool(session.scalar(select(exists().where(Team.competition_id == competition.id, Team.name == name))))
 
 
 def look_alike(name: str, other: str) -> bool:
-    """True if the names differ only in case, in what nobody sees, and in letters that look alike (Unicode's
+    """Return True if the names differ only in case, invisible characters, and letters of similar shape (Unicode's
     confusables).
     """
     return any(a == b for a, b in zip(_looks(name), _looks(other), strict=True))
@@ -70,7 +70,9 @@ def look_alike(name: str, other: str) -> bool:
 
 @lru_cache(maxsize=10_000)
 def _looks(name: str) -> tuple[str, str]:
-    """Return the skeleton as written and in lower case: a capital I looks like an l, but is the same letter as i."""
+    """Return the skeleton of a name as written and in lower case: a capital I looks like an l, but is the same letter
+    as i.
+    """
     plain = unicodedata.normalize("NFKC", without_invisible(name))
     return _skeleton(plain).casefold(), _skeleton(plain.casefold()).casefold()
 
@@ -81,7 +83,7 @@ def _skeleton(text: str) -> str:
 
 @lru_cache(maxsize=10_000)
 def _prototype(letter: str) -> str:
-    """Return the one letter (or two) that represents all lookalikes of this one.
+    """Return the letter (or two) that represents all lookalikes of this one.
 
     In the library's table a prototype is listed with each lookalike, and each lookalike only with the prototype.
     """
@@ -96,7 +98,7 @@ def _prototype(letter: str) -> str:
 
 @cache
 def _confusables() -> Mapping[str, list[dict[str, Any]]]:
-    """Load Unicode's table on first use: it takes 7 MB, and most processes never need it."""
+    """Return Unicode's table, loaded on first use because it takes 7 MB and most processes never need it."""
     from confusable_homoglyphs.confusables import confusables_data
 
     table: Mapping[str, list[dict[str, Any]]] = confusables_data
@@ -104,7 +106,7 @@ def _confusables() -> Mapping[str, list[dict[str, Any]]]:
 
 
 def find_team(session: Session, user: User, competition_id: int) -> Team | None:
-    """Return the user's team in this competition, if there is one yet."""
+    """Return the user's team in this competition; None if there is none yet."""
     return session.scalar(_TEAM_OF, {"user": user.id, "competition": competition_id})
 
 
@@ -117,7 +119,7 @@ _TEAM_OF = (
 
 
 def teams_of(session: Session, user: User) -> frozenset[int]:
-    """Return the teams of which the user is a member, in all competitions."""
+    """Return the ids of the teams of which the user is a member, in all competitions."""
     where = {"user": user.id}
     return once(session, ("teams", user.id), lambda: frozenset(session.scalars(_TEAMS_OF, where)))
 
@@ -138,13 +140,13 @@ def members_of(session: Session, team: Team) -> list[TeamMember]:
 
 
 def captain_of(team: Team, members: Sequence[TeamMember]) -> int | None:
-    """Return the user id of the captain: the named one, or else the member of longest standing."""
+    """Return the user id of the captain: the appointed one, or else the longest-standing member."""
     ids = [member.user_id for member in members]
     return team.captain_id if team.captain_id in ids else next(iter(ids), None)
 
 
 def new_team_for(session: Session, user: User, competition_id: int, now: datetime) -> Team | None:
-    """Create a team of one for a user without a team; None if a concurrent request of theirs created one.
+    """Create a team of one for a user without a team; return None if a concurrent request of the user created one.
 
     Raises NotAuthenticated if the account was deleted since the request began.
     """
@@ -177,12 +179,12 @@ def lock_team_of(session: Session, user: User, competition_id: int) -> int | Non
 
 
 def lock_team(session: Session, team: Team) -> None:
-    """Lock the team until the transaction ends: nobody else counts or submits for it (on SQLite: writes)."""
+    """Lock the team until the transaction ends, so that nobody else counts or submits for it (on SQLite: writes)."""
     session.execute(_LOCKED_TEAM, {"team": team.id})
 
 
 def lock_team_of_submission(session: Session, submission: Submission) -> None:
-    """Lock the submission's team until the transaction ends; nobody else counts or submits for it.
+    """Lock the submission's team until the transaction ends, so that nobody else counts or submits for it.
 
     Retries if the team merged into another while waiting.
     """
@@ -205,7 +207,7 @@ _LOCKED_TEAM = select(Team.id).where(Team.id == bindparam("team")).with_for_upda
 
 
 def _names_for(session: Session, user: User, competition_id: int) -> Iterator[str]:
-    """Yield names for a team of one; a user who has left teams that use these names gets further numbers."""
+    """Yield possible names for a team of one, further ones with numbers because the user may have left such teams."""
     yield user.display_name
     yield f"{user.display_name[:50]} ({user.username})"
     yield f"{user.username} #{user.id}"
@@ -214,7 +216,7 @@ def _names_for(session: Session, user: User, competition_id: int) -> Iterator[st
 
 
 def view_team(session: Session, competition: Competition, team: Team, now: datetime) -> TeamOut:
-    """Return the team as its members see it."""
+    """Return the API object of the team for its members."""
     members = members_of(session, team)
     captain, invitation = captain_of(team, members), open_invitation(session, team, now)
     return TeamOut(
@@ -238,7 +240,7 @@ def view_team(session: Session, competition: Competition, team: Team, now: datet
 
 
 def open_invitation(session: Session, team: Team, now: datetime) -> TeamInvitation | None:
-    """Return the currently valid link."""
+    """Return the current invitation link; None if there is none."""
     query = select(TeamInvitation).where(
         TeamInvitation.team_id == team.id, TeamInvitation.ended_at.is_(None), TeamInvitation.expires_at > now
     )
@@ -252,9 +254,9 @@ def members_max(competition: Competition) -> int | None:
 
 
 def names_fixed_at(session: Session, competition: Competition, team: Team) -> datetime | None:
-    """Return when the team's name becomes final; None if never, as far as is known now.
+    """Return when the team's name becomes final; None if never, as far as known.
 
-    This is the declared moment, or the end of the first phase with frozen boards that it has submitted to.
+    This is the declared time, or the end of the first phase with frozen boards that the team has submitted to.
     """
     declared = competition.teams.get("rename_until")
     if declared is not None:

@@ -1,4 +1,4 @@
-"""Membership of teams: invitations, joining, leaving, renaming."""
+"""Membership of teams: inviting, joining, leaving; and renaming."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ class AlreadyInTeam(EvergoldError):
 
 
 class TeamFull(EvergoldError):
-    """The team has reached its limit. `details` has members_max."""
+    """The team has reached its maximum size (details: members_max)."""
 
     status = 409
     code = "team_full"
 
 
 class NamesFixed(EvergoldError):
-    """The name is in official results, or the organisers' date has passed. `details` has since."""
+    """The name is in official results, or the organisers' deadline has passed (details: since)."""
 
     status = 409
     code = "names_fixed"
@@ -58,7 +58,7 @@ class NamesFixed(EvergoldError):
 
 
 def create_team(act: UserAct, competition: Competition, name: str) -> Team:
-    """Create a team with this user as its captain.
+    """Create a team with this user as its captain; return it.
 
     Raises BlockedHere, RegistrationNeeded, AlreadyInTeam, InvalidForm, NameTaken.
     """
@@ -85,7 +85,7 @@ def create_team(act: UserAct, competition: Competition, name: str) -> Team:
 
 
 def rename_team(act: UserAct, competition: Competition, name: str) -> Team:
-    """Rename the team: only by the captain, and until names are fixed; frozen results have the old name.
+    """Rename the team and return it; only the captain may, until names are fixed. Frozen results keep the old name.
 
     Raises NotFound, Forbidden, BlockedHere, NamesFixed, InvalidForm, NameTaken.
     """
@@ -112,7 +112,7 @@ def rename_team(act: UserAct, competition: Competition, name: str) -> Team:
 
 
 def join_team(act: UserAct, competition: Competition, invitation: TeamInvitation) -> Team:
-    """Join a team, leaving a team of one if necessary. invitation: from `find_invitation`.
+    """Join a team, leaving a team of one if necessary; return the team. invitation: from `find_invitation`.
 
     Raises RegistrationNeeded, AlreadyInTeam, TeamFull, and NotFound for an invitation that has just ended.
     """
@@ -143,13 +143,13 @@ def join_team(act: UserAct, competition: Competition, invitation: TeamInvitation
 
 
 def leave_team(act: UserAct, competition: Competition) -> None:
-    """Leave the team, which keeps its submissions; the member of longest standing becomes captain."""
+    """Leave the team, which keeps its submissions; after a captain the longest-standing member becomes captain."""
     team = locked_team(act.session, competition, act.user)
     _leave(act, competition, team, act.user)
 
 
 def remove_member(act: UserAct, competition: Competition, username: str) -> None:
-    """Remove a member, by the captain, who has to leave instead. The open invitation ends: the member may know it."""
+    """Remove another member, as the captain. The open invitation ends, because the member may know it."""
     session = act.session
     team = team_of_captain(session, competition, act.user)
     member = _member(session, team, username)
@@ -162,7 +162,7 @@ def remove_member(act: UserAct, competition: Competition, username: str) -> None
 
 
 def transfer_team(act: UserAct, competition: Competition, username: str) -> None:
-    """Make another member the captain."""
+    """Make another member the captain, as the captain."""
     session = act.session
     team = team_of_captain(session, competition, act.user)
     member = _member(session, team, username)
@@ -173,7 +173,7 @@ def transfer_team(act: UserAct, competition: Competition, username: str) -> None
 
 
 def end_invitations(session: Session, team: Team, now: datetime) -> bool:
-    """End invitations; return True if one was open."""
+    """End all invitations to the team; return True if one was open."""
     ended = session.execute(
         update(TeamInvitation)
         .where(TeamInvitation.team_id == team.id, TeamInvitation.ended_at.is_(None))
@@ -196,7 +196,7 @@ def locked_team(session: Session, competition: Competition, user: User) -> Team:
 
 
 def team_of_captain(session: Session, competition: Competition, user: User) -> Team:
-    """Like `locked_team`, for captains only. Raises Forbidden for others."""
+    """Return the locked team of a captain. Raises NotFound, or Forbidden for other members."""
     team = locked_team(session, competition, user)
     if captain_of(team, members_of(session, team)) != user.id:
         raise Forbidden("Only the captain of the team can do this.")
@@ -204,7 +204,7 @@ def team_of_captain(session: Session, competition: Competition, user: User) -> T
 
 
 def lock_both(session: Session, competition: Competition, user: User, team_id: int) -> Team | None:
-    """Lock that team and the user's own, which is returned; in order of their ids, to avoid deadlocks."""
+    """Lock that team and the user's own, in the order of their ids to avoid deadlocks; return the user's team."""
     while True:
         present = find_team(session, user, competition.id)
         wanted = {team_id, *([present.id] if present else [])}
@@ -221,7 +221,7 @@ def _is_still(session: Session, competition: Competition, user: User, team: Team
 
 
 def _leave(act: UserAct, competition: Competition, team: Team, user: User) -> None:
-    """Take the user out of the team: themselves, or by the captain."""
+    """Remove the user from the team, on leaving or by the captain."""
     session = act.session
     member = session.get_one(TeamMember, (team.id, user.id))
     last = last_sent(session, team)
@@ -241,12 +241,12 @@ def _leave(act: UserAct, competition: Competition, team: Team, user: User) -> No
 
 
 def last_sent(session: Session, team: Team) -> datetime | None:
-    """Return when the team last submitted."""
+    """Return when the team last submitted; None if never."""
     return session.scalar(select(func.max(Submission.submitted_at)).where(Submission.team_id == team.id))
 
 
 def note_past(session: Session, team: Team, member: TeamMember, last: datetime | None, now: datetime) -> None:
-    """Record a membership, so that the team's usage during it counts for this person anywhere.
+    """Record a former membership, so that the team's usage during it counts for this person in any team.
 
     last: from `last_sent`, under the team lock.
     """
@@ -258,14 +258,14 @@ def note_past(session: Session, team: Team, member: TeamMember, last: datetime |
 
 
 def _has_used(session: Session, team: Team, member: TeamMember) -> bool:
-    """True if anything was submitted during their membership."""
+    """Return True if anything was submitted during the membership."""
     while_there = Submission.submitted_at >= member.joined_at if member.joined_at else Submission.id.is_not(None)
     used = exists().where(Submission.team_id == team.id, or_(Submission.user_id == member.user_id, while_there))
     return bool(session.scalar(select(used)))
 
 
 def forget_team(session: Session, team: Team) -> None:
-    """Delete a team without members or submissions, which frees its name, unless other rows refer to it."""
+    """Delete a team without members or submissions, unless other rows refer to it; this frees its name."""
     try:
         with session.begin_nested():
             session.execute(delete(TeamInvitation).where(TeamInvitation.team_id == team.id))
@@ -308,7 +308,7 @@ _SECRET_CHARACTERS = 200
 
 
 def invite(act: UserAct, competition: Competition) -> tuple[TeamInvitation, str]:
-    """Create a link by the captain, ending the previous one; return row and secret.
+    """Create a link, as the captain, ending the previous one; return its row and its secret.
 
     Raises NotFound, Forbidden, TeamFull.
     """
@@ -342,7 +342,7 @@ def revoke_invitation(act: UserAct, competition: Competition) -> None:
 
 
 def find_invitation(session: Session, competition: Competition, secret: str, now: datetime) -> TeamInvitation:
-    """Return the open invitation with this secret or whole link, with its team. Raises NotFound."""
+    """Return the open invitation with this secret, with its team. secret: or the whole link. Raises NotFound."""
     secret = secret.strip().rpartition("link=")[2][:_SECRET_CHARACTERS]
     found = session.scalar(
         select(TeamInvitation)

@@ -1,4 +1,4 @@
-"""Merging of two teams by consent: one captain makes an offer, the other answers, until a declared date.
+"""Merging of two teams by consent: one captain makes an offer, the other responds, until a declared date.
 
 `app.submissions.merging` handles their submissions; see decision 048.
 """
@@ -31,20 +31,20 @@ OFFERS_AT_ONCE = 5
 
 
 class NoMerging(EvergoldError):
-    """Teams do not merge here, no longer, or not these two. `details` has merge_until."""
+    """Merging is not allowed here, no longer, or not for these two teams (details: merge_until)."""
 
     status = 409
     code = "no_merging"
 
 
 def merge_until(competition: Competition) -> datetime | None:
-    """Return until when two teams may merge; None if they may not."""
+    """Return until when teams may merge; None if they may not."""
     declared = competition.teams.get("merge_until")
     return None if declared is None else datetime.fromisoformat(declared)
 
 
 def offers_of(session: Session, competition: Competition, team: Team | None, now: datetime) -> MergingOut:
-    """Return pending offers as members of this team see them; none after the date."""
+    """Return the pending offers for members of this team; none after the date."""
     until = merge_until(competition)
     if team is None or until is None or now >= until:
         return MergingOut(merge_until=until, to_us=[], by_us=[])
@@ -78,7 +78,7 @@ def check_merging(session: Session, competition: Competition, user: User, now: d
 
 
 def ask_to_merge(act: UserAct, competition: Competition, name: str) -> MergeOffer:
-    """Offer to merge, by the captain of the team that will remain; return a pending offer to the same team as it is.
+    """Offer to merge, as the captain of the team that will remain; return the offer, or a pending one to the same team.
 
     Raises NotFound, Forbidden, InvalidForm, and the errors of `check_merging`.
     """
@@ -108,7 +108,7 @@ def ask_to_merge(act: UserAct, competition: Competition, name: str) -> MergeOffe
 
 
 def end_offer(act: UserAct, competition: Competition, offer_id: int) -> None:
-    """Decline or withdraw an offer, by the captain of either team. Raises NotFound, Forbidden."""
+    """Decline or withdraw an offer, as the captain of either team. Raises NotFound, Forbidden."""
     session = act.session
     team = team_of_captain(session, competition, act.user)
     offer = open_offer(session, offer_id, or_(MergeOffer.asking_id == team.id, MergeOffer.asked_id == team.id))
@@ -121,7 +121,7 @@ def end_offer(act: UserAct, competition: Competition, offer_id: int) -> None:
 
 
 def open_offer(session: Session, offer_id: int, *mine: ColumnElement[bool]) -> MergeOffer:
-    """Return a pending offer, locked, with its teams. Raises NotFound. mine: conditions that make it the user's."""
+    """Return a pending offer, locked, with its teams. Raises NotFound. mine: conditions for offers of the user."""
     query = _loaded().where(MergeOffer.id == offer_id, _IS_OPEN, *mine)
     locked = query.with_for_update(of=MergeOffer).execution_options(populate_existing=True)
     offer = session.scalar(locked)
@@ -131,7 +131,7 @@ def open_offer(session: Session, offer_id: int, *mine: ColumnElement[bool]) -> M
 
 
 def end_offers(session: Session, teams: Iterable[Team], now: datetime) -> None:
-    """End the pending offers by and to these teams, whose other side is a different team now."""
+    """End the pending offers by and to these teams, because one of the teams has changed."""
     ids = [team.id for team in teams]
     waiting = select(MergeOffer).where(or_(MergeOffer.asking_id.in_(ids), MergeOffer.asked_id.in_(ids)), _IS_OPEN)
     for offer in session.scalars(waiting.order_by(MergeOffer.id).with_for_update()):
@@ -157,13 +157,13 @@ def _loaded() -> Select[MergeOffer]:
 
 
 def _between(session: Session, team: Team, asked: Team) -> MergeOffer | None:
-    """Return the earlier offer; the team that made it must be locked."""
+    """Return an earlier offer between the teams; the offering team must be locked. None if there is none."""
     query = select(MergeOffer).where(MergeOffer.asking_id == team.id, MergeOffer.asked_id == asked.id)
     return session.scalar(query.execution_options(populate_existing=True).with_for_update())
 
 
 def _team_named(session: Session, competition: Competition, name: str) -> Team | None:
-    """Return the team of this name, if it has members."""
+    """Return the team with this name, if it has members."""
     name = " ".join(name.split())
     if not can_be_name(name):  # PostgreSQL accepts no NUL
         return None
@@ -232,7 +232,7 @@ def mail_members(
 
 
 def page_of_team(competition: Competition, settings: Settings) -> str:
-    """Return the address of the team page, for a mail."""
+    """Return the full address of the team page, for a mail."""
     return public_address(settings, links.team(competition.name))
 
 

@@ -1,6 +1,6 @@
-"""Questions at registration: declared questions, and validation of answers. Pure.
+"""Questions at registration: declared questions, and validation of answers. Pure functions.
 
-Only organisers and the person who gave them see the answers.
+Answers are visible only to organisers and the person who gave them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class QuestionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A declared question; `required` means that nobody takes part without an answer (or without ticking it)."""
+    """A declared question. required: nobody can take part without an answer (or without ticking it)."""
 
     name: str
     title: str
@@ -46,7 +46,7 @@ class Question:
 
 @cache
 def ready_questions() -> Mapping[str, Question]:
-    """Return the predefined questions, which need only a name."""
+    """Return the predefined questions, which are declared by their name alone."""
     countries = (resources.files("app") / "data" / "countries.txt").read_text("utf-8").splitlines()
     ready = (
         Question("affiliation", "Affiliation", help="University, institute, company; or none."),
@@ -57,7 +57,7 @@ def ready_questions() -> Mapping[str, Question]:
 
 
 def question_of(declared: Mapping[str, Any]) -> Question:
-    """Return a question of `registration.questions`; missing keys come from the predefined question of its name."""
+    """Return a question of `registration.questions`; missing keys come from the predefined question with its name."""
     given = {key: value for key, value in declared.items() if value not in (None, (), [], "")}
     if "kind" in given:
         given["kind"] = QuestionKind(given["kind"])
@@ -68,16 +68,16 @@ def question_of(declared: Mapping[str, Any]) -> Question:
 
 
 def answer_text(answer: Answer | None) -> str:
-    """Format an answer for people; empty if there is none."""
+    """Return an answer as text; "" if there is none."""
     if isinstance(answer, bool):
         return YES if answer else NO
     return answer or ""
 
 
 def read_answers(sent: Mapping[str, Any], questions: Sequence[Question]) -> tuple[dict[str, Answer], dict[str, str]]:
-    """Return the answers to store, and a sentence for each wrong or missing one; fields are `answers.NAME`.
+    """Return the answers to store, and a sentence for each invalid or missing one; fields are `answers.NAME`.
 
-    From forms and the command line a tick comes as text, `yes` or `no`.
+    Forms and the command line send a checkbox as text, `yes` or `no`.
     """
     names = [question.name for question in questions]
     kept: dict[str, Answer] = {}
@@ -104,7 +104,7 @@ def answers_to(questions: Sequence[Question], answers: Mapping[str, Any]) -> dic
 
 
 def lacks_answers(answers: Mapping[str, Any], questions: Sequence[Question]) -> bool:
-    """True if a required question has no valid answer: it may be new, or have other choices now."""
+    """Return True if a required question has no valid answer: it may be new, or its choices may have changed."""
     _, wrong = read_answers(answers_to(questions, answers), questions)
     required = {f"answers.{question.name}" for question in questions if question.required}
     return not required.isdisjoint(wrong)

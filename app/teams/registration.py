@@ -1,4 +1,4 @@
-"""Registration for a competition: its rules, its questions, its approval, and the mails about it."""
+"""Registration for a competition: its rules, its questions, its approval, and mails about it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from app.teams.questions import Question, answer_text, answers_to, lacks_answers
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The declaration of the competition."""
+    """The declared rules of registration."""
 
     mode: RegistrationMode = RegistrationMode.OPEN
     domains: tuple[str, ...] = ()
@@ -53,7 +53,7 @@ class Rules:
 
     @property
     def terms_sha256(self) -> str | None:
-        """Hash of the text that must be accepted; None if there is none."""
+        """The hash of the text that must be accepted; None if there is none."""
         return hashlib.sha256(self.terms.encode()).hexdigest() if self.terms else None
 
     @property
@@ -63,7 +63,7 @@ class Rules:
 
     @property
     def needs_address(self) -> bool:
-        """True if the address must be confirmed."""
+        """True if participants need a confirmed address."""
         is_asked = self.mode in (RegistrationMode.CONFIRMED, RegistrationMode.DOMAIN, RegistrationMode.LIST)
         return is_asked or (self.mode is RegistrationMode.APPROVAL and bool(self.domains))
 
@@ -74,16 +74,16 @@ class Rules:
 
     @property
     def files_for(self) -> Audience:
-        """Default audience of files: everyone if there are no requirements."""
+        """The default audience of files: everyone if there are no requirements."""
         is_open = self.mode is RegistrationMode.OPEN and not self.asks
         return Audience.EVERYONE if is_open else Audience.PARTICIPANTS
 
     def names(self, user: User) -> bool:
-        """True if the user name is on the list."""
+        """Return True if the user name is on the list."""
         return self.mode is RegistrationMode.LIST and user.username in self.allowed
 
     def fits(self, email: str) -> bool:
-        """True if the address is admitted; with `approval`, without a decision.
+        """Return True if the address is admitted; with `approval`, without a decision.
 
         `*.uni.edu` matches everything that ends with `.uni.edu`.
         """
@@ -135,7 +135,7 @@ Approve or refuse it here:
 
 
 def mail_decision(act: Act, competition: Competition, user: User, status: RegistrationStatus) -> None:
-    """Notify the person of the organisers' decision."""
+    """Mail the organisers' decision to the person."""
     page = public_address(act.settings, links.registration(competition.name))
     body = _DECIDED[status].format(username=user.username, title=competition.title, page=page)
     subject = f"{competition.title}: your registration"
@@ -143,7 +143,7 @@ def mail_decision(act: Act, competition: Competition, user: User, status: Regist
 
 
 def mail_organisers(act: UserAct, competition: Competition, row: Registration, email: str) -> None:
-    """Notify every organiser of a pending registration with its answers. email: the user's current address."""
+    """Mail every organiser about a pending registration with its answers. email: the user's current address."""
     body = _WAITS.format(
         display_name=act.user.display_name,
         username=act.user.username,
@@ -166,7 +166,7 @@ def _answers(competition: Competition, row: Registration) -> str:
 
 
 class Missing(StrEnum):
-    """Reason why somebody cannot take part yet."""
+    """The reason why somebody cannot take part yet."""
 
     REGISTRATION = "registration"  # not registered
     TERMS = "terms"  # current terms not accepted
@@ -178,17 +178,14 @@ class Missing(StrEnum):
 
 
 class RegistrationNeeded(Forbidden):
-    """Registration is missing or incomplete.
-
-    `details` has competition, missing, registration (the address of the page).
-    """
+    """Registration is missing or incomplete (details: competition, missing, and registration, the page's address)."""
 
     code = "registration_needed"
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Registration status of a user; `missing` is None if they may take part."""
+    """The registration status of a user. missing: None if the user may take part."""
 
     rules: Rules
     row: Registration | None
@@ -210,7 +207,7 @@ def standing(session: Session, competition: Competition, user: User) -> Standing
 
 
 def standing_by(session: Session, competition: Competition, user: User, row: Registration | None) -> Standing:
-    """Like `standing`, if the user's row is loaded."""
+    """Return the same as `standing`, if the user's row is loaded."""
     rules = rules_of(competition)
     found = Standing(rules, row, None)
     missing = _missing(rules, row, found.has_accepted)
@@ -245,19 +242,19 @@ def _missing(rules: Rules, row: Registration | None, has_accepted: bool) -> Miss
 
 
 def check_registered(session: Session, competition: Competition, user: User) -> Standing:
-    """Return the status. Raises RegistrationNeeded, with what is missing and where to provide it."""
+    """Return the user's status. Raises RegistrationNeeded, with what is missing and where to provide it."""
     return check_standing(competition, standing(session, competition, user))
 
 
 def check_standing(competition: Competition, standing: Standing) -> Standing:
-    """Like `check_registered`, if the status is known."""
+    """Return the status if the user may take part. Raises RegistrationNeeded otherwise."""
     if standing.missing is not None:
         raise registration_needed(competition, standing.missing)
     return standing
 
 
 def registration_needed(competition: Competition, missing: Missing) -> RegistrationNeeded:
-    """Return the refusal with a message."""
+    """Return the error, with a message on what is missing."""
     page = f"/competitions/{competition.name}/registration"
     return RegistrationNeeded(
         f"{MISSING_WORDS[missing]} See {page}.", competition=competition.name, missing=missing, registration=page
@@ -317,12 +314,12 @@ def register(
     code: SentCode | None = None,
     before_mail: Callable[[], None] = lambda: None,
 ) -> Registration:
-    """Register, or register again after a change.
+    """Register, or register again after a change; return the registration.
 
     - accepted: the sha256 of the terms that were read.
-    - answers: by question, as sent; None for those given before.
-    - code: as typed, where one is needed.
-    - before_mail: called before a link is sent, to refuse too many.
+    - answers: by question, as sent; None to keep earlier ones.
+    - code: as typed, if one is needed.
+    - before_mail: called before a link is sent, to limit their number.
 
     Raises InvalidForm, RegistrationNeeded (refused).
     """
@@ -349,14 +346,14 @@ def register(
 
 @dataclass(frozen=True, slots=True)
 class SentCode:
-    """A typed joining code. count: counts the try, and raises LimitReached if there were too many."""
+    """A typed joining code. count: counts the attempt, and raises LimitReached if there were too many."""
 
     text: str
     count: Callable[[], None]
 
 
 def _wrong_code(session: Session, competition: Competition, code: SentCode | None) -> str:
-    """Return a sentence unless the code is right; every code that is typed counts as a try."""
+    """Return a sentence if the code is wrong, otherwise ""; every code that is typed counts as an attempt."""
     if code is None or not code.text.strip():
         return "Type the code that the organisers gave you."
     code.count()
@@ -364,7 +361,7 @@ def _wrong_code(session: Session, competition: Competition, code: SentCode | Non
 
 
 def _keep_terms(session: Session, rules: Rules) -> None:
-    """Store the accepted text once; concurrent acceptances store one copy."""
+    """Store the accepted terms once, even under concurrent acceptances."""
     if rules.terms_sha256 is None or session.get(AcceptedTerms, rules.terms_sha256) is not None:
         return
     with suppress(IntegrityError), session.begin_nested():
@@ -372,7 +369,7 @@ def _keep_terms(session: Session, rules: Rules) -> None:
 
 
 def note_taking_part(session: Session, competition: Competition, user: User, known: Standing, now: datetime) -> None:
-    """Register silently if nothing is required; otherwise the user already has a row or is an organiser."""
+    """Register the user silently if the competition requires nothing, unless the user is registered already."""
     if not known.rules.is_silent or (known.row and known.row.status == RegistrationStatus.APPROVED):
         return
     if known.row is None and insert_now(session, _silent_registration(competition, user, now)):
@@ -394,7 +391,7 @@ def _silent_registration(competition: Competition, user: User, now: datetime) ->
 
 
 def settle_confirmed(session: Session, user: User, now: datetime) -> list[Competition]:
-    """Decide registrations that waited for a confirmed address; return the competitions now open to the user."""
+    """Decide registrations that waited for a confirmed address; return the competitions that the user can now enter."""
     waiting = session.execute(
         select(Registration, Competition)
         .join(Competition, Competition.id == Registration.competition_id)
@@ -419,13 +416,13 @@ def settle_confirmed(session: Session, user: User, now: datetime) -> list[Compet
 
 
 def decide_all(act: Act, competition: Competition, users: Sequence[User], status: RegistrationStatus) -> int:
-    """Approve or refuse all users, ordered by id to avoid deadlocks; return the number of changes."""
+    """Approve or refuse all users, in the order of their ids to avoid deadlocks; return the number of changes."""
     several = sorted({user.id: user for user in users}.values(), key=lambda user: user.id)
     return sum(decide(act, competition, user, status) for user in several)
 
 
 def decide(act: Act, competition: Competition, user: User, status: RegistrationStatus) -> bool:
-    """Approve or refuse somebody, even without a request, and notify them; return False if unchanged."""
+    """Approve or refuse somebody, even without a request, and notify the person; return False if unchanged."""
     session = act.session
     row = _row(session, competition, user, act.now)
     if row.status == status and (status == RegistrationStatus.APPROVED or row.decided_by is not None):
@@ -442,14 +439,14 @@ _DEEDS = {RegistrationStatus.APPROVED: "approve", RegistrationStatus.REFUSED: "r
 
 
 def _wrong_terms(rules: Rules, row: Registration, accepted: str | None) -> str:
-    """Return a sentence, unless the current terms are accepted, with this form or before."""
+    """Return a sentence unless the current terms are accepted, with this form or before."""
     if rules.terms_sha256 in (None, accepted, row.terms_sha256):
         return ""
     return "The terms have changed; please read them." if accepted else "Please read the terms and accept them."
 
 
 def _row(session: Session, competition: Competition, user: User, now: datetime) -> Registration:
-    """Return the user's row, locked until the transaction ends; a new one requests nothing yet."""
+    """Return the user's registration, locked until the transaction ends; a new one has no status yet."""
     key = (competition.id, user.id)
     row = session.get(Registration, key, with_for_update=True, populate_existing=True)
     if row is not None:
@@ -468,7 +465,7 @@ def _row(session: Session, competition: Competition, user: User, now: datetime) 
 def _ask(
     act: UserAct, competition: Competition, row: Registration, rules: Rules, before_mail: Callable[[], None]
 ) -> None:
-    """Apply the rules to somebody who is not approved yet."""
+    """Apply the rules to a user who is not approved yet."""
     session = act.session
     if rules.mode in (RegistrationMode.OPEN, RegistrationMode.CODE) or rules.names(act.user):  # the code was checked
         _decide_by_rule(row, True, act.now)
@@ -492,5 +489,5 @@ def _decide_by_rule(row: Registration, fits: bool, now: datetime) -> None:
 
 
 def _email(session: Session, user: User) -> str:
-    """Return the current address; `user` may have been loaded before a change."""
+    """Return the current address, because `user` may have been loaded before a change."""
     return session.scalars(select(User.email).where(User.id == user.id)).one()

@@ -1,4 +1,4 @@
-"""Registrations, consents, teams and offers to merge, as the API, pages and commands show them."""
+"""API schemas for registrations, consents, teams and offers to merge, for the API, pages and commands."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class RegistrationQuestionOut(ApiModel):
 
 
 class RegistrationOut(ApiModel):
-    """Your registration in a competition."""
+    """The user's registration for a competition."""
 
     model_config = example(_REGISTRATION)
 
@@ -104,7 +104,7 @@ class RegistrationOut(ApiModel):
 
     @classmethod
     def of(cls, competition: Competition, standing: Standing) -> Self:
-        """Return the registration of a user, and what is missing."""
+        """Return the API object of a user's registration, and what is missing."""
         rules, row, missing = standing.rules, standing.row, standing.missing
         return cls(
             competition=competition.name,
@@ -134,7 +134,7 @@ class ConsentOut(ApiModel):
 
 
 class RegisteredOut(ApiModel):
-    """Somebody's registration, as organisers see it."""
+    """A person's registration, with the details for organisers."""
 
     model_config = example(REGISTERED_EXAMPLE) | ConfigDict(populate_by_name=True)
 
@@ -174,12 +174,12 @@ class TeamOut(ApiModel):
 
     @property
     def is_full(self) -> bool:
-        """True if nobody can join."""
+        """True if the team has reached its maximum size."""
         return self.members_max is not None and len(self.members) >= self.members_max
 
 
 class MergeOfferOut(ApiModel):
-    """An offer by one team to another; if accepted, everybody becomes a member of the offering team."""
+    """An offer by one team to another; if accepted, all become members of the offering team."""
 
     model_config = example(_OFFER) | ConfigDict(populate_by_name=True)
 
@@ -193,7 +193,7 @@ class MergeOfferOut(ApiModel):
 
 
 class MergingOut(ApiModel):
-    """Offers that have not been answered."""
+    """Offers without an answer."""
 
     model_config = example({"merge_until": "2026-01-31T12:00:00Z", "to_us": [_OFFER], "by_us": []})
 
@@ -203,7 +203,7 @@ class MergingOut(ApiModel):
 
 
 class RegisteredList(ApiModel):
-    """Everybody who has registered, in the order of registration."""
+    """Everybody who has registered, in order of registration."""
 
     model_config = example({"registrations": [REGISTERED_EXAMPLE]})
 

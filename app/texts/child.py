@@ -1,4 +1,4 @@
-"""Markdown rendering. A job of the helper, see `app.helper`."""
+"""Renders Markdown, as a job of the helper (see `app.helper`)."""
 
 from __future__ import annotations
 

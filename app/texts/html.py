@@ -1,6 +1,6 @@
-"""HTML of organisers' Markdown: rendered in the helper, and cached by hash, so that views are cheap.
+"""HTML of organisers' Markdown: rendered in the helper, and cached by hash, so that page views are fast.
 
-A text beyond the limits is shown as written.
+A text beyond the limits is shown as plain text.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _PLAIN = Markup('<div class="as-written">{}</div>\n')
 
 @dataclass(frozen=True, slots=True)
 class ShownImage:
-    """One of our images; `width` and `height` are in pixels, None if unknown."""
+    """An image of ours. width, height: in pixels, None if unknown."""
 
     address: str
     width: int | None = None
@@ -50,7 +50,7 @@ Images = Mapping[str, ShownImage]
 class Rendered:
     """A rendered text.
 
-    `fault` explains in a sentence why it could not be laid out; `until` is when to retry (monotonic).
+    fault: a sentence on why it could not be rendered; until: when to retry (monotonic time).
     """
 
     html: Markup
@@ -59,7 +59,7 @@ class Rendered:
 
 
 def render_markdown(text: str, highest: int = _HIGHEST_HEADING, images: Images | None = None) -> Markup:
-    """Return the HTML, with headings from `highest` down. images: those that the text may show."""
+    """Return the HTML, with headings from level `highest` down. images: those that the text may show."""
     try:
         return rendered(text, highest, images).html
     except Busy:  # readable as written, and laid out the next time
@@ -67,7 +67,7 @@ def render_markdown(text: str, highest: int = _HIGHEST_HEADING, images: Images |
 
 
 def text_fault(text: str) -> str:
-    """Explain in a sentence why pages cannot lay out the text; empty if they can. Raises Busy."""
+    """Return a sentence on why pages cannot render the text; "" if they can. Raises Busy."""
     return rendered(text).fault if text else ""
 
 
@@ -105,7 +105,7 @@ def _attributes(images: Images) -> ImageAttributes:
 
 
 class _Cache:
-    """Cache of rendered texts by key; evicts the least recently used."""
+    """Rendered texts by key; evicts the least recently used."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -131,7 +131,7 @@ class _Cache:
 
 
 def _size_bytes(one: Rendered) -> int:
-    """Return an upper estimate of the size: Python uses up to four bytes per character."""
+    """Return an upper bound of the size in bytes: Python uses up to four per character."""
     return _ENTRY_BYTES + len(one.html) * (1 if one.html.isascii() else 4)
 
 

@@ -1,6 +1,6 @@
 """Organisers' Markdown as HTML: no raw HTML, only the competition's own images, headings below those of the page.
 
-Pure, with limits on the size of the HTML; `app.texts.html` runs it in the helper and caches the result.
+Pure functions, with limits on the size of the HTML; `app.texts.html` runs them in the helper and caches results.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ ImageAttributes = Mapping[str, Mapping[str, str]]
 
 
 class TextTooLarge(ValueError):
-    """The HTML of a text is larger than a page can show; str() is a sentence for its author."""
+    """The HTML of a text is larger than a page can show. The message is a sentence for its author."""
 
 
 def markdown_html(text: str, highest: int, images: ImageAttributes) -> str:
-    """Return the HTML, with headings from `highest` down; links to other sites send no referrer.
+    """Return the HTML, with headings from level `highest` down; links to other sites send no referrer.
 
     images: those that the text may show; if empty, images are disabled. Raises TextTooLarge.
     """
@@ -57,7 +57,7 @@ def markdown_html(text: str, highest: int, images: ImageAttributes) -> str:
 
 
 def html_bound(text: str) -> int:
-    """Return the maximum size of the HTML for this text."""
+    """Return the maximum size of the HTML for this text, in characters."""
     return min(GROWTH_LIMIT * len(text) + GROWTH_FREE, HTML_LIMIT)
 
 
@@ -67,7 +67,7 @@ def _parser_with_images() -> MarkdownIt:
 
 
 def _set_images(tokens: Sequence[Token], images: ImageAttributes) -> None:
-    """Set address and size of our images, so that the page does not move while loading; others become plain text."""
+    """Set address and size of our images, so that the layout does not shift on loading; others become plain text."""
     for token in tokens:
         for inside in token.children or ():
             if inside.type == "image":
@@ -82,7 +82,7 @@ def _set_image(token: Token, image: Mapping[str, str] | None) -> None:
 
 
 def render_inline(text: str) -> Markup:
-    """Render a sentence with `code` and *emphasis*, without a paragraph around it."""
+    """Return a sentence with `code` and *emphasis* as HTML, without a paragraph around it."""
     return Markup(markdown_parser().renderInline(text))  # noqa: S704 - as above
 
 
@@ -103,7 +103,7 @@ def _made_parser() -> MarkdownIt:
 def bound_tables(parser: MarkdownIt) -> None:
     """Make the parser raise TextTooLarge as soon as a text has too many cells.
 
-    A table of 1,500 characters can have 60,000, as rows are padded to the width of the first.
+    A table of 1,500 characters can have 60,000, because rows are padded to the width of the first.
     """
 
     too_many = TextTooLarge(f"Its tables have more than {CELLS_LIMIT:,} cells, empty ones included.")
@@ -126,7 +126,7 @@ def bound_tables(parser: MarkdownIt) -> None:
 
 
 def _at_most(state: StateBlock, first: int, last: int) -> int:
-    """Count the cells of a table that would begin on this line, without drawing any: never fewer than it has."""
+    """Return an upper bound on the cells of a table that would begin on this line, without rendering any."""
     heading = state.getLines(first, first + 1, 0, False).strip().strip("|")
     rows = next((line for line in range(first, last) if state.isEmpty(line)), last) - first
     return (heading.count("|") + 1) * rows
@@ -135,13 +135,13 @@ def _at_most(state: StateBlock, first: int, last: int) -> int:
 def _scrolling_code(
     renderer: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, context: EnvType
 ) -> str:
-    """Render code without wrapping, scrollable by keyboard."""
+    """Return code as HTML without wrapping, scrollable by keyboard."""
     draw = renderer.fence if tokens[at].type == "fence" else renderer.code_block
     return draw(tokens, at, options, context).replace("<pre>", '<pre tabindex="0">', 1)
 
 
 def with_readable_tables(tokens: Sequence[Token], title: str = "") -> list[Token]:
-    """Give tables names and scoped headings, and make wide ones scrollable, by keyboard as well."""
+    """Return the tokens with names and scoped headings for tables; wide tables can be scrolled, also by keyboard."""
     found: list[Token] = []
     tables = 0
     for at, token in enumerate(tokens):
@@ -166,7 +166,7 @@ def _html(content: str) -> Token:
 
 
 def _lower_headings(tokens: Sequence[Token], to: int) -> None:
-    """Shift headings so that the text's highest one becomes the highest left by the page."""
+    """Lower the headings so that the text's highest one gets this level."""
     headings = [token for token in tokens if token.type in ("heading_open", "heading_close")]
     highest = min((int(token.tag[1:]) for token in headings), default=1)
     for token in headings:

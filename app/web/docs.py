@@ -1,4 +1,6 @@
-"""The interactive API page: self-hosted Swagger UI with the viewer's CSRF token so that "Try it out" may write too."""
+"""The interactive API page: self-hosted Swagger UI with the viewer's CSRF token, so that "Try it out" can also send
+changes.
+"""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def create_app(settings: Settings | None = None, *, is_watched_over: bool = Fals
     """Return the application for these settings (default: from the environment).
 
     is_watched_over: the process that started this one has checked the database schema and restarts it when it ends.
-    Then a schema of another revision does not end the process; requests are answered with "being upgraded" instead.
+    Then the process does not exit on a schema of another revision, but answers requests with "being upgraded".
     """
     settings = settings or get_settings()
     configure_logging(settings.log_format)
@@ -210,7 +210,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def _counting_refusals(app: FastAPI) -> AsyncIterator[None]:
-    """Write the counts of refused requests to the database from time to time, and once at the end."""
+    """Write the counts of refused requests to the database periodically and at the end of the block."""
     flush = partial(app.state.refusals.flush, app.state.server.engine)
 
     async def rounds() -> None:
@@ -230,7 +230,7 @@ async def _counting_refusals(app: FastAPI) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def _telling_of_tries(app: FastAPI) -> AsyncIterator[None]:
-    """Publish in-flight uploads to other web processes during the block; only on PostgreSQL, which they may share."""
+    """Publish in-flight uploads to other web processes during the block, which only PostgreSQL allows."""
     server = app.state.server
     if server.engine.dialect.name != "postgresql":
         yield

@@ -1,6 +1,6 @@
 """The pages: Jinja templates that work without JavaScript; scripts only add convenience.
 
-The application refuses to start with a form that is not protected against forged requests: see `check_guards`.
+The application fails to start if a form is not protected against forged requests: see `check_guards`.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ _READING = frozenset({"GET", "HEAD"})
 
 
 class UnguardedForm(RuntimeError):
-    """A form route checks neither its sender nor the form: a programming error, raised before the server starts."""
+    """A form route checks neither the user nor the form's token: a programming error, raised at the start."""
 
 
 def check_guards() -> None:

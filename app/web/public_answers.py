@@ -1,11 +1,11 @@
-"""A cache of public pages and boards, as plain ASGI, for visitors who are not logged in.
+"""A cache of public pages and boards, as plain ASGI, for anonymous visitors.
 
 All of them get the same bytes as long as nothing changes, or 304 if they have them already. Cached routes see no
-cookie, and requests with a login or token bypass the cache. Each request checks the state of the database
-(`app.boards.freshness`) after it has arrived, together with concurrent ones, so that every process notices a change at
-once (of announcements to the whole server within two seconds: `app.administration.live`); tags are digests of the body,
-so they are equal in all processes. Pages never contain remaining times, only due
-times: a script counts down by the reader's clock.
+cookie, and requests with a login or token bypass the cache. After it has arrived, each request checks the state of the
+database (`app.boards.freshness`) together with concurrent ones, so that every process notices a change at once (of
+announcements to the whole server within two seconds: `app.administration.live`). Tags are digests of the body, so they
+are equal in all processes. Pages never contain remaining times, only due
+times: a script counts down by the viewer's clock.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class Kind:
     """A kind of cached addresses.
 
     parameters: the only query parameters allowed. is_stored: depends on the database. is_arranged: may be sorted and
-    filtered. is_filtered: one of many as soon as it has a parameter. is_one_of_many: too numerous to share the memory
-    of whole boards.
+    filtered. is_filtered: counts as one of many as soon as it has a parameter. is_one_of_many: too numerous to share
+    the memory of whole boards.
     """
 
     path: re.Pattern[str]
@@ -131,13 +131,15 @@ class PublicAnswers:
         await _send(scope, send, answer)
 
     def _memory(self, scope: Scope, asked: PublicRequest) -> tuple[KeptAnswers, int]:
-        """Return the cache and its size limit; searches have their own, so that they cannot evict boards."""
+        """Return the cache and its size limit in bytes; searches have a separate cache, so that they cannot evict
+        boards.
+        """
         server: Server = scope["app"].state.server
         share = self._limit_bytes // SHARE_OF_MANY
         return (server.many_answers, share) if asked.is_one_of_many else (server.answers, self._limit_bytes - share)
 
     async def _key(self, scope: Scope, asked: PublicRequest) -> Key | None:
-        """Return everything that the response depends on; None if there is nothing to cache."""
+        """Return everything that the response depends on, as a key; None if the response cannot be cached."""
         kind = asked.kind
         headers = Headers(scope=scope)
         server: Server = scope["app"].state.server
@@ -179,7 +181,7 @@ def _public_request(scope: Scope) -> PublicRequest | None:
 
 
 def _is_anybody(scope: Scope) -> bool:
-    """Return True if the request has no credentials, valid or not."""
+    """Return True if the request is anonymous, without valid or invalid credentials."""
     for name, value in scope["headers"]:
         if name == b"authorization" or (name == b"cookie" and SESSION_COOKIE.encode() in value):
             return False
@@ -187,9 +189,9 @@ def _is_anybody(scope: Scope) -> bool:
 
 
 def _known_query(query: bytes, kind: Kind) -> tuple[str, bool] | None:
-    """Return the normalised query, and whether it sorts or filters; None if it is not known.
+    """Return the normalised query, and whether it sorts or filters; None if it has unknown parameters.
 
-    Unknown parameters could mean anything, such as `as`, and must not fill the memory.
+    Unknown parameters may change the page, as `as` does, and must not fill the memory.
     """
     text = query.decode("latin-1")
     if len(text) > _QUERY_CHARACTERS:
@@ -207,7 +209,7 @@ def _known_query(query: bytes, kind: Kind) -> tuple[str, bool] | None:
 
 
 def _standing(server: Server, competition: str | None) -> str | None:
-    """Return the current state of the competition; None if the database is down, which the route then reports."""
+    """Return a stamp of the competition's current state; None if the database is down, which the route then reports."""
     try:
         return freshness(server.engine, competition, server.clock())
     except SQLAlchemyError:
@@ -215,7 +217,7 @@ def _standing(server: Server, competition: str | None) -> str | None:
 
 
 async def _worth_keeping(messages: list[Message]) -> Answer | None:
-    """Return the response as a cache entry, or None unless it is a 200 without cookies, which would be personal."""
+    """Return the response as a cache entry; None unless it is a 200 without cookies, which would be personal."""
     start = messages[0]
     headers = [(name.lower(), value) for name, value in start["headers"]]
     if start["status"] != 200 or any(name == b"set-cookie" for name, _ in headers):

@@ -1,1 +1,1 @@
-"""Webhooks as people declare them, notes of what happened, and their log; `app.news` writes and sends the messages."""
+"""Webhooks as people declare them, stored news, and their log; `app.news` builds and sends the messages."""

@@ -1,7 +1,7 @@
-"""Rules for the addresses of webhooks: those of the public internet, and ranges that the operator names.
+"""Rules for the addresses of webhooks: those of the public internet, and ranges that the operator allows.
 
-A name is resolved once for each attempt, all that it resolves to is checked, and the connection is made to the very
-address that was checked. So no name can lead elsewhere between the check and the connection.
+A name is resolved once per attempt, all its addresses are checked, and the connection is made to exactly the checked
+address. So no name can lead elsewhere between check and connection.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Resolver = Callable[[str, int], list[str]]
 
 
 class AddressRefused(EvergoldError):
-    """The server does not connect to this address; the message explains it to the owner of the webhook."""
+    """The server does not connect to this address; the message explains the reason to the owner of the webhook."""
 
     status = 422
     code = "address_refused"
@@ -52,7 +52,7 @@ class AddressRefused(EvergoldError):
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Addresses allowed by the operator besides HTTPS to the public internet. ranges: at any port."""
+    """Addresses allowed by the operator in addition to HTTPS to the public internet. ranges: allowed at any port."""
 
     ranges: tuple[Network, ...] = ()
     allows_http: bool = False
@@ -60,7 +60,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An address that may be connected to. ip: of the connection; host: the name in its certificate."""
+    """An address to which the server may connect. ip: of the connection; host: the name in its certificate."""
 
     scheme: str
     host: str
@@ -76,12 +76,12 @@ def rules_of(settings: Settings) -> Rules:
 
 @lru_cache(maxsize=8)
 def networks_in(text: str) -> tuple[Network, ...]:
-    """Parse networks separated by commas. Raises ValueError."""
+    """Return the networks in a comma-separated text. Raises ValueError."""
     return tuple(ip_network(one.strip()) for one in text.split(",") if one.strip())
 
 
 def check_form(address: str, rules: Rules) -> SplitResult:
-    """Return the parts of an address that could be allowed, whatever its name resolves to. Raises AddressRefused."""
+    """Return the parts of an address whose form is allowed, whatever its name resolves to. Raises AddressRefused."""
     is_plain = address.isascii() and address.isprintable() and " " not in address and "\\" not in address
     if not is_plain or len(address) > ADDRESS_CHARACTERS:
         raise AddressRefused("Give an address that begins with https://, without spaces.")
@@ -109,7 +109,7 @@ def check_form(address: str, rules: Rules) -> SplitResult:
 
 
 def find_target(address: str, rules: Rules, resolve: Resolver | None = None) -> Target:
-    """Resolve the address once and return where to connect. Raises AddressRefused, OSError if the name is unknown."""
+    """Resolve the address once and return the target to connect to. Raises AddressRefused; OSError if unknown."""
     parts = check_form(address, rules)
     host, port = parts.hostname or "", parts.port or _usual_port(parts.scheme)
     literal = _literal(host)
@@ -124,14 +124,14 @@ def find_target(address: str, rules: Rules, resolve: Resolver | None = None) -> 
 
 
 def resolve_name(host: str, port: int) -> list[str]:
-    """Return the addresses of a name, those of IPv4 first, which work from everywhere."""
+    """Return the addresses of a name, with IPv4 first, which works from everywhere."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     ordered = sorted(found, key=lambda one: one[0] != socket.AF_INET)
     return [str(one[4][0]) for one in ordered]
 
 
 def is_public(ip: Address) -> bool:
-    """Return whether an address is one of the public internet, and hides no other address."""
+    """Return whether an address belongs to the public internet, and embeds no other address."""
     if any(ip.version == one.version and ip in one for one in _NOT_PUBLIC):
         return False
     if isinstance(ip, IPv6Address):
@@ -149,7 +149,9 @@ def _check_ip(ip: Address, port: int, scheme: str, rules: Rules) -> None:
 
 
 def _literal(host: str) -> Address | None:
-    """Return the address that the host is, in whatever way resolvers write IPv4 (127.1, 0x7f000001, 2130706433)."""
+    """Return the IP address that the host is, including the unusual forms of IPv4 that resolvers accept (127.1,
+    0x7f000001, 2130706433); None for a name.
+    """
     try:
         return ip_address(host)
     except ValueError:

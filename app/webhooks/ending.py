@@ -1,4 +1,4 @@
-"""Webhooks that end by themselves: disabled with a reason, which is shown on their page and mailed."""
+"""Webhooks that are disabled automatically, with a reason that is shown on their page and mailed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ To enable it again, save it as one that is in use; you can then send again what 
 
 
 def disable(session: Session, webhook: Webhook, why: str, settings: Settings, now: datetime) -> None:
-    """Disable a webhook and mail its owner once; what waits is given up, and can be sent again later."""
+    """Disable a webhook and mail its owner once; pending deliveries are given up, and can be sent again later."""
     if webhook.disabled_at is not None:
         return
     webhook.disabled_at, webhook.disabled_why = now, why
@@ -46,7 +46,7 @@ def disable(session: Session, webhook: Webhook, why: str, settings: Settings, no
 
 
 def why_blocked(session: Session, webhook: Webhook) -> str:
-    """Return why the webhook cannot use its owner's rights if they are blocked by now; empty if they are not."""
+    """Return why the webhook cannot use its owner's rights if the owner is blocked now; "" if the owner is not."""
     if session.scalar(select(User.id).where(User.id == webhook.owner_id, _IS_BLOCKED)) is not None:
         return "the person who saved it last is blocked on this server."
     here = (CompetitionBlock.competition_id == webhook.competition_id) & (CompetitionBlock.user_id == webhook.owner_id)
@@ -55,14 +55,14 @@ def why_blocked(session: Session, webhook: Webhook) -> str:
 
 
 def webhooks_of_blocked(session: Session) -> list[int]:
-    """Return the webhooks in use whose owner is blocked on the server, or in the competition that they are of."""
+    """Return the active webhooks whose owner is blocked on the server, or in the webhook's competition."""
     here = (CompetitionBlock.competition_id == Webhook.competition_id) & (CompetitionBlock.user_id == Webhook.owner_id)
     query = select(Webhook.id).join(User, User.id == Webhook.owner_id).where(Webhook.disabled_at.is_(None))
     return list(session.scalars(query.where(_IS_BLOCKED | exists().where(here)).order_by(Webhook.id)))
 
 
 def end_of_blocked(session: Session, webhook_id: int, settings: Settings, now: datetime) -> bool:
-    """Disable this webhook if its owner is blocked by now; False if not, or if it was removed or disabled."""
+    """Disable this webhook if its owner is blocked now; return False if not, or if it was removed or disabled."""
     webhook = session.get(Webhook, webhook_id, with_for_update=True)
     why = why_blocked(session, webhook) if webhook is not None and webhook.disabled_at is None else ""
     if webhook is None or not why:

@@ -1,6 +1,6 @@
-"""Notes of what happened: a row for each webhook that wants it, in the transaction that makes it happen.
+"""Stores news: a row for each webhook that wants them, in the transaction that causes them.
 
-A note has ids only. What is sent is made by `app.news`, from what the webhook's audience sees at that moment.
+A row has only ids. `app.news` builds the message from what the webhook's audience sees at that moment.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ def note_news(
     competition_id: int,
     team_id: int | None = None,
 ) -> int:
-    """Note the news for every webhook that wants it; return their number.
+    """Store the news for every webhook that wants them; return their number.
 
-    about: ids of what it is about. team_id: whose news it is; None: no team's, so that no team gets it.
+    about: ids of the subject. team_id: the team that the news belongs to; None: of no team, so that no team gets them.
     """
     own = Webhook.team_id.is_(None) if team_id is None else or_(Webhook.team_id.is_(None), Webhook.team_id == team_id)
     here = or_(Webhook.competition_id.is_(None), Webhook.competition_id == competition_id)
@@ -58,7 +58,7 @@ def note_news(
 
 
 def note_for(session: Session, webhook_ids: list[int], kind: NewsKind, about: dict[str, Any], now: datetime) -> None:
-    """Note the news for these webhooks, whatever kinds they want."""
+    """Store the news for these webhooks, whichever kinds they want."""
     if webhook_ids:
         session.execute(insert(WebhookDelivery), [_row(one, kind, about, now) for one in webhook_ids])
 
@@ -78,7 +78,7 @@ def _row(webhook_id: int, kind: NewsKind, about: dict[str, Any], now: datetime) 
 
 
 def note_run_ended(session: Session, run_id: int, now: datetime) -> None:
-    """Note that a run was scored, rejected, or failed for good; of runs of a rescoring set only failures."""
+    """Store the news that a run was scored, rejected, or finally failed; for rescoring sets only failures."""
     found = session.execute(
         select(
             ScoringRun.status,
@@ -101,7 +101,7 @@ def note_run_ended(session: Session, run_id: int, now: datetime) -> None:
 
 
 def note_gold_checked(session: Session, version_id: int, now: datetime) -> None:
-    """Note that a gold version was checked, with whatever result."""
+    """Store the news that a gold version was checked, with any result."""
     competition_id = session.scalars(
         select(Phase.competition_id)
         .join(PhaseTask, PhaseTask.phase_id == Phase.id)

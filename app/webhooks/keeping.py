@@ -1,4 +1,4 @@
-"""Webhooks in the hands of their people: set up, changed, given a new secret, tested, repeated, removed."""
+"""Management of webhooks by people: create, change, replace the secret, test, replay, remove."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ KINDS_FOR = {
 
 
 class TooManyWebhooks(EvergoldError):
-    """There are as many webhooks here as there may be."""
+    """The maximum number of webhooks is reached."""
 
     status = 409
     code = "too_many_webhooks"
 
 
 class WebhookDisabled(EvergoldError):
-    """The webhook is disabled, so that nothing is sent."""
+    """The webhook is disabled, so nothing is sent."""
 
     status = 409
     code = "webhook_disabled"
@@ -93,20 +93,19 @@ class Holder:
         return (WebhookAudience.ORGANISERS, WebhookAudience.PUBLIC)
 
     def audience_of(self, entry: WebhookEntry) -> WebhookAudience:
-        """Return the audience that the entry names, or the first there is."""
+        """Return the audience that the entry names, or else the first possible one."""
         return entry.audience or self.audiences[0]
 
     @property
     def subject(self) -> str:
-        """The object of its entries in the audit log."""
+        """The subject of the holder's entries in the audit log."""
         return f"competition {self.competition.name}" if self.competition else "server"
 
 
 class WebhookEntry(BaseModel):
     """A webhook as entered in a form or by the API.
 
-    address, bearer: empty keeps what there is; audience: None for the first that the holder has; is_disabled: sends
-    nothing.
+    address, bearer: "" keeps the current one; audience: None for the holder's first one; is_disabled: nothing is sent.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -124,9 +123,9 @@ class WebhookEntry(BaseModel):
 
 
 def holder_for(session: Session, competition: Competition | None, user: User | None, *, of_team: bool) -> Holder:
-    """Return the holder whose webhooks this user may keep. Raises NotAuthenticated, Forbidden, NotFound.
+    """Return the holder whose webhooks this user may manage. Raises NotAuthenticated, Forbidden, NotFound.
 
-    competition: None for the server's. Of a competition all its organisers keep their own.
+    competition: None for the server. In a competition each organiser manages the organiser's own webhooks.
     """
     if user is None:
         raise NotAuthenticated("Log in first.")
@@ -150,7 +149,7 @@ def _team_of(session: Session, competition: Competition, user: User) -> Team:
 
 
 def find_webhook(session: Session, webhook_id: int, user: User | None) -> tuple[Webhook, Holder]:
-    """Return a webhook that this user may keep, with its holder. Raises NotAuthenticated, NotFound."""
+    """Return a webhook that this user may manage, with its holder. Raises NotAuthenticated, NotFound."""
     if user is None:
         raise NotAuthenticated("Log in first.")
     query = select(Webhook).where(Webhook.id == webhook_id).options(joinedload(Webhook.owner, innerjoin=True))
@@ -168,7 +167,7 @@ def _holder_of(session: Session, webhook: Webhook) -> Holder:
 
 
 def may_keep(session: Session, webhook: Webhook, holder: Holder, user: User) -> bool:
-    """True for members of the team; for its owner and those who edit the competition; or for administrators."""
+    """Return True for members of the team; for the owner and editors of the competition; or for administrators."""
     if holder.competition is None:
         return user.is_administrator
     if holder.team is not None:
@@ -179,7 +178,7 @@ def may_keep(session: Session, webhook: Webhook, holder: Holder, user: User) -> 
 
 
 def webhooks_of(session: Session, holder: Holder, user: User) -> list[Webhook]:
-    """List the holder's webhooks that this user may keep, the oldest first, with their owners."""
+    """List the holder's webhooks that this user may manage, oldest first, with their owners."""
     query = select(Webhook).where(*_held_by(holder)).options(joinedload(Webhook.owner, innerjoin=True))
     found = session.scalars(query.order_by(Webhook.id)).all()
     return [one for one in found if may_keep(session, one, holder, user)]
@@ -197,7 +196,7 @@ def _held_by(holder: Holder) -> tuple[Any, ...]:
 
 
 def add_webhook(act: UserAct, holder: Holder, entry: WebhookEntry) -> Webhook:
-    """Set up a webhook. Raises InvalidForm, LimitReached, BlockedHere."""
+    """Create a webhook and return it. Raises InvalidForm, LimitReached, BlockedHere."""
     session = act.session
     name = _checked(act, holder, entry)
     if session.scalars(select(func.count()).select_from(Webhook).where(*_held_by(holder))).one() >= MOST:
@@ -224,9 +223,9 @@ def add_webhook(act: UserAct, holder: Holder, entry: WebhookEntry) -> Webhook:
 
 
 def change_webhook(act: UserAct, webhook: Webhook, holder: Holder, entry: WebhookEntry) -> None:
-    """Change a webhook, which then is that person's: what is sent is what they see.
+    """Change a webhook and make the user its owner, so that messages contain what this user may see.
 
-    A webhook that was disabled starts afresh: what happened meanwhile is not sent. Raises InvalidForm, BlockedHere.
+    A disabled webhook starts afresh: news of the meantime are not sent. Raises InvalidForm, BlockedHere.
     """
     session = act.session
     webhook.name = _checked(act, holder, entry, webhook)
@@ -248,7 +247,7 @@ def change_webhook(act: UserAct, webhook: Webhook, holder: Holder, entry: Webhoo
 
 
 def renew_secret(act: UserAct, webhook: Webhook, holder: Holder) -> None:
-    """Give it a new secret; the former one signs as well for a day."""
+    """Replace the secret; the former one remains valid for a day, and messages are signed with both."""
     webhook.former_secret, webhook.former_until = webhook.secret, act.now + OVERLAP
     webhook.secret = new_secret()
     act.session.flush()
@@ -256,13 +255,13 @@ def renew_secret(act: UserAct, webhook: Webhook, holder: Holder) -> None:
 
 
 def remove_webhook(act: UserAct, webhook: Webhook, holder: Holder) -> None:
-    """Remove it with its deliveries."""
+    """Remove a webhook with its deliveries."""
     _record(act, "remove", holder, webhook)
     _delete(act.session, [webhook.id])
 
 
 def forget_webhooks_of_team(session: Session, team: Team) -> None:
-    """Remove the webhooks of a team that ends."""
+    """Remove the webhooks of a team that is deleted."""
     _delete(session, session.scalars(select(Webhook.id).where(Webhook.team_id == team.id)).all())
 
 
@@ -273,9 +272,9 @@ def _delete(session: Session, webhook_ids: Collection[int]) -> None:
 
 
 def _checked(act: UserAct, holder: Holder, entry: WebhookEntry, webhook: Webhook | None = None) -> str:
-    """Return its tidy name. Raises BlockedHere, and InvalidForm with a sentence for each field.
+    """Return the normalised name. Raises BlockedHere, and InvalidForm with a sentence for each field.
 
-    webhook: as it was; None: a new one.
+    webhook: the current one; None: a new one.
     """
     if holder.competition is not None:
         check_not_blocked(act.session, holder.competition, act.user)
@@ -335,7 +334,7 @@ def _kinds_text(kinds: Collection[NewsKind]) -> str:
 
 
 def _record(act: UserAct, deed: str, holder: Holder, webhook: Webhook) -> None:
-    """Record the deed, without anything secret."""
+    """Write an audit entry without secrets."""
     details = {"webhook": webhook.id, "name": webhook.name, "form": webhook.form, "audience": webhook.audience}
     details["kinds"] = webhook.kinds
     if webhook.team_id is not None:
@@ -347,13 +346,13 @@ def _record(act: UserAct, deed: str, holder: Holder, webhook: Webhook) -> None:
 
 
 def deliveries_of(session: Session, webhook: Webhook) -> list[WebhookDelivery]:
-    """List the last deliveries, the newest first."""
+    """List the latest deliveries, newest first."""
     query = select(WebhookDelivery).where(WebhookDelivery.webhook_id == webhook.id)
     return list(session.scalars(query.order_by(WebhookDelivery.id.desc()).limit(LOG_LENGTH)))
 
 
 def send_test(session: Session, webhook: Webhook, now: datetime) -> None:
-    """Send a message without any news. Raises WebhookDisabled, LimitReached."""
+    """Queue a test message. Raises WebhookDisabled, LimitReached."""
     _check_enabled(webhook)
     lately = select(func.count()).where(
         WebhookDelivery.webhook_id == webhook.id,
@@ -369,10 +368,10 @@ def send_test(session: Session, webhook: Webhook, now: datetime) -> None:
 
 
 def replay(session: Session, webhook: Webhook, now: datetime, first: int | None, last: int | None) -> int:
-    """Queue ended deliveries again, with what their audience sees now; return how many.
+    """Queue ended deliveries again, rebuilt as their audience sees them now; return their number.
 
-    first, last: numbers of deliveries, inclusive; None for no bound. At most REPLAYED_AT_ONCE, the oldest first. Raises
-    WebhookDisabled, NotFound if there is none.
+    first, last: numbers of deliveries, inclusive; None for no bound. At most REPLAYED_AT_ONCE are queued, oldest first.
+    Raises WebhookDisabled, NotFound if there is none.
     """
     _check_enabled(webhook)
     query = select(WebhookDelivery.id).where(

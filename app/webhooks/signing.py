@@ -14,12 +14,12 @@ _SECRET_BYTES = 32
 
 
 def new_secret() -> str:
-    """Return a new secret, as libraries of the specification take it."""
+    """Return a new secret in the format of the specification."""
     return _PREFIX + b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
 
 
 def signed_headers(message: str, body: bytes, keys: Iterable[str], now: datetime) -> Mapping[str, str]:
-    """Return the headers of a message, with a signature for each of the secrets that are valid at this time."""
+    """Return the headers of a message, with a signature for each of the secrets that are currently valid."""
     seconds = str(int(now.timestamp()))
     content = f"{message}.{seconds}.".encode() + body
     signatures = [b64encode(hmac.digest(_key(one), content, hashlib.sha256)).decode() for one in keys]

@@ -1,4 +1,4 @@
-"""Webhooks and their deliveries, as the API and the pages show them; of an address only what is not secret."""
+"""API schemas for webhooks and their deliveries, for the API and the pages; of an address, only the public part."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ DELIVERY_EXAMPLE: dict[str, Any] = {
 
 
 class WebhookOut(ApiModel):
-    """A webhook: where news is sent to, and which."""
+    """A webhook: the address to which news is sent, and the kinds of news."""
 
     model_config = example(WEBHOOK_EXAMPLE)
 
@@ -68,12 +68,12 @@ class WebhookOut(ApiModel):
 
     @classmethod
     def of(cls, webhook: Webhook, competition: Competition | None) -> Self:
-        """Return the webhook, whose owner must be loaded, of this competition."""
+        """Return the answer about a webhook of this competition; its owner must be loaded."""
         return cls(**_fields(webhook, competition))
 
 
 class WebhookWithSecret(WebhookOut):
-    """A webhook with the secret that signs what is sent in the form `standard`."""
+    """A webhook with the secret that signs messages in the format `standard`."""
 
     model_config = example({**WEBHOOK_EXAMPLE, "secret": "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"})
 
@@ -81,12 +81,12 @@ class WebhookWithSecret(WebhookOut):
 
     @classmethod
     def of(cls, webhook: Webhook, competition: Competition | None) -> Self:
-        """Return the webhook, whose owner must be loaded, of this competition."""
+        """Return the answer about a webhook of this competition, with its secret; its owner must be loaded."""
         return cls(**_fields(webhook, competition), secret=webhook.secret)
 
 
 class WebhookList(ApiModel):
-    """Webhooks, the oldest first."""
+    """Webhooks, oldest first."""
 
     model_config = example({"webhooks": [WEBHOOK_EXAMPLE]})
 
@@ -112,7 +112,7 @@ class DeliveryOut(ApiModel):
 
     @classmethod
     def of(cls, delivery: WebhookDelivery, *, with_answer: bool) -> Self:
-        """Return the delivery; with_answer: whether to include the receiver's answer."""
+        """Return the API object of a delivery. with_answer: whether to include the receiver's response."""
         is_waiting = delivery.status == DeliveryStatus.WAITING
         return cls(
             id=delivery.id,
@@ -130,7 +130,7 @@ class DeliveryOut(ApiModel):
 
 
 class DeliveryList(ApiModel):
-    """Deliveries, the newest first."""
+    """Deliveries, newest first."""
 
     model_config = example({"deliveries": [DELIVERY_EXAMPLE]})
 
@@ -138,7 +138,7 @@ class DeliveryList(ApiModel):
 
 
 class ReplayedOut(ApiModel):
-    """The number of deliveries that are sent again."""
+    """The number of deliveries that will be sent again."""
 
     model_config = example({"again": 12})
 
@@ -166,6 +166,6 @@ def _fields(webhook: Webhook, competition: Competition | None) -> dict[str, Any]
 
 
 def shown_address(address: str) -> str:
-    """Return an address without its path, which is a secret of many chats: `https://hooks.slack.com/…`."""
+    """Return an address without its path, which is a secret for many chats: `https://hooks.slack.com/…`."""
     parts = urlsplit(address)
     return f"{parts.scheme}://{parts.netloc}/…"

@@ -1,7 +1,7 @@
-"""Organisers' own scoring programs, run where they can harm and read nothing but their own.
+"""Organisers' own scoring programs, run where they can read nothing but their input and do no harm.
 
-`run` is the interface; `find_backend` is the check of this machine. What a task declares, and what its
-scores mean, is not decided here.
+`run` is the interface; `find_backend` checks this machine. The declarations of tasks and the meaning of scores are not
+handled here.
 """
 
 from __future__ import annotations

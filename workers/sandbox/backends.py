@@ -1,4 +1,4 @@
-"""The choice of a backend, and the one way to run a program: `run`."""
+"""Chooses a backend, and has the only function that runs a program: `run`."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ FAILED_SECONDS = 60.0
 
 
 class Backend(Protocol):
-    """Starts sandboxes; with the gold readable inside, and gone when the block ends."""
+    """A way to start sandboxes in which the gold is readable, and which are gone when the block ends."""
 
     @property
     def name(self) -> str:
-        """`bubblewrap`, `docker` or `podman`."""
+        """The name of the backend: `bubblewrap`, `docker` or `podman`."""
 
     def open(
         self, feed: Feed, reference: Path, environment: Path | str | None, limits: Limits
@@ -39,11 +39,12 @@ class Backend(Protocol):
 
 
 def run(program: Program, reference: Path, submission: Path, environment: Environment, limits: Limits) -> Outcome:
-    """Run a program on copies of itself and of the submission, and on gold that it can only read.
+    """Run a program on copies of itself and of the submission, and on gold that is read-only for it; return the
+    outcome.
 
-    reference, submission: folders with files, as `/app/input/ref` and `/app/input/res` show them. limits: at most the
-    ceiling of this server holds. Nothing of the run is left when this returns. Raises SandboxUnavailable where there is
-    no backend, or no such environment; ValueError for a folder with links or devices.
+    reference, submission: folders with files, shown as `/app/input/ref` and `/app/input/res`. limits: capped at the
+    ceiling of this server. Nothing of the run remains afterwards. Raises SandboxUnavailable if there is no backend, or
+    no such environment; ValueError for a folder with links or devices.
     """
     bounds = within_ceiling(limits)
     feed = feed_of(program.folder, submission)
@@ -60,9 +61,9 @@ def run(program: Program, reference: Path, submission: Path, environment: Enviro
 
 
 def find_backend() -> Bubblewrap:
-    """Return the backend of programs without an image: the strictest form of bubblewrap that works here.
+    """Return the backend for programs without an image: the strictest form of bubblewrap that works here.
 
-    The first call tries it; a failure is believed for FAILED_SECONDS. Raises SandboxUnavailable.
+    The first call tries it; a failure is cached for FAILED_SECONDS. Raises SandboxUnavailable.
     """
     settings = sandbox_settings()
     if settings.backend == "none":
@@ -79,13 +80,13 @@ def find_backend() -> Bubblewrap:
 
 
 def find_container_backend() -> Containers:
-    """Return the backend of programs with an image. Raises SandboxUnavailable."""
+    """Return the backend for programs with an image. Raises SandboxUnavailable."""
     return find_containers(sandbox_settings().containers)
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A try of bubblewrap; words: why it failed, empty if it did not."""
+    """The result of trying bubblewrap. words: why it failed; "" if it worked."""
 
     backend: Bubblewrap
     words: str
@@ -93,7 +94,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class _Tried:
-    """A trial, and when it was made."""
+    """A trial, and the time when it was made."""
 
     trial: Trial
     at: float
@@ -104,7 +105,7 @@ _tried: dict[tuple[str, int, str], _Tried] = {}
 
 
 def trials_of(path: str) -> list[Trial]:
-    """Try all forms, strictest first, until one works."""
+    """Return the trials of all forms, strictest first, up to the first that works."""
     found = []
     for has_proc, has_lock in ((True, True), (True, False), (False, True), (False, False)):
         backend = Bubblewrap(path, has_proc=has_proc, has_lock=has_lock)
@@ -115,7 +116,7 @@ def trials_of(path: str) -> list[Trial]:
 
 
 def try_out(backend: Bubblewrap) -> str:
-    """Run a minimal program; return why that failed, empty if it did not."""
+    """Run a minimal program; return why that failed, or "" if it worked."""
     with tempfile.TemporaryDirectory() as folder:
         places = [Path(folder, name) for name in ("program", "ref", "res")]
         for place in places:

@@ -1,7 +1,7 @@
 """Sandboxes by bubblewrap: namespaces of an ordinary user, never started by root.
 
-Started by root, bubblewrap leaves programs a way out (`/proc/sys/kernel/core_pattern` can be written). A worker run by
-root therefore becomes an ordinary user first; where it cannot, there is no sandbox.
+If root starts it, bubblewrap leaves programs a way out (`/proc/sys/kernel/core_pattern` is writable). A worker run by
+root therefore becomes an ordinary user first; if it cannot, there is no sandbox.
 """
 
 from __future__ import annotations
@@ -55,22 +55,22 @@ class BubblewrapBox:
     group: Group | None = None
 
     def join(self, group: Group) -> None:
-        """Move all of it into a cgroup; nothing of the program runs yet."""
+        """Move all processes of the sandbox into a cgroup, before the program runs."""
         for process in filter(None, (self.process.pid, self.init)):  # 0, of one that did not start, would be ourselves
             with suppress(OSError):  # ended already, and says so itself
                 group.add(process)
         self.group = group
 
     def look(self, limits: Limits) -> tuple[Ended, str] | None:
-        """Return the bound that is exceeded, with a message; None if none is."""
+        """Return the limit that is exceeded, with a message; None if none is."""
         if self.group is not None and self.group.was_out_of_memory():
             return Ended.TOO_MUCH_MEMORY, watching.memory_words(limits)
         return watching.look(self.init, limits, APP)
 
     def end(self) -> None:
-        """Kill process 1, and with it all, and wait until they are gone; then bubblewrap, which has nothing left to do.
+        """Kill process 1, and thereby all others, and wait until they are gone; then kill bubblewrap.
 
-        The kernel lets process 1 of a namespace end only when all others there have ended.
+        The kernel lets process 1 of a namespace end only when all others in it have ended.
         """
         if self.handle >= 0:
             with suppress(OSError):
@@ -85,8 +85,11 @@ class BubblewrapBox:
 
 @dataclass(frozen=True, slots=True)
 class Bubblewrap:
-    """The backend; has_proc: a fresh /proc can be mounted, which containers mostly refuse; has_lock: no namespaces can
-    be made inside (`--disable-userns`), which seccomp refuses in any case."""
+    """The bubblewrap backend.
+
+    has_proc: a fresh /proc can be mounted, which most containers refuse; has_lock: programs can create no namespaces
+    (`--disable-userns`), which seccomp refuses in any case.
+    """
 
     path: str
     has_proc: bool = True
@@ -97,7 +100,7 @@ class Bubblewrap:
     def open(
         self, feed: Feed, reference: Path, environment: Path | str | None, limits: Limits
     ) -> Iterator[BubblewrapBox]:
-        """Start a sandbox; environment: the folder of a built one, None for a bare Python.
+        """Start a sandbox during the block. environment: the folder of a built one, None for a bare Python.
 
         Raises SandboxUnavailable.
         """
@@ -114,7 +117,9 @@ class Bubblewrap:
                 box.end()
 
     def _start(self, size: int, reference: Path, environment: Path | None) -> BubblewrapBox:
-        """Start bubblewrap; its supervisor then waits for the stream. size: of all that can be written."""
+        """Start bubblewrap; its supervisor then waits for the stream. size: in bytes, of everything that can be
+        written.
+        """
         handed: dict[str, int] = {}
         info, info_end = os.pipe()
         try:
@@ -135,7 +140,7 @@ class Bubblewrap:
         return BubblewrapBox(process, init, handle)
 
     def _arguments(self, handed: dict[str, int], size: int, reference: Path, environment: Path | None) -> list[str]:
-        """Return the arguments: what lies where, from the root on."""
+        """Return the arguments of bubblewrap, which lay out the file system from the root down."""
         links = [part for name in _MERGED for part in _merged(name)]
         devices = [part for name in DEVICES for part in ("--dev-bind", f"/dev/{name}", f"/dev/{name}")]
         return [
@@ -170,13 +175,13 @@ def supervisor() -> list[str]:
 
 @lru_cache(maxsize=1)
 def supervisor_text() -> str:
-    """Return what runs inside."""
+    """Return the source text of the supervisor that runs inside."""
     return Path(__file__).with_name("inside.py").read_text(encoding="utf-8")
 
 
 @lru_cache(maxsize=4)
 def usr_python(named: str) -> str:
-    """Return the Python below /usr that the setting names, or that is found there. Raises SandboxUnavailable."""
+    """Return the Python below /usr that the setting names or that is installed there. Raises SandboxUnavailable."""
     for path in [named] if named else ["/usr/bin/python3", "/usr/local/bin/python3"]:
         if Path(path).is_file() and Path(path).resolve().is_relative_to("/usr"):
             return path
@@ -220,7 +225,7 @@ def _popen(command: Sequence[str], handed: tuple[int, ...]) -> subprocess.Popen[
 
 
 def _init_of(info: int) -> tuple[int, int]:
-    """Return process 1 of the sandbox and a handle on it; 0 and -1 if it was not even started."""
+    """Return the PID of process 1 of the sandbox and a pidfd of it; 0 and -1 if it was not started."""
     with os.fdopen(info, "rb") as file:
         text = file.read()
     try:
@@ -231,14 +236,14 @@ def _init_of(info: int) -> tuple[int, int]:
 
 
 def _environment(folder: Path) -> list[str]:
-    """Return the arguments for a built environment and, at its own place, for the Python that it was built with."""
+    """Return the arguments for a built environment and for its Python, which is mounted at its original path."""
     built = read_environment(folder)
     base = ["--ro-bind", str(folder / "base"), built.base] if built.base else []
     return ["--ro-bind", str(folder / "venv"), ENVIRONMENT, *base]
 
 
 def _merged(name: str) -> tuple[str, ...]:
-    """Return the arguments for a folder of the root that is a link here; a folder of its own is shown as it is."""
+    """Return the arguments for a folder of the root: a link is recreated, a real folder is mounted."""
     path = Path("/", name)
     if path.is_symlink():
         return ("--symlink", os.readlink(path).lstrip("/"), str(path))
@@ -246,7 +251,7 @@ def _merged(name: str) -> tuple[str, ...]:
 
 
 def _memory_file(content: bytes) -> int:
-    """Return a file without a name, at its beginning."""
+    """Return the descriptor of a file in memory with this content, positioned at its beginning."""
     file = os.memfd_create("sandbox")
     os.write(file, content)
     os.lseek(file, 0, os.SEEK_SET)
@@ -263,7 +268,7 @@ def _filter() -> bytes:
 
 @lru_cache(maxsize=1)
 def _localtime() -> bytes:
-    """Return the time zone of this machine; UTC where none is set."""
+    """Return the time zone of this machine; UTC if none is set."""
     for path in ("/etc/localtime", "/usr/share/zoneinfo/UTC"):
         with suppress(OSError):
             return Path(path).read_bytes()

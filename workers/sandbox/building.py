@@ -1,7 +1,7 @@
-"""Builds environments: pins requirements, installs them beside a Python, and makes all of it read-only.
+"""Builds environments: pins requirements, installs them together with a Python, and makes everything read-only.
 
-This runs code from a registry (packages may build themselves), with the rights of who started it: an operator does, for
-organisers whom the server's owner approved; never the web process, never a worker.
+This runs code from a registry (packages may build themselves) with the rights of the caller: an operator runs it, for
+organisers approved by the server's owner; the web process and workers never do.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ print(json.dumps([
 
 
 class CannotBuild(Exception):
-    """The environment cannot be built; the words name the reason."""
+    """The environment cannot be built; the message has the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,19 +58,19 @@ class Interpreter:
 
     @property
     def is_below_usr(self) -> bool:
-        """Return True if sandboxes see it as it is."""
+        """True if sandboxes see this Python at its own path."""
         return self.executable.is_relative_to("/usr")
 
     @property
     def is_python_2(self) -> bool:
-        """Return True if it is too old for uv, and for virtual environments."""
+        """True if it is Python 2, which uv and virtual environments do not support."""
         return "-2." in self.name
 
 
 def build_environment(wanted: DeclaredEnvironment, *, renew: bool = False) -> Path:
     """Build the environment unless it exists; return its folder. Raises CannotBuild.
 
-    renew: resolve versions again; what was built before stays for the scores that name it.
+    renew: resolve versions again; earlier builds are kept for the scores that name them.
     """
     folder = environments_folder()
     asked = folder / ASKED / wanted.digest
@@ -96,7 +96,7 @@ def build_environment(wanted: DeclaredEnvironment, *, renew: bool = False) -> Pa
 
 
 def find_interpreter(version: str) -> Interpreter:
-    """Return the Python of this version (`3.7`), or at this path; empty: that of /usr. Raises CannotBuild."""
+    """Return the Python of this version (`3.7`) or at this path; "": the one in /usr. Raises CannotBuild."""
     try:
         path = usr_python(sandbox_settings().python) if not version else shutil.which(_command_of(version))
     except SandboxUnavailable as error:
@@ -113,7 +113,7 @@ def _command_of(version: str) -> str:
 
 
 def _install(wanted: DeclaredEnvironment, interpreter: Interpreter, work: Path) -> str:
-    """Install into `venv`, with a copy of a Python that sandboxes do not see in `base`; return the pins."""
+    """Install into `venv`, and copy a Python that sandboxes do not see into `base`; return the pins."""
     if not interpreter.is_below_usr:
         _copy_python(interpreter, work / "base")
     if interpreter.is_python_2:
@@ -134,7 +134,7 @@ def _install(wanted: DeclaredEnvironment, interpreter: Interpreter, work: Path) 
 
 
 def _install_by_pip(wanted: DeclaredEnvironment, interpreter: Interpreter, work: Path) -> str:
-    """Install for Python 2.7, by its own pip, into the copy of it; `venv` has only links to it."""
+    """Install for Python 2.7, with its pip, into a copy of it; `venv` has only links to the copy. Return the pins."""
     if interpreter.is_below_usr:
         raise CannotBuild(f"{interpreter.name} below /usr cannot be used: install it elsewhere, as pyenv does")
     [library] = (work / "base" / "lib").glob("python2.*")
@@ -157,7 +157,7 @@ def _install_by_pip(wanted: DeclaredEnvironment, interpreter: Interpreter, work:
 
 
 def _copy_python(interpreter: Interpreter, into: Path) -> None:
-    """Copy a Python without packages and tests: its users may remove or change it later."""
+    """Copy a Python without packages and tests, because its owners may remove or change it later."""
     ignore = shutil.ignore_patterns(*_LEFT_OUT)
     for name in ("bin", "lib", "lib64"):
         source = interpreter.prefix / name
@@ -182,7 +182,7 @@ def _describe(interpreter: Interpreter, pins: str) -> Built:
 
 
 def identity_of(pins: str) -> str:
-    """Return the packages that the pins name, by version without the hashes of files, of which a registry may get more.
+    """Return the pinned packages with versions but without hashes of files, because a registry may add files.
 
     A package with an address instead of a version keeps its hashes.
     """
@@ -192,7 +192,7 @@ def identity_of(pins: str) -> str:
 
 
 def _make_public(folder: Path) -> None:
-    """Make this folder, which the user of sandboxes must be able to enter. Raises CannotBuild if it is not."""
+    """Create this folder so that the user of sandboxes can enter it. Raises CannotBuild if that is impossible."""
     for part in (folder.parent, folder):
         part.mkdir(parents=True, exist_ok=True)
         part.chmod(0o755)
@@ -211,7 +211,7 @@ def _make_read_only(folder: Path) -> None:
 
 
 def _uv() -> list[str]:
-    """Return the command of uv. Raises CannotBuild."""
+    """Return the command to run uv. Raises CannotBuild."""
     if find_spec("uv") is not None:
         return [sys.executable, "-m", "uv"]
     found = shutil.which("uv")
@@ -221,7 +221,7 @@ def _uv() -> list[str]:
 
 
 def _call(command: list[str]) -> str:
-    """Run a command and return what it printed. Raises CannotBuild with the end of its error output."""
+    """Run a command and return its output. Raises CannotBuild with the end of its error output."""
     done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)  # noqa: S603
     if done.returncode:
         raise CannotBuild(f"{Path(command[0]).name} failed:\n{(done.stderr or done.stdout).strip()[-2000:]}")

@@ -1,8 +1,8 @@
-"""A cgroup for each run, where the worker's own was delegated to it: the kernel then counts all that a run holds.
+"""A cgroup for each run, if the worker's cgroup was delegated to it: the kernel then counts all memory of a run.
 
-Only version 2. With EVERGOLD_SANDBOX_CGROUPS the worker's cgroup is its own to divide (systemd: `Delegate=memory
-pids`): root could write everywhere, so nothing is guessed. A cgroup that passes memory on to others may hold no
-processes itself, so the worker's move into `worker` below it, and runs get neighbours of that.
+Only for version 2. EVERGOLD_SANDBOX_CGROUPS states that the worker may divide its cgroup (systemd: `Delegate=memory
+pids`), since that cannot be detected: root can write everywhere. A cgroup that passes memory on to others may hold no
+processes itself, so the worker's move into its child `worker`, and runs get siblings of that.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class Group:
     folder: Path
 
     def add(self, process: int) -> None:
-        """Move a process, whose children to come will be in the cgroup, too. Raises OSError."""
+        """Move a process into the cgroup; its later children will be in it, too. Raises OSError."""
         (self.folder / "cgroup.procs").write_text(str(process))
 
     def was_out_of_memory(self) -> bool:
-        """Return True if the kernel ended a process because the memory of all was full."""
+        """Return True if the kernel killed a process because the memory of the cgroup was full."""
         with suppress(OSError, ValueError):
             counts = dict(line.split() for line in (self.folder / "memory.events").read_text().splitlines())
             return int(counts["oom_kill"]) > 0
@@ -47,10 +47,10 @@ class Group:
 
 @contextmanager
 def group_for(limits: Limits, in_memory: int) -> Iterator[Group | None]:
-    """Make a cgroup for a run, and remove it with all that is in it; None where none is delegated.
+    """Create a cgroup for a run, and remove it with everything in it after the block; None if none is delegated.
 
-    in_memory: bytes of files that lie in memory, which the kernel counts, too. Raises
-    SandboxUnavailable if the setting promises more than there is.
+    in_memory: bytes of files in memory, which the kernel counts, too. Raises SandboxUnavailable if the setting is on
+    but no cgroup can be created.
     """
     if not sandbox_settings().cgroups:
         yield None
@@ -73,7 +73,7 @@ def group_for(limits: Limits, in_memory: int) -> Iterator[Group | None]:
 
 
 def delegated() -> Path:
-    """Return the cgroup in which runs get theirs, ready for them. Raises SandboxUnavailable."""
+    """Return the cgroup below which runs get theirs, prepared for that. Raises SandboxUnavailable."""
     own = _own()
     if own.name.endswith(".scope"):  # a log-in of somebody who tries a command: its processes are not ours to move
         raise _unusable(PermissionError(f"{own.name} is a session's"))
@@ -108,7 +108,7 @@ def _unusable(error: OSError) -> SandboxUnavailable:
 
 
 def _remove(folder: Path) -> None:
-    """End what is left in the cgroup, and remove it."""
+    """Kill the remaining processes of the cgroup, and remove it."""
     with suppress(OSError):  # cgroup.kill came with Linux 5.14; by then all has ended in any case
         (folder / "cgroup.kill").write_text("1")
     ends_at = time.monotonic() + _ENDING_SECONDS

@@ -1,4 +1,4 @@
-"""`evergold doctor sandbox` and `evergold environments …`, in a process of the workers' side."""
+"""The commands `evergold doctor sandbox` and `evergold environments …`, in a process on the workers' side."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ def _parser() -> argparse.ArgumentParser:
 
 
 class WrongList(Exception):
-    """The list of what to build cannot be read, or names no competition; the words name it."""
+    """The list of what to build is unreadable, or names an unknown competition; the message has the reason."""
 
 
 def needed(competitions: Sequence[str]) -> list[Need]:
-    """Return the needs of these competitions, of all if none is named. Raises WrongList."""
+    """Return the environments that these competitions need, or all if none is named. Raises WrongList."""
     try:
         return _needed(competitions)
     except DBAPIError as error:
@@ -81,7 +81,7 @@ def _needed(competitions: Sequence[str]) -> list[Need]:
 
 
 def show_wanted(asked: argparse.Namespace) -> int:
-    """Print the needs of competitions, each with its state on this machine."""
+    """Print the environments that competitions need, each with its state on this machine; return the exit code."""
     found = needed(asked.competitions)
     if asked.json:
         _print(json.dumps({"wanted": [asdict(one) for one in found]}, indent=2))
@@ -114,7 +114,7 @@ def build_all(asked: argparse.Namespace) -> int:
 
 
 def _read_needs(place: str) -> list[Need]:
-    """Read the output of `wanted --json` from a file, or from stdin (`-`). Raises WrongList, OSError."""
+    """Return the needs in the output of `wanted --json`, from a file or from stdin (`-`). Raises WrongList, OSError."""
     text = sys.stdin.read() if place == "-" else Path(place).read_text(encoding="utf-8")
     try:
         return [
@@ -147,7 +147,7 @@ def _print_built(built: Sequence[Built], *, as_json: bool) -> None:
 
 
 def doctor(*, as_json: bool) -> int:
-    """Print what works here; return 1 if no program can run."""
+    """Print which parts of the sandbox work here; return 1 if no program can run, otherwise 0."""
     findings = examine()
     if as_json:
         _print(json.dumps({"works": can_run(findings), "parts": [asdict(one) for one in findings]}, indent=2))
@@ -161,7 +161,7 @@ def doctor(*, as_json: bool) -> int:
 
 
 def build(asked: argparse.Namespace) -> Built:
-    """Build the environment of a requirements file, or the default one. Raises CannotBuild, OSError."""
+    """Build the environment of a requirements file, or the default one; return it. Raises CannotBuild, OSError."""
     if asked.requirements is None:
         wanted = default_environment()
         if asked.python:
@@ -172,7 +172,7 @@ def build(asked: argparse.Namespace) -> Built:
 
 
 def _build(wanted: DeclaredEnvironment, *, renew: bool) -> Built:
-    """Build an environment, after a line on stderr: packages may take minutes to come."""
+    """Build an environment and return it, after a message on stderr, because packages may take minutes to download."""
     if renew or not _is_built(wanted):
         sys.stderr.write(f"Building {wanted.short_name}: this can take a few minutes.\n")
         sys.stderr.flush()

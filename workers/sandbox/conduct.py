@@ -1,4 +1,4 @@
-"""One run from outside: feed the sandbox, read its frames, check its bounds every tenth of a second, end it in time."""
+"""One run from outside: feeds the sandbox, reads its frames, checks its limits every tenth of a second, and ends it."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ COLLECTING_SECONDS = 30.0
 
 
 class Box(Protocol):
-    """A started sandbox, whose supervisor waits for its stream."""
+    """A started sandbox whose supervisor waits for its stream."""
 
     process: Popen[bytes]
     counts_processes: bool
 
     def look(self, limits: Limits) -> tuple[Ended, str] | None:
-        """Return the bound that is exceeded, with a message; None if none is."""
+        """Return the limit that is exceeded, with a message; None if none is."""
 
     def end(self) -> None:
-        """End all of its processes, at once and whatever they do; more than once is harmless."""
+        """Kill all its processes; may be called more than once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,9 @@ class Verdict:
 
 
 def conduct(box: Box, feed: Feed, command: Sequence[str], limits: Limits) -> Outcome:
-    """Run to the end; nothing of the sandbox is left then. Raises SandboxUnavailable if it did not even begin."""
+    """Run to the end and return the outcome; nothing of the sandbox is left then. Raises SandboxUnavailable if it never
+    started.
+    """
     frames, said, began = Frames(limits), bytearray(), time.monotonic()
     pieces = stream_of(feed, command, limits, counts_processes=box.counts_processes)
     try:
@@ -63,7 +65,7 @@ def conduct(box: Box, feed: Feed, command: Sequence[str], limits: Limits) -> Out
 
 
 def _follow(box: Box, pieces: Iterator[bytes], frames: Frames, said: bytearray) -> Verdict | None:
-    """Feed and read until all is out, or a bound is exceeded."""
+    """Send input and read output until everything is read, or a limit is exceeded, which is returned."""
     pipes = _Pipes(box.process, pieces)
     ends_at, look_at = time.monotonic() + frames.limits.seconds, time.monotonic() + LOOK_SECONDS
     is_collecting = False
@@ -102,7 +104,7 @@ class _Pipes:
         self.is_open = True
 
     def exchange(self, seconds: float, said: bytearray) -> Iterator[bytes]:
-        """Wait at most so long, write what can be written, and yield what comes out."""
+        """Wait at most this many seconds, write what can be written, and yield the output read."""
         for descriptor, _ in self._poll.poll(max(0.0, 1000 * seconds)):
             if descriptor == self._in:
                 self._feed()
@@ -117,7 +119,7 @@ class _Pipes:
                 yield piece
 
     def _feed(self) -> None:
-        """Write the next piece; after the last one stdin stays open: when it closes, the sandbox ends."""
+        """Write the next piece; stdin then stays open, because the sandbox ends when it is closed."""
         self._rest = self._rest or next(self._pieces, b"")
         try:
             self._rest = self._rest[os.write(self._in, self._rest) :] if self._rest else self._unregister()
@@ -132,7 +134,7 @@ class _Pipes:
 
 
 def _close(process: Popen[bytes]) -> None:
-    """Close the pipes and wait for the process, which has ended or is about to."""
+    """Close the pipes and wait for the process, which has ended or will soon."""
     for file in (process.stdin, process.stdout, process.stderr):
         if file is not None:
             with suppress(OSError):
@@ -161,7 +163,7 @@ OUTSIDE = "something from outside ended it"
 
 
 def _ended(frames: Frames) -> tuple[Ended, str]:
-    """Return how a run ended that we did not end, and the words."""
+    """Return how a run ended that was not ended from outside, with a message."""
     if not frames.is_whole or frames.status is None:
         return Ended.KILLED, OUTSIDE
     if frames.is_out_of_memory:

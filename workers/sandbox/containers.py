@@ -1,7 +1,7 @@
-"""Sandboxes by Docker or Podman, for programs that need an image of their own.
+"""Sandboxes by Docker or Podman, for programs that need an image.
 
-The image is named with its digest, and lies on this machine already: nothing is pulled for a run. It has a `python3`
-(3.6 or later), which runs the same supervisor as elsewhere. Memory and processes are bounded by the daemon's cgroups.
+The image is named with its digest and must be on this machine: nothing is pulled for a run. It must have a `python3`
+(3.6 or later), which runs the same supervisor as in other sandboxes. The daemon's cgroups limit memory and processes.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ class ContainerBox:
     is_ended: bool = False
 
     def look(self, limits: Limits) -> tuple[Ended, str] | None:
-        """Return None: the daemon bounds memory and processes."""
+        """Return None, because the daemon limits memory and processes."""
         return None
 
     def end(self) -> None:
-        """Remove the container with all that runs in it, and wait until it is gone."""
+        """Remove the container with all its processes, and wait until it is gone."""
         if self.is_ended:
             return
         self.is_ended = True
@@ -68,7 +68,7 @@ class ContainerBox:
 
 @dataclass(frozen=True, slots=True)
 class Containers:
-    """The backend; path: of docker or podman."""
+    """The backend for images. path: of docker or podman."""
 
     path: str
     name: str
@@ -77,7 +77,7 @@ class Containers:
     def open(
         self, feed: Feed, reference: Path, environment: Path | str | None, limits: Limits
     ) -> Iterator[ContainerBox]:
-        """Start a container; environment: the image. Raises SandboxUnavailable."""
+        """Start a container during the block. environment: the image. Raises SandboxUnavailable."""
         image = self.checked_image(environment)
         with readable_copy(reference, int(NOBODY)) as readable:
             name = f"evergold-{os.getpid()}-{secrets.token_hex(4)}"
@@ -92,7 +92,7 @@ class Containers:
                 box.end()
 
     def checked_image(self, image: Path | str | None) -> str:
-        """Return the image if its digest is pinned and it lies on this machine. Raises SandboxUnavailable."""
+        """Return the image if it is named with a digest and is on this machine. Raises SandboxUnavailable."""
         if not isinstance(image, str) or not PINNED.fullmatch(image):
             raise SandboxUnavailable(f"the image {image} has no digest: name it as name@sha256:…")
         if _ask([self.path, "image", "inspect", "--format", "{{.Id}}", image]) is None:
@@ -101,7 +101,7 @@ class Containers:
 
 
 def find_containers(wanted: str) -> Containers:
-    """Return the backend that the setting names; empty: whichever answers. Raises SandboxUnavailable."""
+    """Return the backend named in the setting; "": the first that responds. Raises SandboxUnavailable."""
     if wanted == "none":
         raise SandboxUnavailable(
             "programs with an image need Docker or Podman: set EVERGOLD_SANDBOX_CONTAINERS to docker or podman"
@@ -140,7 +140,7 @@ def _answers(path: str) -> bool:
 
 
 def _ask(command: Sequence[str]) -> str | None:
-    """Return the output of docker or podman; None if it fails."""
+    """Return the output of a docker or podman command; None if it fails."""
     try:
         done = subprocess.run(  # noqa: S603 - the words are ours
             command, stdin=DEVNULL, capture_output=True, text=True, check=False, timeout=ASK_SECONDS

@@ -1,4 +1,4 @@
-"""An examination of this machine: which parts of the sandbox work, and what to install or set where one does not."""
+"""Examines this machine: which parts of the sandbox work, and what to install or set for those that do not."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ _IN_CONTAINER = (
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One part of the sandbox. is_good: it works; advice: what to install or set, else empty.
+    """The state of one part of the sandbox. is_good: it works; advice: what to install or set, otherwise "".
 
-    is_needed: without it no program without an image runs here.
+    is_needed: no program without an image can run without this part.
     """
 
     part: str
@@ -53,13 +53,13 @@ class Finding:
 
 
 def examine() -> list[Finding]:
-    """Try all parts, and return what was found."""
+    """Try all parts, and return the findings."""
     machine = [*_bubblewrap(), _python(), _user(), _memory(), _gold_place()]
     return [*machine, _default_environment(), *_other_environments(), _images()]
 
 
 def can_run(findings: list[Finding]) -> bool:
-    """Return whether programs without an image run here."""
+    """Return whether programs without an image can run here."""
     return all(finding.is_good for finding in findings if finding.is_needed)
 
 
@@ -82,7 +82,7 @@ def _bubblewrap() -> Iterator[Finding]:
 
 
 def _sandbox(trials: list[Trial]) -> Finding:
-    """Return the finding of the trials: the strictest form that works, and what it lacks."""
+    """Return the finding about the strictest form that works, and what it lacks. trials: of all forms tried."""
     working = next((trial.backend for trial in trials if not trial.words), None)
     strictest = trials[0].words
     if working is None:
@@ -110,7 +110,7 @@ _OTHER_PYTHON = (
 
 
 def advice_of(words: str) -> str:
-    """Return what to set where bubblewrap failed with these words."""
+    """Return what to set if bubblewrap failed with this message."""
     if re.search(r"namespace|user_namespaces|uid map", words):
         switches = [
             how
@@ -141,14 +141,14 @@ def _user() -> Finding:
 
 
 def _memory() -> Finding:
-    """Return how the memory of a run is bounded; that the cgroup works is shown by the trial of the sandbox."""
+    """Return the finding about the memory limit of a run; the trial of the sandbox shows whether cgroups work."""
     if sandbox_settings().cgroups:
         return Finding("memory", True, "counted by the kernel, in a cgroup for each run")
     return Finding("memory", True, "looked at every 0.1 s; with EVERGOLD_SANDBOX_CGROUPS the kernel counts it")
 
 
 def _gold_place() -> Finding:
-    """Return where copies of gold lie, which only a worker run by root needs."""
+    """Return the finding about the place for copies of gold, which only a worker run by root needs."""
     if drop_to() is None:
         return Finding("gold", True, "read where it was opened")
     place = sandbox_settings().dir or Path("/dev/shm")  # noqa: S108 - see gold_copy

@@ -1,12 +1,12 @@
-"""Environments of programs: a Python and pinned packages, built beforehand and read-only; here they are found.
+"""Environments of programs: a Python and pinned packages, built beforehand and read-only; this module finds them.
 
-Each lies in EVERGOLD_ENVIRONMENTS_DIR under a digest of its pins, its Python and the platform:
+Each is in EVERGOLD_ENVIRONMENTS_DIR under a digest of its pins, its Python and the platform:
 
 - `environment.json`: its parts, see `Built`;
-- `venv`: what sandboxes see as `/opt/environment`;
-- `base`: a copy of its Python, where that lies outside of /usr; sandboxes see it where it was.
+- `venv`: visible in sandboxes as `/opt/environment`;
+- `base`: a copy of its Python, if that is outside of /usr; sandboxes see it at its original path.
 
-One subfolder remembers which environment was built for which requirements. `workers.sandbox.building` builds.
+One subfolder maps requirements to the environment built for them. `workers.sandbox.building` builds environments.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _NAMED = 3
 
 
 class EnvironmentSettings(BaseSettings):
-    """The place of the environments, read by workers and by what builds."""
+    """The location of the environments, for workers and for the commands that build them."""
 
     model_config = SettingsConfigDict(env_prefix="EVERGOLD_ENVIRONMENTS_", env_ignore_empty=True)
 
@@ -59,25 +59,25 @@ class EnvironmentSettings(BaseSettings):
 
 @dataclass(frozen=True, slots=True)
 class DeclaredEnvironment:
-    """The environment that a task declares: lines of a requirements file, and a Python (`3.7`; empty: that of /usr)."""
+    """The environment that a task declares: lines of a requirements file, and a Python (`3.7`; "": the one in /usr)."""
 
     requirements: tuple[str, ...]
     python: str = ""
 
     @property
     def digest(self) -> str:
-        """Return a name for the declaration, whatever it will be built from; comments and blanks do not count."""
+        """A digest of the declaration, whatever is built from it; comments and blanks do not count."""
         return hashlib.sha256(json.dumps([self.lines, self.python]).encode()).hexdigest()
 
     @property
     def lines(self) -> list[str]:
-        """Return the requirements without comments, blanks and order."""
+        """The requirements, sorted, without comments and blanks."""
         stripped = (line.partition(" #")[0].strip() for line in self.requirements)
         return sorted({line for line in stripped if line and not line.startswith("#")})
 
     @property
     def short_name(self) -> str:
-        """Return the Python and the first packages, in one line for messages."""
+        """The Python and the first packages, in one line for messages."""
         lines = self.lines
         more = f" and {len(lines) - _NAMED} more" if len(lines) > _NAMED else ""
         python = f"Python {self.python or 'of /usr'}"
@@ -88,8 +88,8 @@ class DeclaredEnvironment:
 class Built:
     """The parts of an environment.
 
-    python: `cpython-3.7.16`. base: where the copied Python lay; empty for one below /usr, of which executable and
-    stamp show a change.
+    python: such as `cpython-3.7.16`. base: original path of the copied Python; "" for one below /usr, whose changes are
+    detected by executable and stamp.
     """
 
     digest: str
@@ -102,7 +102,7 @@ class Built:
 
 
 def environments_folder() -> Path:
-    """Return where environments lie."""
+    """Return the folder with all environments."""
     usual = ROOTS_FOLDER if os.geteuid() == 0 else get_settings().data_dir / "environments"
     return (settings_of(EnvironmentSettings).dir or usual).resolve()
 
@@ -117,7 +117,7 @@ def declared_environment(
 ) -> DeclaredEnvironment:
     """Return the environment that a task declares, or that of its program's requirements.txt, or the default.
 
-    program: its folder; None where the task declares one. environment: as declared.
+    program: its folder; None if the task declares an environment. environment: as declared.
     """
     lines = None if environment is None or tuple(environment) == DEFAULT else tuple(environment)
     if environment is None and program is not None:
@@ -132,9 +132,9 @@ def default_environment_folder() -> Path:
 
 
 def find_environment(wanted: DeclaredEnvironment) -> Path:
-    """Return the folder that was built for these requirements; its name is the digest that goes into signatures.
+    """Return the folder built for these requirements; its name is the digest used in signatures.
 
-    Raises SandboxUnavailable if there is none here.
+    Raises SandboxUnavailable if there is none on this machine.
     """
     folder = environments_folder()
     try:
@@ -151,7 +151,7 @@ def find_environment(wanted: DeclaredEnvironment) -> Path:
 
 
 def read_environment(folder: Path) -> Built:
-    """Return what this environment is made of. Raises SandboxUnavailable if it is none, or cannot be used any more."""
+    """Return the parts of this environment. Raises SandboxUnavailable if it is not one, or can no longer be used."""
     path = folder / DOCUMENT
     try:
         changed = path.stat().st_mtime_ns
@@ -169,13 +169,13 @@ def _read(path: Path, changed: int) -> Built:
 
 
 def list_environments() -> list[Built]:
-    """Return what is built here, by digest."""
+    """Return all environments built on this machine, by digest."""
     folders = sorted(path.parent for path in environments_folder().glob(f"*/{DOCUMENT}"))
     return [read_environment(folder) for folder in folders]
 
 
 def stamp_of(executable: str) -> str:
-    """Return a text that changes when another version of this file is installed; empty if there is none."""
+    """Return a text that changes when another version of this file is installed; "" if there is none."""
     try:
         found = Path(executable).stat()
     except OSError:
@@ -184,9 +184,9 @@ def stamp_of(executable: str) -> str:
 
 
 def unreachable_part(path: Path) -> Path | None:
-    """Return the folder above or at this path that the user of sandboxes cannot enter; None if it can.
+    """Return the first folder on this path that the user of sandboxes cannot enter; None if there is none.
 
-    Access by lists (ACLs) is not looked at.
+    Access control lists (ACLs) are not checked.
     """
     uid = sandbox_settings().uid if os.geteuid() == 0 else os.geteuid()
     for part in (*reversed(path.resolve().parents), path):

@@ -1,4 +1,4 @@
-"""The contract of EvalAI: a package with `evaluate(annotation, submission, phase, …)`, run as any other program."""
+"""The interface of EvalAI: a package with `evaluate(annotation, submission, phase, …)`, run like any other program."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 def evalai_command(phase: str, metadata: Mapping[str, object] | None = None) -> tuple[str, ...]:
     """Return the command that calls an evaluation script, for a `Program`.
 
-    phase: the codename that the script gets. metadata: of the submission. The scores' keys are `split/label`, and
-    `label` alone if the result has one split only; what it lists under `error` comes as `errors`.
+    phase: the codename that the script gets. metadata: of the submission. The scores' keys are `split/label`, or only
+    `label` if the result has a single split; its list `error` becomes `errors`.
     """
     folders = ("$program", "$hidden", "$predictions", "$output")
     given = json.dumps([phase, dict(metadata or {})]).replace("$", "\\u0024")  # which is replaced in commands

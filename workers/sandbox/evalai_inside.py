@@ -1,7 +1,7 @@
-"""Call the `evaluate` of an EvalAI evaluation script, inside a sandbox, and write its result as scores.json.
+"""Calls the `evaluate` of an EvalAI evaluation script inside a sandbox, and writes its result as scores.json.
 
-Started as `python3 -c` with this text and: the folder of the script, of gold, of the submission, of the output, and a
-list in JSON of the phase's codename and the submission's metadata. Needs only Python 3.6 and its library.
+Started as `python3 -c` with this text and: the folders of the script, of gold, of the submission and of the output, and
+a JSON list of the phase's codename and the submission's metadata. Needs only Python 3.6 and its standard library.
 """
 
 import importlib.util
@@ -12,7 +12,7 @@ from typing import Any
 
 
 def main() -> None:
-    """Load, call, and write."""
+    """Load the script, call it, and write the scores."""
     program, gold, submission, output, given = sys.argv[1:]
     phase, metadata = json.loads(given)
     evaluate = load(program)
@@ -24,7 +24,7 @@ def main() -> None:
 
 
 def load(program: str) -> Any:
-    """Import the script as EvalAI does, as a package; its folder may lie in another one."""
+    """Import the script as EvalAI does, as a package, and return its `evaluate`; its folder may be nested."""
     names = os.listdir(program)
     if not {"__init__.py", "main.py"} & set(names):
         inner = [name for name in names if os.path.isfile(os.path.join(program, name, "__init__.py"))]
@@ -49,13 +49,13 @@ def load(program: str) -> Any:
 
 
 def only_file(folder: str) -> str:
-    """Return the path of the only file, with its name and extension; of several the folder."""
+    """Return the path of the only file, with its name and extension; if there are several, the folder."""
     found = [os.path.join(top, name) for top, _, names in os.walk(folder) for name in names]
     return found[0] if len(found) == 1 else folder
 
 
 def scores_of(answer: "dict[str, Any]") -> "dict[str, Any]":
-    """Return scores by `split/label`, and by label alone where there is one split only."""
+    """Return scores by `split/label`, or by label if there is only one split."""
     splits: dict[str, dict[str, Any]] = {}
     for part in answer["result"]:
         for split, labels in part.items():
@@ -72,7 +72,7 @@ def scores_of(answer: "dict[str, Any]") -> "dict[str, Any]":
 
 
 def plain(value: Any) -> Any:
-    """Return numpy's scalars and arrays as numbers and lists."""
+    """Return numpy scalars and arrays as numbers and lists, and anything else as text."""
     if hasattr(value, "tolist"):
         return value.tolist()
     return str(value)

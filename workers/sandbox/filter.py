@@ -1,10 +1,10 @@
 """The seccomp filter of a sandbox: a table of system calls, compiled to the bytes that bubblewrap's `--seccomp` takes.
 
-Compiled here, because no maintained package on PyPI does it: libseccomp's own binding belongs to Debian's Python. The
-language is the kernel's classic BPF, eight bytes an instruction (linux/filter.h, linux/seccomp.h).
+It is compiled here because no maintained package on PyPI does so: libseccomp's binding exists only for Debian's Python.
+The language is the kernel's classic BPF, eight bytes per instruction (linux/filter.h, linux/seccomp.h).
 
-What is refused gives EPERM, as if a right were missing, so that programs which only try go on. `clone3` hides its flags
-behind a pointer: it gives ENOSYS, and the C library falls back to `clone`, whose flags are looked at.
+Refused calls return EPERM, as if a right were missing, so that programs that only try them continue. `clone3` hides its
+flags behind a pointer: it returns ENOSYS, and the C library falls back to `clone`, whose flags can be checked.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ _PERSONALITIES = (0x0, 0x40000, 0xFFFFFFFF)
 
 @dataclass(frozen=True, slots=True)
 class _Machine:
-    """A kind of processor: its place in the table, and its name in the kernel."""
+    """A kind of processor. place: its position in the table; architecture: its id in the kernel."""
 
     place: int
     architecture: int
@@ -155,13 +155,15 @@ def compile_filter(machine: str = "") -> bytes:
 
 
 def _when(number: int, argument: int, then: list[bytes]) -> list[bytes]:
-    """Look at an argument of this call, the lower half of it, and allow what `then` does not refuse."""
+    """Return instructions that check the lower half of an argument of this call; calls that `then` does not refuse are
+    allowed.
+    """
     body = [_line(_LOAD, _ARGUMENTS + 8 * argument), *then, _line(_RETURN, _ALLOW)]
     return [_line(_JUMP_EQUAL, number, 0, len(body)), *body]
 
 
 def _unless(values: tuple[int, ...], error: int) -> list[bytes]:
-    """Refuse unless the argument is one of these values."""
+    """Return instructions that refuse the call unless the argument is one of these values."""
     jumps = [_line(_JUMP_EQUAL, value, len(values) - place, 0) for place, value in enumerate(values)]
     return [*jumps, _refuse(error)]
 
@@ -171,5 +173,5 @@ def _refuse(error: int) -> bytes:
 
 
 def _line(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
-    """Encode one instruction, struct sock_filter."""
+    """Return one instruction, encoded as struct sock_filter."""
     return struct.pack("=HBBI", code, if_true, if_false, value)

@@ -1,6 +1,6 @@
-"""Copies of a folder with gold for the user of the sandbox, where that is another than the worker.
+"""Copies of a gold folder for the user of the sandbox, if that is not the worker's user.
 
-They lie in memory (/dev/shm) for the time of a run. What a killed worker left there, the next run takes away.
+They are in memory (/dev/shm) during a run. The next run removes those of killed workers.
 """
 
 from __future__ import annotations
@@ -22,12 +22,11 @@ _MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of random name there, for it
 
 @contextmanager
 def readable_copy(folder: Path, uid: int | None) -> Iterator[Path]:
-    """Yield a folder that this user can read: the given one if the process runs as that user, else a copy for the
-    block's time.
+    """Yield a folder that this user can read: the given one if the process runs as that user, or else a temporary copy.
 
-    Only root can hand a copy to another user. Else everybody may read it, but nobody reaches it: the folder above is
-    the worker's own, and what mounts it has the rights to do so. Raises ValueError if anything but files and folders
-    lies there.
+    Only root can give a copy to another user. Otherwise everybody may read it, but nobody can reach it: the folder
+    above belongs to the worker, and only the sandbox's mount has access. Raises ValueError if it contains anything but
+    files and folders.
     """
     if uid is None:
         yield folder
@@ -72,7 +71,7 @@ def _hand_over(path: Path, mode: int, owner: int | None) -> None:
 
 
 def _clear(place: Path) -> None:
-    """Remove the copies of workers that are gone."""
+    """Remove the copies of workers that no longer run."""
     for left in place.glob(f"{_PREFIX}*"):
         pid = left.name.removeprefix(_PREFIX).partition("-")[0]
         if pid.isdigit() and not Path("/proc", pid).exists():

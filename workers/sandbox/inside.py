@@ -1,12 +1,12 @@
-"""Run a program and hand out what it made: the first process of a sandbox, started as `python3 -c` with this text.
+"""Runs a program and sends out its results: the first process of a sandbox, started as `python3 -c` with this text.
 
 It reads one stream from stdin: settings, the words of the command, and the files of program and submission. It writes
 frames to stdout: a letter, a length, and bytes (`workers.sandbox.stream`). As process 1 it cannot be signalled from
-inside, and when it ends, for whatever reason, the kernel ends all others. It ends as soon as nobody holds its stdin any
-more.
+inside, and when it ends, for whatever reason, the kernel ends all others. It ends as soon as no process holds its stdin
+open.
 
-Needs only Python 3.6 and its library; images of organisers may have no newer one. Annotations are quoted for that
-reason.
+Needs only Python 3.6 and its standard library, because organisers' images may have no newer one. Annotations are quoted
+for that reason.
 """
 
 import errno
@@ -30,22 +30,22 @@ PROCESSORS = 16
 
 
 class Stream:
-    """The stream on stdin, read in whole pieces."""
+    """The stream on stdin, read in complete parts."""
 
     def __init__(self) -> None:
         self.file = os.fdopen(0, "rb", CHUNK, closefd=False)
 
     def number(self) -> int:
-        """Read a length."""
+        """Read and return a length."""
         found = struct.unpack(">Q", self.exactly(8))[0]
         return int(found)
 
     def text(self) -> bytes:
-        """Read a piece with its length before it."""
+        """Read and return a part that is preceded by its length."""
         return self.exactly(self.number())
 
     def exactly(self, size: int) -> bytes:
-        """Read bytes of this number. Raises EOFError."""
+        """Read and return exactly this many bytes. Raises EOFError."""
         found = self.file.read(size)
         if len(found) != size:
             raise EOFError
@@ -60,7 +60,7 @@ class Stream:
 
 
 def main() -> None:
-    """Set up, run, collect, and end: all other processes end with this one."""
+    """Set up, run the program, and send its results; all other processes end with this one."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         stream = Stream()
@@ -90,7 +90,7 @@ def main() -> None:
 
 
 def unpack(stream: Stream, folder: str) -> None:
-    """Write folders (D) and files (F, X: executable), by names relative to the folder, until E."""
+    """Write folders (D) and files (F, X: executable), named relative to the folder, until E."""
     while True:
         kind = stream.exactly(1)
         if kind == b"E":
@@ -105,7 +105,7 @@ def unpack(stream: Stream, folder: str) -> None:
 
 
 def stay_on_few_processors() -> None:
-    """Use at most PROCESSORS of the processors, beginning at a random one, so that programs share out all of them."""
+    """Use at most PROCESSORS processors, starting with a random one, so that programs are spread over all of them."""
     if hasattr(os, "sched_setaffinity"):
         here = sorted(os.sched_getaffinity(0))
         if len(here) > PROCESSORS:
@@ -139,7 +139,7 @@ def start(words: "list[str]", folder: str, settings: "dict[str, int]") -> "tuple
 
 
 def bound(settings: "dict[str, int]") -> None:
-    """Set the kernel's limits of each process, this one included; their sums are bounded from outside."""
+    """Set the kernel's limits for each process, including this one; the totals are limited from outside."""
     seconds, processes = settings["processor_seconds"], settings["processes"]
     for which, soft, hard in (
         (resource.RLIMIT_CPU, seconds, seconds + 1),
@@ -159,9 +159,9 @@ def bound(settings: "dict[str, int]") -> None:
 
 
 def follow(child: int, pipes: "dict[int, bytes]", kept: int) -> int:
-    """Hand on the program's output, at most `kept` bytes of each pipe, until it ends; return how it ended.
+    """Forward the program's output, at most `kept` bytes of each pipe, until it ends; return how it ended.
 
-    Raises EOFError when nobody holds stdin any more.
+    Raises EOFError when no process holds stdin open any more.
     """
     said = {descriptor: 0 for descriptor in pipes}
     poll = select.poll()
@@ -195,7 +195,7 @@ LEFT: "dict[int, int]" = {}
 
 
 def pass_on(descriptor: int, letter: bytes, said: "dict[int, int]", kept: int) -> bool:
-    """Read a piece and hand on what is still kept of it; return False at the end of the pipe."""
+    """Read a piece and forward as much of it as the limit allows; return False at the end of the pipe."""
     piece = os.read(descriptor, CHUNK)
     part = piece[: max(0, kept - said[descriptor])]
     said[descriptor] += len(part)
@@ -205,7 +205,7 @@ def pass_on(descriptor: int, letter: bytes, said: "dict[int, int]", kept: int) -
 
 
 def reap(child: int) -> "int | None":
-    """Take away ended processes, as process 1 must; return the code of the child, or minus its signal, if it ended."""
+    """Reap ended processes, as process 1 must; return the exit code of the child, or minus its signal, if it ended."""
     found = None
     while True:
         try:
@@ -221,7 +221,7 @@ def reap(child: int) -> "int | None":
 
 
 def end_all_others() -> None:
-    """Kill what the program left behind, so that nothing changes while it is read."""
+    """Kill the processes that the program left behind, so that its files do not change while they are read."""
     try:
         os.kill(-1, signal.SIGKILL)
         while True:
@@ -231,7 +231,7 @@ def end_all_others() -> None:
 
 
 def is_full(place: str) -> bool:
-    """Return True if nothing more can be written here; False also if the program has removed it."""
+    """Return True if no space is left here; False also if the program has removed the folder."""
     try:
         return os.statvfs(place).f_bavail == 0
     except OSError:
@@ -239,7 +239,7 @@ def is_full(place: str) -> bool:
 
 
 def was_out_of_memory() -> bool:
-    """Return True if the kernel ended something here because memory was full; only containers show that."""
+    """Return True if the kernel killed a process because memory was full; only visible in containers."""
     for path in ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"):
         try:
             with open(path) as file:
@@ -251,7 +251,7 @@ def was_out_of_memory() -> bool:
 
 
 def drain(pipes: "dict[int, bytes]", kept: int) -> None:
-    """Hand on what is left in the pipes, whose writers have all ended."""
+    """Forward the rest of the pipes, whose writers have all ended."""
     for descriptor, letter in pipes.items():
         said = {descriptor: kept - LEFT[descriptor]}
         while pass_on(descriptor, letter, said, kept):
@@ -259,7 +259,7 @@ def drain(pipes: "dict[int, bytes]", kept: int) -> None:
 
 
 def collect(folder: str, settings: "dict[str, int]") -> None:
-    """Send scores and page: plain files with one name, none larger than its bound."""
+    """Send scores and page if they are regular files with one link, none larger than its limit."""
     try:
         output = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:
@@ -274,7 +274,7 @@ def collect(folder: str, settings: "dict[str, int]") -> None:
 
 
 def hand_out(letter: bytes, output: int, name: str, largest: int) -> bool:
-    """Send a file if it is one that may be read; else send the reason."""
+    """Send a file if it may be read; otherwise send the reason."""
     said = os.fsencode(name)
     try:
         file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY, dir_fd=output)
@@ -302,7 +302,7 @@ def hand_out(letter: bytes, output: int, name: str, largest: int) -> bool:
 
 
 def send(letter: bytes, content: bytes = b"") -> None:
-    """Write a frame."""
+    """Write a frame to stdout."""
     write(1, letter + struct.pack(">Q", len(content)) + content)
 
 

@@ -1,8 +1,8 @@
-"""The seccomp profile of the container of a worker for organisers' programs: `program-worker.seccomp.json`.
+"""The seccomp profile of the worker's container for organisers' programs: `program-worker.seccomp.json`.
 
-Docker's own profile refuses namespaces of users, which bubblewrap needs. This one allows what bubblewrap does and
-refuses what no worker needs; the worker has no capability, and programs have the narrower filter of `filter`.
-`python -m workers.sandbox.profile` prints it.
+Docker's default profile refuses user namespaces, which bubblewrap needs. This one allows what bubblewrap does and
+refuses what no worker needs; the worker has no capabilities, and programs have the stricter filter of `filter`. `python
+-m workers.sandbox.profile` prints it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reading of a scores file: JSON, or the lines `key: value` of scores.txt; nothing in it is trusted."""
+"""Parses a scores file: JSON, or the lines `key: value` of scores.txt; its content is untrusted."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _LONGEST_NUMBER = 400
 
 
 def parse_scores(name: str, data: bytes) -> dict[str, object]:
-    """Return the content of the file: keys with numbers (NaN and infinities, too), texts, lists or mappings.
+    """Return the content of the file: keys with numbers (including NaN and infinities), texts, lists or mappings.
 
     name: `scores.json` is JSON, where NaN, Infinity and -Infinity are numbers; any other file is YAML without tags,
-    anchors and aliases, where `key:value` needs no blank. Raises ValueError in words: no UTF-8, not a mapping, keys
-    that are not text or come twice, more than MOST_KEYS, deeper than DEEPEST.
+    anchors and aliases, where `key:value` needs no blank. Raises ValueError with the reason: not UTF-8, not a mapping,
+    keys that are not text or repeated, more than MOST_KEYS, deeper than DEEPEST.
     """
     try:
         text = data.decode("utf-8-sig")
@@ -56,7 +56,7 @@ def _read_json(name: str, text: str) -> object:
 
 
 def _check_depth(name: str, text: str) -> None:
-    """Refuse what is nested too deep before a reader follows it: brackets outside of strings, counted."""
+    """Raise ValueError for too deeply nested text before a parser reads it, by counting brackets outside of strings."""
     depth, is_inside, is_escaped = 0, False, False
     for sign in text:
         if is_inside:
@@ -73,7 +73,7 @@ def _check_depth(name: str, text: str) -> None:
 
 
 def _read_yaml(name: str, text: str) -> object:
-    """Read YAML by events, without the part of a library that makes objects."""
+    """Parse YAML from its events, without the part of the library that creates objects."""
     prepared = _NO_BLANK.sub(r"\1: \2", text.expandtabs(1))
     reader = _Reader(name)
     try:
@@ -133,7 +133,7 @@ class _Reader:
             raise ValueError(f"{self._name} is nested deeper than {DEEPEST}")
 
     def _place(self, value: object, text: str | None, line: int) -> None:
-        """Put a value where it belongs; in a mapping every other one is a key, which is text as it stands."""
+        """Add a value to the current list or mapping; in a mapping every other value is a key, as text."""
         if not self._open:
             self.document = value
             return
@@ -152,9 +152,9 @@ class _Reader:
 
 
 def _scalar(text: str) -> object:
-    """Return a plain scalar as a number if it is one, else as what it stands for; texts stay texts.
+    """Return a plain scalar as a number, None or a boolean if it is one, otherwise as text.
 
-    NaN and infinities are written in several ways: `nan`, `.nan`, `NaN`, `-inf`, `Infinity`.
+    NaN and infinities have several spellings: `nan`, `.nan`, `NaN`, `-inf`, `Infinity`.
     """
     sign, bare = (-1.0, text[1:]) if text[:1] == "-" else (1.0, text.removeprefix("+"))
     word = bare.removeprefix(".").lower()
@@ -166,7 +166,7 @@ def _scalar(text: str) -> object:
 
 
 def _check(name: str, found: dict[Any, Any]) -> None:
-    """Count keys, and look at the depth, without recursion."""
+    """Raise ValueError for too many keys or too much depth, without recursion."""
     left: list[tuple[object, int]] = [(found, 1)]
     keys = 0
     while left:

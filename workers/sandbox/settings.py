@@ -1,4 +1,6 @@
-"""Settings of the sandbox (`EVERGOLD_SANDBOX_…`), read by workers only: ceilings for all tasks, and this machine."""
+"""Settings of the sandbox (`EVERGOLD_SANDBOX_…`), read only by workers: ceilings for all tasks, and this machine's
+tools.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from workers.settings import settings_of
 
 
 class SandboxSettings(BaseSettings):
-    """The ceilings that no task's limits exceed, and the means of this machine."""
+    """The ceilings for the limits of all tasks, and the tools of this machine."""
 
     model_config = SettingsConfigDict(env_prefix="EVERGOLD_SANDBOX_", env_ignore_empty=True)
 
@@ -39,7 +41,7 @@ class SandboxSettings(BaseSettings):
 
     @property
     def ceiling(self) -> Limits:
-        """The most that a task may have."""
+        """The highest limits that a task may have."""
         return Limits(
             seconds=self.seconds,
             processor_seconds=self.processor_seconds,
@@ -51,11 +53,11 @@ class SandboxSettings(BaseSettings):
 
 
 def sandbox_settings() -> SandboxSettings:
-    """Return the settings as set now."""
+    """Return the current settings."""
     return settings_of(SandboxSettings)
 
 
 def within_ceiling(limits: Limits) -> Limits:
-    """Return the limits, none above the ceiling of this server."""
+    """Return the limits, capped at the ceiling of this server."""
     ceiling = sandbox_settings().ceiling
     return Limits(**{one.name: min(getattr(limits, one.name), getattr(ceiling, one.name)) for one in fields(Limits)})

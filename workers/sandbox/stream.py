@@ -1,6 +1,6 @@
-"""The two streams between a worker and a sandbox: what goes in, and the frames that come out.
+"""The two streams between a worker and a sandbox: the input, and the frames of output.
 
-Whatever comes out may have been made by the program: every part has a bound, and what does not fit ends the run.
+Output may have been forged by the program: every part has a size limit, and exceeding one ends the run.
 """
 
 from __future__ import annotations
@@ -41,24 +41,24 @@ _RESERVED = 2
 
 
 class BrokenStream(Exception):
-    """The stream is not what a supervisor sends, so the program must have changed it from within."""
+    """The stream has data that no supervisor sends, so the program must have changed it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """The files that go into a sandbox, and their size once they lie there."""
+    """The files to copy into a sandbox, with their total size there."""
 
     files: tuple[tuple[str, Path, int, bool], ...]
     folders: tuple[str, ...]
 
     @property
     def size(self) -> int:
-        """The bytes that the copies take in pages of memory."""
+        """The bytes of memory that the copies take, in whole pages."""
         return sum(-(-size // 4096) * 4096 + 4096 for _, _, size, _ in self.files) + 4096 * len(self.folders)
 
 
 def feed_of(program: Path, submission: Path) -> Feed:
-    """Return what lies in the two folders. Raises ValueError if anything but files and folders does."""
+    """Return the files and folders in the two folders. Raises ValueError if there is anything else."""
     files: list[tuple[str, Path, int, bool]] = []
     folders = [*_EMPTY, _PROGRAM, _SUBMISSION]
     for root, place in ((program, _PROGRAM), (submission, _SUBMISSION)):
@@ -85,8 +85,8 @@ def plain_parts(root: Path) -> Iterator[tuple[Path, os.stat_result]]:
 def stream_of(feed: Feed, command: Sequence[str], limits: Limits, *, counts_processes: bool) -> Iterator[bytes]:
     """Yield the bytes that `inside` reads.
 
-    counts_processes: the kernel counts the processes of this sandbox apart from others'. Raises ValueError if a file
-    changes meanwhile.
+    counts_processes: the kernel counts the processes of this sandbox separately. Raises ValueError if a file changes in
+    the meantime.
     """
     numbers = (
         limits.output,
@@ -131,7 +131,7 @@ def _number(number: int) -> bytes:
 
 @dataclass(slots=True)
 class Frames:
-    """The parts that a sandbox has sent so far; `add` takes the next bytes."""
+    """The parts that a sandbox has sent so far; `add` parses the next bytes."""
 
     limits: Limits
     is_begun: bool = False
@@ -150,7 +150,7 @@ class Frames:
     _rest: bytearray = field(default_factory=bytearray)
 
     def add(self, piece: bytes) -> None:
-        """Take the next bytes. Raises BrokenStream."""
+        """Parse the next bytes. Raises BrokenStream."""
         self._rest += piece
         while len(self._rest) >= 9:
             letter, size = bytes(self._rest[:1]), struct.unpack(">Q", self._rest[1:9])[0]
@@ -225,5 +225,5 @@ def _named(content: bytes) -> tuple[str, bytes]:
 
 
 def _words(content: bytes) -> str:
-    """Return output of the program as one printable line."""
+    """Return output of the program as one line of printable characters."""
     return "".join(sign if sign.isprintable() else "�" for sign in content.decode("utf-8", "replace"))

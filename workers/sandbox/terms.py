@@ -1,4 +1,4 @@
-"""The words of the sandbox: what goes in, what bounds it, and what comes out."""
+"""The types of the sandbox: input, limits, and outcome."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ MEBIBYTE = 1 << 20
 
 
 class SandboxUnavailable(Exception):
-    """No sandbox can be started here, or not with this environment; the words name what to install or set."""
+    """No sandbox can be started here, or not with this environment; the message names what to install or set."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The bounds of one run, of all its processes together; sizes are bytes.
+    """The limits of one run, for all its processes together; sizes are in bytes.
 
-    written: also bounds the number of files, see `watching`. output: of stdout and stderr each; what is more is read
-    and not kept.
+    written: also limits the number of files, see `watching`. output: for stdout and stderr each; anything beyond is
+    read and dropped.
     """
 
     seconds: float = 600.0
@@ -34,7 +34,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A folder with a scoring program; command: its words, with $input, $output, … not yet replaced."""
+    """A folder with a scoring program. command: its words, in which $input, $output, … are not replaced yet."""
 
     folder: Path
     command: tuple[str, ...]
@@ -42,10 +42,10 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """The surroundings of a program.
+    """The environment of a program.
 
-    python: the folder of a built environment; None: the default one. image: for Docker and Podman alone, its digest
-    pinned; a built environment is not used then.
+    python: the folder of a built environment; None: the default one. image: for Docker and Podman only, with its
+    digest; a built environment is not used then.
     """
 
     python: Path | None = None
@@ -53,9 +53,10 @@ class Environment:
 
 
 class Ended(StrEnum):
-    """The end of a run.
+    """The way in which a run ended.
 
-    FINISHED: exit code 0; FAILED: another one, or a signal; KILLED: something ended it that is no bound of the run.
+    FINISHED: with exit code 0; FAILED: with another one, or a signal; KILLED: by something other than a limit of the
+    run.
     """
 
     FINISHED = "finished"
@@ -68,10 +69,10 @@ class Ended(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of a run; everything in it but `ended`, `seconds` and `detail` was written by the program.
+    """The result of a run; everything except `ended`, `seconds` and `detail` was written by the program.
 
-    exit_code: negative for the signal that ended the program; None if it was ended by us. scores, page: None if there
-    is no such file, or none that may be read. detail: for organisers, in words; else empty.
+    exit_code: negative for the signal that ended the program; None if the worker ended it. scores, page: None if there
+    is no such file, or it may not be read. detail: a sentence for organisers, or "".
     """
 
     ended: Ended

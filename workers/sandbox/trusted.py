@@ -1,7 +1,7 @@
-"""Run a program without a sandbox, at home, where its user trusts it: `--trust`. Never used by a worker.
+"""Runs a program without a sandbox, on the machine of a user who trusts it: `--trust`. Workers never use this.
 
-The same folders, on copies, but wherever the temporary folder is; the same bounds of time and of what is kept. Whatever
-the program does, it does with the rights of its user.
+The program gets the same folders, as copies, but in the temporary folder, and the same limits of time and output. It
+runs with the rights of its user.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from workers.sandbox.terms import Ended, Limits, Outcome, Program
 
 
 def run_trusted(program: Program, reference: Path, submission: Path, limits: Limits, python: Path | None) -> Outcome:
-    """Run a program as it is, on copies of all folders.
+    """Run a program without a sandbox, on copies of all folders; return the outcome.
 
-    python: the folder with the `python3` that it uses; None: as found on PATH. limits: of seconds, output, scores and
-    page. Processes that leave its session are not ended.
+    python: the folder with the `python3` that it uses; None: as found on PATH. limits: only seconds, output, scores and
+    page apply. Processes that leave its session are not ended.
     """
     with tempfile.TemporaryDirectory(prefix="evergold-program-") as name:
         app = Path(name)
@@ -77,7 +77,7 @@ def _environment(python: Path | None) -> dict[str, str]:
 def _call(
     command: Sequence[str], folder: Path, environment: dict[str, str], seconds: float, out: IO[bytes], err: IO[bytes]
 ) -> int | None:
-    """Return the exit code, or minus the signal; None if the time was up."""
+    """Return the exit code, or minus the signal; None if the time limit was reached."""
     try:
         process = subprocess.Popen(  # noqa: S603 - the words of whoever trusts the program
             command,
@@ -112,7 +112,7 @@ def _ended(code: int | None, limits: Limits) -> tuple[Ended, str]:
 
 
 def _read(folder: Path, names: Sequence[str], largest: int) -> tuple[str | None, bytes | None, str]:
-    """Return the first of these files that is a plain one: name and content, or the words why it is not read."""
+    """Return name and content of the first of these files that exists, or the reason why it was not read."""
     for name in names:
         try:
             descriptor = os.open(folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)

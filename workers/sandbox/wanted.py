@@ -1,8 +1,8 @@
-"""Environments that programs of competitions need, and whether this server's owner approved who declares them.
+"""Environments that programs of competitions need, and whether the server's owner approved the organisers.
 
-Building one runs code of its packages. So it is built where all who can change what a competition declares are
-approved: its owner, and organisers with the right to edit. The default environment is the server's own, and one without
-packages runs nobody's code: these need no approval.
+Building an environment runs code of its packages. So it is built only if all who can change the declaration are
+approved: the competition's owner, and organisers with the right to edit. The default environment and one without
+packages run nobody's code, and need no approval.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from workers.settings import settings_of
 class Need:
     """An environment that tasks of a competition need.
 
-    - tasks: names of those tasks, with their phases: `task (phase)`.
-    - refused: why it is not built, in a sentence; empty if it may be.
+    - tasks: names of the tasks, with their phases: `task (phase)`.
+    - refused: why it must not be built, in a sentence; "" if it may be.
     """
 
     competition: str
@@ -48,9 +48,10 @@ class Need:
 
 
 def needs_of(session: Session, names: Sequence[str]) -> list[Need]:
-    """Return what the programs of these competitions need, of all if none is named; each environment once for each.
+    """Return the environments that programs of these competitions need, or of all if none is named.
 
-    A program that is not in storage, or whose options cannot be read, needs none: it cannot run.
+    Each environment is listed once per competition. A program that is not in storage, or whose options cannot be read,
+    needs none because it cannot run.
     """
     query = select(Competition).order_by(Competition.name)
     competitions = session.scalars(query.where(Competition.name.in_(names)) if names else query).all()
@@ -58,7 +59,7 @@ def needs_of(session: Session, names: Sequence[str]) -> list[Need]:
 
 
 def unknown_competitions(session: Session, names: Iterable[str]) -> list[str]:
-    """Return those names of which there is no competition."""
+    """Return those names for which there is no competition."""
     known = set(session.scalars(select(Competition.name)))
     return [name for name in names if name not in known]
 
@@ -108,7 +109,7 @@ def _wanted(options: ProgramOptions) -> DeclaredEnvironment | None:
 
 
 def _unapproved(session: Session, competition: Competition) -> list[User]:
-    """Return who can change what it declares without this server's approval, by name."""
+    """Return the users who can change the declaration without approval by this server, by name."""
     rule = settings_of(EnvironmentSettings).organisers
     if rule == "anybody":
         return []

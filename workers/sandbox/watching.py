@@ -1,6 +1,6 @@
-"""A look at all processes of a sandbox from outside: their memory, their processor time, their number, their files.
+"""Checks all processes of a sandbox from outside: their memory, their processor time, their number, their files.
 
-The kernel's limits (rlimits) hold for one process each; their sums are looked at here.
+The kernel's limits (rlimits) apply to single processes; this module checks the totals.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MOST_NAMES = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """The sums over all processes of a sandbox. memory: bytes; shared pages count once for each process."""
+    """The totals of all processes of a sandbox. memory: in bytes; shared pages count once for each process."""
 
     memory: int
     processor_seconds: float
@@ -30,10 +30,11 @@ class Use:
 
 
 def look(init: int, limits: Limits, folder: str) -> tuple[Ended, str] | None:
-    """Return the bound that is exceeded, with a message; None if none is.
+    """Return the limit that is exceeded, with a message; None if none is.
 
-    init: process 1 of the sandbox, as seen from outside; counted as well, since a program can make it do its work.
-    folder: the one that can be written, inside.
+    init: process 1 of the sandbox, as seen from outside; it is counted as well, since a program can make it do its
+    work.
+    folder: the writable folder, as seen from inside.
     """
     found = [init, *processes_below(init)]
     use = use_of(found)
@@ -47,12 +48,12 @@ def look(init: int, limits: Limits, folder: str) -> tuple[Ended, str] | None:
 
 
 def memory_words(limits: Limits) -> str:
-    """Return the words for too much memory."""
+    """Return the message for too much memory."""
     return f"its processes held more than {readable_size(limits.memory)} of memory together"
 
 
 def look_at_files(folder: str) -> tuple[Ended, str] | None:
-    """Return whether what can be written is full."""
+    """Return the exceeded limit if the writable folder is full."""
     try:
         found = os.statvfs(folder)
     except OSError:
@@ -65,7 +66,7 @@ def look_at_files(folder: str) -> tuple[Ended, str] | None:
 
 
 def processes_below(init: int) -> list[int]:
-    """Return the processes below this one, without it: in a namespace none ever leaves the tree of its init."""
+    """Return the descendants of this process, without itself; in a namespace no process leaves the tree of its init."""
     found, left = [], [init]
     while left:
         children = _children(left.pop())
@@ -84,7 +85,7 @@ def _children(process: int) -> list[int]:
 
 
 def use_of(processes: list[int]) -> Use:
-    """Sum over the processes; what has ended left its processor time to its parent, or to the init of the sandbox."""
+    """Return the totals of the processes; ended ones have added their time to their parent or the sandbox's init."""
     memory, ticks, threads = 0, 0, 0
     for process in processes:
         fields = _fields(process)
@@ -95,10 +96,10 @@ def use_of(processes: list[int]) -> Use:
 
 
 def _fields(process: int) -> list[int]:
-    """Return the numbers that stand in `stat` of proc(5) after the name, which may hold anything, each three places
-    before its own there; zeros for a process that has ended.
+    """Return the numbers that follow the name in `stat` of proc(5), with zeros for a process that has ended.
 
-    11 to 14: processor time in ticks, its own and that of its ended children; 17: threads; 21: pages in memory.
+    The name may contain anything. Indices are three less than there. 11 to 14: processor time in ticks, of the process
+    and of its ended children; 17: threads; 21: pages in memory.
     """
     try:
         parts = (_PROC / f"{process}/stat").read_bytes().rpartition(b")")[2].split()
@@ -108,7 +109,7 @@ def _fields(process: int) -> list[int]:
 
 
 def shared_memory_of(processes: list[int]) -> int:
-    """Return the bytes that the processes hold together, each shared page once; slower than `use_of`."""
+    """Return the bytes of memory of all processes together, counting each shared page once; slower than `use_of`."""
     memory = 0
     for process in processes:
         try:

@@ -1,6 +1,8 @@
 """A bucket of an S3-compatible store as storage: its objects, the cache of fetched files, presigned addresses.
 
-Objects move in bounded memory; errors are our own and free of secrets. A cached file must match its sha256."""
+Objects are transferred in bounded memory; errors are our own and contain no secrets. A cached file must match its
+sha256.
+"""
 
 from __future__ import annotations
 
@@ -34,14 +36,16 @@ _REQUEST_SECONDS = 3600
 
 
 class Bucket:
-    """The store operations that we need. Raises StorageAway if it does not answer or refuses, after retries."""
+    """The operations of an object store that are needed here. Raises StorageAway if it does not respond or refuses,
+    after retries.
+    """
 
     def __init__(self, settings: S3Settings) -> None:
         self.name = settings.bucket
         self._store = _client(settings)
 
     def put(self, key: str, file: Path, size_bytes: int) -> None:
-        """Upload a file unless there is one of this size already: keys are names of content."""
+        """Upload a file unless there is one of this size already: equal keys mean equal content."""
         with _reaching("put", key, FileNotFoundError):  # if the bucket itself is missing
             if size_bytes <= PART_BYTES and self._is_created(key, file):
                 return
@@ -50,7 +54,7 @@ class Bucket:
                 obstore.put(self._store, key, file, chunk_size=PART_BYTES, max_concurrency=2)
 
     def pieces(self, key: str) -> Iterator[bytes]:
-        """Yield the content in pieces. Raises FileNotFoundError."""
+        """Yield the content in chunks. Raises FileNotFoundError."""
         with _reaching("get", key):
             for piece in obstore.get(self._store, key).stream(min_chunk_size=PIECE_BYTES):
                 yield bytes(piece)
@@ -75,7 +79,7 @@ class Bucket:
                     yield Kept(one["path"], one["size"], one["last_modified"].timestamp())
 
     def copy(self, key: str, to: str) -> bool:
-        """Copy an object over any target; a copy is new, even onto itself. False if there is nothing to copy."""
+        """Copy an object over any target; return False if it does not exist. A copy counts as new, even onto itself."""
         with _reaching("copy", key):
             try:
                 obstore.copy(self._store, key, to)
@@ -126,7 +130,7 @@ def _client(settings: S3Settings) -> S3Store:
 
 @contextmanager
 def _reaching(deed: str, key: str, *too: type[Exception]) -> Iterator[None]:
-    """Turn all errors of the library into StorageAway. Their messages contain addresses and go to the log only."""
+    """Turn all errors of the library into StorageAway. Their messages contain addresses, so they are only logged."""
     known: tuple[type[Exception], ...] = (BaseError, *too)
     try:
         yield
@@ -148,7 +152,7 @@ class Signer:
         self._clock = clock
 
     def address(self, key: str, filename: str) -> str:
-        """Return an address that downloads the object as `filename`."""
+        """Return an address from which the object is downloaded as `filename`."""
         now = self._clock()
         endpoint = self._settings.public_endpoint.rstrip("/")
         path = quote(f"/{self._settings.bucket}/{key}", safe="/~")
@@ -253,7 +257,9 @@ class BucketStorage:
         return Kept(kept.name.removeprefix(self._prefix), kept.size_bytes, kept.kept_at)
 
     def _fetched(self, name: str, sha256: str) -> Path:
-        """Fetch a verified copy under a temporary name. Raises FileNotFoundError, StorageAway, StorageDamaged."""
+        """Fetch a verified copy under a temporary name; return its path. Raises FileNotFoundError, StorageAway,
+        StorageDamaged.
+        """
         for _ in range(FETCHES):
             try:
                 file, digest = self._copied(name)
@@ -270,7 +276,7 @@ class BucketStorage:
         )
 
     def _copied(self, name: str) -> tuple[Path, str]:
-        """Copy the object as it is and return its sha256."""
+        """Copy the object unverified; return the path of the copy and its sha256."""
         incoming, digest = self.folder / INCOMING, hashlib.sha256()
         make_folder(incoming, self.folder)
         with tempfile.NamedTemporaryFile(dir=incoming, delete=False) as copy:
@@ -285,9 +291,9 @@ class BucketStorage:
         return file, digest.hexdigest()
 
     def _taken_back(self, name: str) -> bool:
-        """Return whether the sweep had set the file aside while it was stored again; move it back if so.
+        """Move a file back that the sweep had set aside while it was stored again; return whether there was one.
 
-        A bucket cannot move a file atomically and return its age, so readers who miss a file look there.
+        A bucket cannot move a file atomically and return its age, so readers that do not find a file call this.
         """
         digest = digest_of(name)
         aside = [kept.name for kept in self.listed(f"{ASIDE}/{digest}.")] if digest else []

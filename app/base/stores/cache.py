@@ -1,4 +1,4 @@
-"""A size-limited cache of a bucket's files on the local disk, by name; drops the least recently used first."""
+"""A size-limited cache of a bucket's files on the local disk, by name; evicts the least recently used first."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _COUNTED_EVERY = 16
 
 
 class Cache:
-    """A folder that any process may shrink at any time, but never below what a run is about to read."""
+    """A folder that any process may shrink at any time, but never by files that a run is about to read."""
 
     def __init__(self, folder: Path, limit_bytes: int) -> None:
         self.folder = folder
@@ -36,7 +36,9 @@ class Cache:
         return path
 
     def take(self, file: Path, name: str, *, is_used: bool = True) -> Path:
-        """Move a complete file into the cache. is_used: it is about to be read; otherwise it may be dropped at once."""
+        """Move a complete file into the cache; return its path. is_used: it is about to be read; otherwise it may be
+        evicted.
+        """
         target = self.folder / name
         make_folder(target.parent, self.folder)
         with file.open("rb") as content:
@@ -55,7 +57,7 @@ class Cache:
         (self.folder / name).unlink(missing_ok=True)
 
     def shrink(self, now: float) -> int:
-        """Remove the least recently used files until the limit holds; return how many."""
+        """Remove the least recently used files until the limit is met; return their number."""
         copies = sorted(self._copies())
         excess, removed = sum(size for _, size, _ in copies) - self._limit_bytes, 0
         for used_at, size_bytes, path in copies:

@@ -1,4 +1,4 @@
-"""A folder on the local disk as storage: a file gets its name once it is complete and synced."""
+"""A folder on the local disk as storage: a file gets its name when it is complete and synced."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from app.base.text import readable_size
 
 
 def local_file(storage: Storage, sha256: str) -> Path:
-    """Return a local path to read the file from. Raises FileNotFoundError, StorageAway, StorageDamaged."""
+    """Return a local path from which the file can be read. Raises FileNotFoundError, StorageAway, StorageDamaged."""
     return storage.path(stored_name(sha256), sha256)
 
 
 def lent_file(storage: Storage, sha256: str) -> AbstractContextManager[Path]:
-    """Lend a local path for this block only, to read thousands of files once."""
+    """Provide a local path only during the block, without caching, to read thousands of files once."""
     return storage.lent(stored_name(sha256), sha256)
 
 
@@ -32,7 +32,7 @@ def has_file(storage: Storage, sha256: str) -> bool:
 
 
 def keep_young(storage: Storage, sha256: str) -> bool:
-    """Reset a file's age as if just stored (see `app.operations.unowned`); return whether it exists."""
+    """Reset a file's age to zero (see `app.operations.unowned`); return whether it exists."""
     return storage.renew(stored_name(sha256))
 
 
@@ -43,7 +43,7 @@ def sha256_of(path: Path) -> str:
 
 
 def remove_file(storage: Storage, sha256: str) -> None:
-    """Delete a file that certainly nothing references."""
+    """Delete a file that nothing references."""
     storage.remove(stored_name(sha256))
 
 
@@ -55,7 +55,7 @@ _FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 class UploadWriter:
-    """Takes a file in pieces and stores it at `finish`; `discard` (also after an error) leaves nothing behind."""
+    """Takes a file in chunks and stores it at `finish`; after `discard`, or an error, nothing is left."""
 
     def __init__(self, storage: Storage, limit_bytes: int, *, name: str | None = None) -> None:
         """name: the name in storage, instead of the sha256."""
@@ -69,7 +69,7 @@ class UploadWriter:
         self._ended = False
 
     def write(self, chunk: bytes) -> None:
-        """Append a chunk. Raises UploadTooLarge above the limit, StorageFull if the disk is full."""
+        """Append a chunk; return its length. Raises UploadTooLarge above the limit, StorageFull if the disk is full."""
         self._check_not_ended()
         self._size_bytes += len(chunk)
         if self._size_bytes > self._limit_bytes:
@@ -85,7 +85,9 @@ class UploadWriter:
             self._give_up(error)
 
     def finish(self) -> StoredFile:
-        """Store the file. Raises EmptyUpload if nothing was written, StorageAway if it cannot be stored now."""
+        """Store the file and return it. Raises EmptyUpload if nothing was written, StorageAway if it cannot be stored
+        now.
+        """
         self._check_not_ended()
         if self._size_bytes == 0:
             self.discard()
@@ -100,7 +102,7 @@ class UploadWriter:
         return stored
 
     def discard(self) -> None:
-        """Discard everything; safe at any time, also after `finish`."""
+        """Discard everything; may be called at any time, even after `finish`."""
         self._ended = True
         if self._file is not None:
             with suppress(OSError):  # closing flushes and may fail on a full disk: the file is deleted anyway
@@ -139,7 +141,7 @@ class UploadWriter:
 
 
 def store_upload(chunks: Iterable[bytes], storage: Storage, limit_bytes: int) -> StoredFile:
-    """Store a stream under its sha256; equal content is stored once."""
+    """Store a stream under its sha256 and return the file; equal content is stored once."""
     writer = UploadWriter(storage, limit_bytes)
     try:
         for chunk in chunks:
@@ -150,13 +152,13 @@ def store_upload(chunks: Iterable[bytes], storage: Storage, limit_bytes: int) ->
 
 
 def store_file(path: Path, storage: Storage) -> StoredFile:
-    """Store a copy of a local file, of any size."""
+    """Store a copy of a local file, of any size, and return it."""
     with path.open("rb") as file:
         return store_upload(iter(lambda: file.read(CHUNK_BYTES), b""), storage, UNLIMITED_BYTES)
 
 
 def clear_interrupted_uploads(folder: Path, now: float) -> int:
-    """Delete partial uploads of killed processes; return how many. now: a POSIX timestamp."""
+    """Delete partial uploads of killed processes; return their number. now: a POSIX timestamp."""
     removed = 0
     for path in (folder / INCOMING).glob("*"):
         with suppress(FileNotFoundError):  # another web process may do the same
@@ -234,7 +236,7 @@ class FolderStorage:
 
 
 def stored_path(folder: Path, sha256: str) -> Path:
-    """Return the path of the file with this sha256 in such a folder, whether it exists or not."""
+    """Return the path of the file with this sha256 in the folder, whether or not it exists."""
     return folder / stored_name(sha256)
 
 

@@ -1,4 +1,4 @@
-"""The interface of storage, on which the rest of the server relies."""
+"""The interface of storage that the rest of the server uses."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class StoredFile:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A file as listed by its storage; kept_at: when it was last stored, as a POSIX timestamp."""
+    """A file in a storage's list. kept_at: when it was last stored, as a POSIX timestamp."""
 
     name: str
     size_bytes: int
@@ -36,44 +36,44 @@ def is_sha256(text: str) -> bool:
 
 
 def stored_name(sha256: str) -> str:
-    """Return the name of the file with this sha256."""
+    """Return the name of the file with this sha256 in storage."""
     if not is_sha256(sha256):
         raise ValueError(f"not a sha256: {sha256!r}")
     return f"{sha256[:2]}/{sha256}"
 
 
 def digest_of(name: str) -> str | None:
-    """Return the sha256 that this name stands for; None for any other name."""
+    """Return the sha256 in this name; None for names of other kinds."""
     folder, _, digest = name.partition("/")
     return digest if is_sha256(digest) and folder == digest[:2] else None
 
 
 def check_name(validation_id: UUID) -> str:
-    """Return the name of a file to validate, stored separately until its check has ended."""
+    """Return the name of a file to validate, which is stored separately until its check has ended."""
     return f"{CHECKS}/{validation_id}"
 
 
 def aside_digest(name: str) -> str | None:
-    """Return the sha256 of a file set aside under this name; None for any other name."""
+    """Return the sha256 in the name of a file set aside; None for names of other kinds."""
     folder, _, rest = name.partition("/")
     digest, _, since = rest.partition(".")
     return digest if folder == ASIDE and since.count(".") == 1 and is_sha256(digest) else None
 
 
 def aside_name(digest: str, now: float, mark: str) -> str:
-    """Return the name of a file set aside now. mark: distinguishes files of the same second."""
+    """Return the name for a file set aside now. mark: distinguishes files of the same second."""
     return f"{ASIDE}/{digest}.{int(now)}.{mark}"
 
 
 class Storage(Protocol):
     """Files by name (`app.base.stores.interface`), stored atomically and never changed.
 
-    Operations that need another machine raise StorageAway while it does not answer.
+    Operations that need another machine raise StorageAway if it does not respond.
     """
 
     @property
     def folder(self) -> Path:
-        """The local folder of the files, or of cached copies, and of partial uploads."""
+        """The local folder of the files or of cached copies, and of partial uploads."""
         ...
 
     @property
@@ -82,15 +82,15 @@ class Storage(Protocol):
         ...
 
     def keep(self, file: Path, name: str, stored: StoredFile) -> None:
-        """Take a finished file from the local disk; it is stored durably on return."""
+        """Take a finished file from the local disk; on return it is stored durably."""
         ...
 
     def path(self, name: str, sha256: str) -> Path:
-        """Return a local path to read it from. Raises FileNotFoundError, StorageDamaged."""
+        """Return a local path from which the file can be read. Raises FileNotFoundError, StorageDamaged."""
         ...
 
     def lent(self, name: str, sha256: str) -> AbstractContextManager[Path]:
-        """Lend a local path for this block only, without caching, to read thousands of files once."""
+        """Provide a local path only during the block, without caching, to read thousands of files once."""
         ...
 
     def find(self, name: str) -> Kept | None:
@@ -98,15 +98,15 @@ class Storage(Protocol):
         ...
 
     def listed(self, prefix: str = "") -> Iterator[Kept]:
-        """Yield every file with this name prefix, without partial uploads."""
+        """Yield every file with this name prefix, except partial uploads."""
         ...
 
     def renew(self, name: str) -> bool:
-        """Reset the age of a file as if it had just been stored; return whether it exists."""
+        """Reset the age of a file to zero; return whether it exists."""
         ...
 
     def rename(self, name: str, to: str) -> Kept | None:
-        """Rename a file; return its metadata with the age it had, or None if there was none."""
+        """Rename a file; return its metadata with its previous age, or None if it does not exist."""
         ...
 
     def remove(self, name: str) -> None:
@@ -114,5 +114,7 @@ class Storage(Protocol):
         ...
 
     def address(self, name: str, filename: str) -> str | None:
-        """Return a public download address, valid for minutes, with this `filename`; None: we serve the file."""
+        """Return a public download address, valid for minutes, with this `filename`; None if the server sends the file
+        itself.
+        """
         ...

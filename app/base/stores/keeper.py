@@ -1,7 +1,7 @@
 """A bucket as seen by a worker without its keys: requests go to the keeper, a separate process that has them.
 
-The keeper (`workers.store_keeper`) fetches into the cache on the common disk and stores sealed files. It lists, renames
-and deletes nothing: a compromised scoring process gains no more than that process needs.
+The keeper (`workers.store_keeper`) fetches files into the cache on the shared disk and stores sealed files. It lists,
+renames and deletes nothing, so that a compromised scoring process can do no more than it needs.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class KeeperStorage:
         _refuse()
 
     def remove(self, name: str) -> None:
-        """Do nothing: the sweep deletes unreferenced files."""
+        """Do nothing, because the sweep deletes unreferenced files."""
 
     def address(self, name: str, filename: str) -> str | None:
         return None

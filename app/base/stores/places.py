@@ -1,4 +1,4 @@
-"""The storages of a process according to its settings, created once."""
+"""The storages of a process according to its settings, each created once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from app.base.stores.s3_settings import S3Settings
 
 
 class MovingStorage:
-    """The new storage, with the old one as a fallback."""
+    """The new storage during a move, with the old one as a fallback."""
 
     def __init__(self, new: Storage, old: Storage) -> None:
         self.new = new
@@ -52,12 +52,14 @@ class MovingStorage:
         return self.new.find(name) or self.old.find(name)
 
     def listed(self, prefix: str = "") -> Iterator[Kept]:
-        """Yield files that are in both only once."""
+        """Yield all files of both storages, each only once."""
         yield from self.new.listed(prefix)
         yield from (kept for kept in self.old.listed(prefix) if self.new.find(kept.name) is None)
 
     def renew(self, name: str) -> bool:
-        """Renew only in the new storage: what is only in the old one is stored again in the new one."""
+        """Renew the file only in the new storage; a file that is only in the old one is then stored again in the new
+        one.
+        """
         return self.new.renew(name)
 
     def rename(self, name: str, to: str) -> Kept | None:
@@ -87,7 +89,7 @@ def sealed_storage_of(settings: Settings) -> Storage:
 
 
 def both_of(settings: Settings, place: str) -> dict[Kind, Storage]:
-    """Return both storages at one of the places in the settings, whether it is in use or not."""
+    """Return both kinds of storage at one of the places in the settings, in use or not."""
     folders: dict[Kind, Path] = {"storage": settings.storage_dir, "sealed": settings.sealed_dir}
     return {kind: _made(place, kind, folder, settings.cache_dir) for kind, folder in folders.items()}
 
@@ -105,7 +107,7 @@ def _made(place: str, kind: Kind, folder: Path, cache_dir: Path) -> Storage:
 
 @lru_cache(maxsize=2)
 def _in_bucket(kind: Kind, cache_dir: Path) -> Storage:
-    """Create the bucket storage, through a keeper if there is one. The import, some megabytes, is only here."""
+    """Return the bucket storage, through a keeper if there is one. Only this function needs its large import."""
     if keeper := os.environ.get(SOCKET_VARIABLE):
         cache = Cache(cache_dir / kind, S3Settings().cache_mebibytes * MEBIBYTE)
         cache.folder.mkdir(parents=True, exist_ok=True)
@@ -133,12 +135,12 @@ def bucket_answers() -> bool:
 
 
 def is_bucket_in_use(settings: Settings) -> bool:
-    """Return whether files are, or were before a move, in a bucket."""
+    """Return whether files are in a bucket, or were before a move."""
     return "s3" in (settings.storage, settings.storage_before)
 
 
 def check_bucket_settings() -> None:
-    """Raise InvalidSettings if files cannot be in a bucket, without connecting to it."""
+    """Raise InvalidSettings if a bucket cannot be used, without connecting to it."""
     s3_settings()
     if find_spec("obstore") is None:
         raise InvalidSettings("Files in a bucket need a package more: pip install 'evergold-server[s3]'.")

@@ -18,7 +18,7 @@ KEYS = frozenset(
 
 
 class S3Settings(BaseSettings):
-    """The access of this process to the bucket; each process may have its own keys with minimal rights."""
+    """The access of this process to the bucket; each process may have separate keys with minimal rights."""
 
     model_config = SettingsConfigDict(env_prefix="EVERGOLD_S3_", env_ignore_empty=True, hide_input_in_errors=True)
 

@@ -1,1 +1,1 @@
-"""Pictures of a board: the numbers to draw and the table with them. They are drawn by `app.charts`."""
+"""Pictures of a board: the data to draw, and the table with the same data. `app.charts` draws them."""

@@ -1,6 +1,6 @@
-"""Pictures of certainty: every row of a board with its interval, and pairwise comparisons.
+"""Pictures of uncertainty: every row of a board with its interval, and pairwise comparisons.
 
-Only where the board itself shows intervals and rank ranges (`app.boards.view`), and for the same rows.
+They exist only if the board itself shows intervals and rank ranges (`app.boards.view`), and for the same rows.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Named = tuple[str, LeaderboardRow]
 
 
 def forest(seen: Seen) -> Picture | None:
-    """Return every row of the board with its interval; None if it shows none."""
+    """Return a picture of every row of the board with its interval; None if the board shows no intervals."""
     rank_by = seen.leaderboard.rank_by
     rows = [(name, row) for name, row in seen.named_rows() if row.cells[rank_by].value is not None]
     if not any(row.cells[rank_by].interval for _, row in rows):
@@ -73,7 +73,7 @@ def _point(seen: Seen, name: str, row: LeaderboardRow) -> PointOut:
 
 
 def _rank(row: LeaderboardRow) -> str:
-    """Return the range of ranks, such as `2–5`."""
+    """Return the rank or the range of ranks, such as `2–5`; None if there is none."""
     if row.rank is None:
         return ""
     best, worst = row.rank_range or (row.rank, row.rank)
@@ -81,7 +81,7 @@ def _rank(row: LeaderboardRow) -> str:
 
 
 def _sureness(rows: Sequence[Named], seen: Seen) -> str:
-    """Describe the candidates for the first rank, and the number of clusters."""
+    """Return sentences on the candidates for the first rank, and on the number of clusters."""
     first = [name for name, row in rows if row.rank_range and row.rank_range[0] == 1]
     if not first:
         return f"{len(rows)} systems with their intervals; comparisons are being computed."
@@ -94,7 +94,7 @@ def _sureness(rows: Sequence[Named], seen: Seen) -> str:
 
 
 def _best_baseline(seen: Seen) -> tuple[LineOut, ...]:
-    """Return the best baseline; rows are ordered best first."""
+    """Return a line for the best baseline, if there is one; rows are ordered best first."""
     rank_by = seen.leaderboard.rank_by
     found = [
         LineOut(label=f"Baseline: {name}", axis="x", value=float(value))
@@ -105,7 +105,7 @@ def _best_baseline(seen: Seen) -> tuple[LineOut, ...]:
 
 
 def pairs(seen: Seen) -> Picture | None:
-    """Return significance for all pairs of rows; None if none were compared."""
+    """Return a picture of the significance of all pairs of rows; None if none were compared."""
     compared = _compared(seen)
     if not compared:
         return None
@@ -147,8 +147,10 @@ def pairs(seen: Seen) -> Picture | None:
 
 
 def _compared(seen: Seen) -> dict[tuple[int, int], Compared]:
-    """Return outcome and p by the positions of two ranked rows. p is corrected as on the board: over all of its pairs,
-    also those with rows that have no rank."""
+    """Return outcome and p for pairs of ranked rows, by their positions.
+
+    p is corrected as on the board: over all of its pairs, including those with rows that have no rank.
+    """
     board = seen.leaderboard
     if not board.pair_tests:
         return {}
@@ -170,7 +172,7 @@ def _told_apart(compared: Mapping[tuple[int, int], Compared], count: int) -> str
 
 
 def _cell(rows: Sequence[Named], one: int, other: int, p: float) -> PointOut:
-    """Return the cell in the row of one and the column of the other."""
+    """Return the cell in the row of `one` and the column of `other`."""
     return PointOut(x=rows[other][0], y=rows[one][0], label=rows[one][0], value=p, is_mine=rows[one][1].is_mine)
 
 

@@ -1,4 +1,4 @@
-"""All pictures of a board for one viewer, in the order of the page, or one of them."""
+"""All pictures of a board for one viewer, in the order of the page, or one picture."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def pictures_of(
     """List the pictures.
 
     split: of the scatter.
-    teams: of the profile and, the first of them with a report, of the categories.
+    teams: those to show in the profile; the categories show the first one with a report.
     """
     scatter = plane(session, seen, split) if seen is not None else None
     if split is not None and scatter is None:
@@ -43,7 +43,7 @@ def pictures_of(
 
 
 def find_picture(pictures: Sequence[Picture], name: str) -> Picture:
-    """Return the picture with this name; raises NotFound, without the reason why it is missing."""
+    """Return the picture with this name; raises NotFound, which does not reveal why the picture is missing."""
     found = next((picture for picture in pictures if picture.name == name), None)
     if found is None:
         known = ", ".join(f"'{picture.name}'" for picture in pictures) or "none"

@@ -26,7 +26,9 @@ _MEANS = ("macro", "all")
 
 
 def profile(seen: Seen, wanted: Sequence[str] = ()) -> Picture | None:
-    """Return the ranking score of some teams in each language; None if the viewer sees fewer than two languages."""
+    """Return a picture of some teams' ranking scores in each language; None if the viewer sees fewer than two
+    languages.
+    """
     splits = language_splits(seen.board, seen.options)
     places = {language: seen.place(seen.board.rank_metric, split) for language, split in splits.items()}
     languages = [(language, place) for language, place in places.items() if place is not None]
@@ -69,7 +71,7 @@ def profile(seen: Seen, wanted: Sequence[str] = ()) -> Picture | None:
 
 
 def categories(session: Session, seen: Seen, wanted: Sequence[str] = ()) -> Picture | None:
-    """Return one system's ranking metric by category and language, from its report; None if reports are not shown."""
+    """Return a picture of one system's ranking metric by category and language; None if reports are not shown."""
     pattern = category_pattern(seen.board)
     rows = {name: row for name, row in seen.named_rows() if row.run_id is not None}
     if pattern is None or not rows:
@@ -89,7 +91,7 @@ def categories(session: Session, seen: Seen, wanted: Sequence[str] = ()) -> Pict
 
 
 def _dots_of(seen: Seen, name: str, cells: Mapping[tuple[str, str], Score], names: Sequence[str]) -> Picture:
-    """Build the picture. cells: by language and category."""
+    """Return the picture. cells: by language and category."""
     languages = sorted({language for language, _ in cells}, key=lambda one: (one in _MEANS, one))
     kinds = sorted({category for _, category in cells}, key=lambda one: (one in _MEANS, one))
     x = seen.ranking_axis
@@ -136,7 +138,7 @@ def _report_scores(session: Session, run_id: int | None, decimals: int | None) -
 
 
 def _first(rows: dict[str, LeaderboardRow]) -> list[str]:
-    """Return the best rows of the board, and the first baseline to compare with."""
+    """Return the names of the best rows of the board, and of the first baseline to compare with."""
     first = [name for name, row in rows.items() if row.kind != "baseline"][:FIRST_TEAMS]
     return first + [name for name, row in rows.items() if row.kind == "baseline"][:1]
 
@@ -164,12 +166,12 @@ def _words(point: PointOut, x: AxisOut) -> str:
 
 
 def series_of_systems(points: Sequence[tuple[Look, PointOut]], looks: Iterable[Look]) -> tuple[SeriesOut, ...]:
-    """Return teams, baselines and published results as series. looks: the possible ones, in this order."""
+    """Return teams, baselines and published results as series. looks: all possible looks, in order."""
     found = {look: tuple(point for one, point in points if one == look) for look in looks}
     return tuple(SeriesOut(name=_TITLES[look], look=look, points=ones) for look, ones in found.items() if ones)
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return `A`, `A and B`, `A, B and C`."""
+    """Return the names as an enumeration: `A`, `A and B`, `A, B and C`."""
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last

@@ -20,7 +20,7 @@ def team_pictures(
     rows: Sequence[TeamRow],
     viewer: Viewer,
 ) -> list[Picture]:
-    """Build the pictures, with the first baseline next to the team. rows: of one team, from `team_rows`."""
+    """Return a picture for each task, with the first baseline next to the team. rows: of one team, from `team_rows`."""
     phases = list(dict.fromkeys(one.phase.id for one in rows))
     found: dict[int, Picture] = {}
     for one in sorted(rows, key=lambda one: -phases.index(one.phase.id)):

@@ -23,7 +23,9 @@ _STANDING = "Points are current entries; the line is the best score to date."
 
 
 def progress(seen: Seen) -> Picture | None:
-    """Return the ranking score over time: a step for each record, a point for each entry; None if there is none."""
+    """Return a picture of the ranking score over time: a step for each record, a point for each entry; None if there
+    are none.
+    """
     ranking = seen.entries.columns[0]
     rows = sorted(
         (row for row in seen.entries.rows if row.kind == "team" and row.achieved_at and row.cells[0].value is not None),
@@ -82,7 +84,7 @@ def _progress_summary(
 
 
 def daily(seen: Seen) -> Picture | None:
-    """Return the number of scored submissions per day; None if there were none."""
+    """Return a picture of the number of scored submissions per day; None if there were none."""
     if not seen.submitted:
         return None
     days = [day.astimezone(UTC).date() for day in seen.submitted]
@@ -130,7 +132,7 @@ def _records(rows: Sequence[LeaderboardRow], *, higher_is_better: bool) -> list[
 
 
 def _lines(seen: Seen) -> tuple[LineOut, ...]:
-    """Return the best baseline and the best published result as references; rows are ordered best first."""
+    """Return lines for the best baseline and the best published result; rows are ordered best first."""
     found = []
     for kind, word in (("baseline", "Baseline"), ("historic", "Published")):
         best = next((row for row in seen.entries.rows if row.kind == kind and row.cells[0].value is not None), None)

@@ -1,4 +1,4 @@
-"""Pictures of two scores at once, a point per system: seen against unseen MWEs, quality against diversity."""
+"""Scatter plots of two scores, a point per system: seen against unseen MWEs, quality against diversity."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_TOLD = 6
 
 
 def plane(session: Session, seen: Seen, wanted: str | None = None) -> Picture | None:
-    """Return the scatter of this task type; None if it has none, or the viewer sees no system with both scores."""
+    """Return the scatter plot of this task type; None if it has none, or the viewer sees no system with both scores."""
     found = {root: both for root in plane_splits(seen.board, seen.options) if (both := _places(seen, root))}
     if not found:
         return None
@@ -68,7 +68,7 @@ def plane(session: Session, seen: Seen, wanted: str | None = None) -> Picture | 
 
 
 def _places(seen: Seen, root: str) -> tuple[int, int] | None:
-    """Return the positions of x and y in a row if at least one system has both, else None."""
+    """Return the positions of x and y in a row's cells; None if no system has both."""
     pair = plane_splits(seen.board, seen.options)[root]
     x, y = (seen.place(*score) for score in pair)
     if x is None or y is None:
@@ -99,7 +99,7 @@ def _point(name: str, x: Cell, y: Cell, *, is_mine: bool) -> PointOut:
 
 
 def _not_drawn(points: Sequence[PointOut]) -> str:
-    """Describe the first points without a position, with the reasons."""
+    """Return a sentence on the first points without a position, with the reasons; "" if there are none."""
     if not points:
         return ""
     words = [f"{point.label} ({point.reason})" for point in points[:MOST_TOLD]]
@@ -108,7 +108,7 @@ def _not_drawn(points: Sequence[PointOut]) -> str:
 
 
 def _references(session: Session, seen: Seen, root: str) -> tuple[LineOut, ...]:
-    """Return the entropies of the organisers' own references, from the latest report."""
+    """Return lines for the entropies of the organisers' own references, from the latest report."""
     newest = max((row.run_id for row in seen.leaderboard.rows if row.run_id is not None), default=None)
     if newest is None:
         return ()

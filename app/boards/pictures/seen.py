@@ -1,4 +1,4 @@
-"""The data of one viewer's board, collected once as the only source of all its pictures."""
+"""The data of a board for one viewer, collected once as the only source of all its pictures."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ Drawn = Literal["every", "stood", "current"]
 class Seen:
     """A board as its viewer sees it, for pictures.
 
-    leaderboard: with a further column for every score that is drawn.
+    leaderboard: with an additional column for every score that is drawn.
     entries: with only the ranking column, and a row for each entry drawn over time.
-    drawn: which entries these are.
+    drawn: the kind of these entries.
     submitted: times of all scored submissions.
     is_cut: True if only the latest submissions are included, because there are too many.
     options: of the task in this phase.
@@ -59,7 +59,7 @@ class Seen:
 
     @property
     def ranking_title(self) -> str:
-        """Title of the ranking metric; the board's column may only name the part of the items."""
+        """The title of the ranking metric; the board's column may only name the part of the items."""
         return metrics_of(self.board.task)[self.board.rank_metric].title
 
     @property
@@ -68,7 +68,7 @@ class Seen:
         return AxisOut(title=self.ranking_title, decimals=self.ranking.decimals, percent=self.ranking.percent)
 
     def place(self, metric: str, split: str) -> int | None:
-        """Return the position of this score in the cells of a row; None if the viewer may not see it."""
+        """Return the position of this score in the cells of a row; None if the viewer may not see the score."""
         columns = [(column.metric, column.split) for column in self.leaderboard.columns]
         return columns.index((metric, split)) if (metric, split) in columns else None
 
@@ -84,7 +84,7 @@ def look_at(
     board: Board,
     viewer: Viewer,
 ) -> Seen | None:
-    """Collect the data for the pictures of a board; None while it shows this viewer no scores."""
+    """Return the data for the pictures of a board; None while it shows this viewer no scores."""
     asked = entry_sources(session, phase, board)
     sight = sight_of(session, asked, viewer)
     if sight.own.view.board is not BoardShown.PUBLIC:
@@ -109,10 +109,10 @@ def look_at(
 
 
 def _drawn(whole: UnfilteredBoard, sight: ViewerContext, half: Half | None) -> Drawn:
-    """Return which entries are drawn over time: none that the board itself never showed.
+    """Return which entries are drawn over time: never any that the board itself did not show.
 
-    Teams that do not see their own scores must not read them off their runs. Scores of a private part are shown of
-    final entries alone. Former choices are not stored, and a Ladder shows no scores of runs.
+    Teams that may not see their own scores must not read them from their runs. Scores of a private part are shown only
+    for final entries. Former choices are not stored, and a Ladder shows no scores of runs.
     """
     if not sight.own.view.own_scores:
         return "current"
@@ -122,7 +122,7 @@ def _drawn(whole: UnfilteredBoard, sight: ViewerContext, half: Half | None) -> D
 
 
 def _stood(session: Session, asked: EntrySource, board: Board, since: datetime | None) -> frozenset[int]:
-    """Return the runs since a moment that were entries while everybody could see the board, where the latest counts.
+    """Return the runs since a moment that were entries while the board was public, for the rule "latest submission".
 
     For a board that was hidden at first: the entries at the moment when it was shown, and all later ones.
     """
@@ -142,7 +142,7 @@ def _stood(session: Session, asked: EntrySource, board: Board, since: datetime |
 def _tries(
     session: Session, asked: EntrySource, board: Board, half: Half | None, since: datetime | None
 ) -> list[LeaderboardRow]:
-    """Return a row for every scored team submission since a moment, with its ranking score alone."""
+    """Return a row with only its ranking score for every scored team submission since a moment."""
     score = (board.rank_metric, board.rank_split)
     column = next(one for one in board_columns(board) if (one.metric, one.split) == score)
     rules = rules_of(asked.phase, asked.phase_task, board)
@@ -155,15 +155,15 @@ def _tries(
 
 
 def _moments(tries: Leaderboard) -> tuple[datetime, ...]:
-    """Return the submission times, without carried-over rows, which were submitted to another phase."""
+    """Return the submission times, without those of carried-over rows, which were submitted to another phase."""
     found = (row.achieved_at for row in tries.rows if row.kind == "team" and row.carried_from is None)
     return tuple(moment for moment in found if moment is not None)
 
 
 def _over_time(whole: UnfilteredBoard, tries: Sequence[LeaderboardRow] | None = None) -> UnfilteredBoard:
-    """Reduce the board to its ranking column, with any scored runs in place of the entries.
+    """Return the board with only its ranking column, and with the given scored runs, if any, in place of the entries.
 
-    Statistics are dropped: they compare every two rows, and nothing drawn over time needs them.
+    Statistics are dropped, because nothing drawn over time needs the comparisons of all rows.
     """
     place = whole.rank_by
     rows = [row._replace(cells=(row.cells[place],)) for row in whole.rows]
@@ -176,7 +176,9 @@ _BRACKET = re.compile(r" \(")
 
 
 def row_names(rows: Sequence[LeaderboardRow]) -> list[str]:
-    """Return each row's team; with its method if the team has several rows, and a number if that is not unique."""
+    """Return a unique name for each row: its team, with its method if the team has several rows, and a number if
+    needed.
+    """
     teams = Counter(row.team for row in rows)
     names = [f"{row.team}: {row.method}" if teams[row.team] > 1 and row.method else row.team for row in rows]
     found: list[str] = []
@@ -188,5 +190,5 @@ def row_names(rows: Sequence[LeaderboardRow]) -> list[str]:
 
 
 def value_of(cell: Cell) -> tuple[float | None, str]:
-    """Return a cell's value, and the reason if it has none."""
+    """Return a cell's value, and the reason if it has none ("" otherwise)."""
     return (None, cell.reason or "") if cell.value is None else (float(cell.value), "")

@@ -29,7 +29,7 @@ _TITLES = {"macro": "Mean", "all": "All", "idiom": "Idioms", "sts": "Other pairs
 
 
 def drawn_scores(board: Board, options: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return (metric, split) of every drawn score besides the board's own columns."""
+    """Return (metric, split) of every score drawn in addition to the board's own columns."""
     languages = [(board.rank_metric, split) for split in language_splits(board, options).values()]
     found = [score for pair in plane_splits(board, options).values() for score in pair]
     return list(dict.fromkeys([*languages, *found]))
@@ -51,7 +51,7 @@ def language_splits(board: Board, options: Mapping[str, Any]) -> dict[str, str]:
 
 
 def plane_splits(board: Board, options: Mapping[str, Any]) -> dict[str, tuple[tuple[str, str], tuple[str, str]]]:
-    """Return the scores of x and y by part of the items: the mean first, then the languages."""
+    """Return the scores of x and y by part of the items: first the mean, then the languages."""
     if board.task.task_type not in PLANES:
         return {}
     (metric_x, end_x), (metric_y, end_y) = PLANES[board.task.task_type]
@@ -65,26 +65,26 @@ def plane_splits(board: Board, options: Mapping[str, Any]) -> dict[str, tuple[tu
 
 
 def category_pattern(board: Board) -> re.Pattern[str] | None:
-    """Return the pattern of splits of languages and categories in this task's reports; None if there is none."""
+    """Return the pattern of splits by language and category in this task's reports; None if there are none."""
     pattern = CATEGORIES.get(board.task.task_type)
     setting = re.escape(board.rank_split.split("/")[0])
     return re.compile(pattern.replace("{setting}", setting)) if pattern else None
 
 
 def title_of(part: str) -> str:
-    """Return a title such as `Mean`, `PT`, `Idioms`, `LVC.full`."""
+    """Return the title of a part, such as `Mean`, `PT`, `Idioms`, `LVC.full`."""
     return _TITLES.get(part) or (part.upper() if len(part) == 2 and part.islower() else part)
 
 
 def choices(parts: Sequence[str], chosen: Sequence[str]) -> tuple[Choice, ...]:
-    """Return options to choose one part from; none for a single part."""
+    """Return options to choose one part from; empty if there is only one."""
     if len(parts) < 2:
         return ()
     return tuple(Choice(title_of(part), part, part in chosen) for part in parts)
 
 
 def check_known(wanted: Sequence[str], known: Sequence[str], what: str) -> None:
-    """Raise NotFound for an unknown name, with the most similar known one."""
+    """Raise NotFound for an unknown name, with the most similar known one. what: the kind of name, for the message."""
     for one in wanted:
         if one not in known:
             raise NotFound(f"This board has no {what} '{shorten(one)}'{did_you_mean(one, list(known))}.")

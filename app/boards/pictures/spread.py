@@ -22,7 +22,7 @@ _TINY = 1e-9
 
 
 def distribution(seen: Seen) -> Picture | None:
-    """Return the teams' ranking scores, counted in ranges of equal width; None if no team has one."""
+    """Return a histogram of the teams' ranking scores; None if no team has one."""
     ranking, place = seen.ranking, seen.leaderboard.rank_by
     found = [(row, value) for row in seen.leaderboard.rows if (value := row.cells[place].value) is not None]
     values = [value for row, value in found if row.kind == "team"]
@@ -66,7 +66,7 @@ def distribution(seen: Seen) -> Picture | None:
 
 
 def _ranges(values: Sequence[float], most: int, finest: float) -> tuple[float, float, int]:
-    """Return start, width and number of the ranges: round numbers, no finer than the shown digits."""
+    """Return start, width and number of the histogram's ranges: round numbers, no finer than the shown decimals."""
     low, high = min(values), max(values)
     step = max(round_step((high - low) or 10 * finest, most - 1), finest)
     first, last = floor(low / step + _TINY), ceil(high / step - _TINY)

@@ -1,4 +1,4 @@
-"""The answers about the pictures of a board: exactly the numbers drawn on pages."""
+"""API schemas for the pictures of a board, with exactly the data drawn on pages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BOARD = "/competitions/demo/phases/evaluation/boards/zero-shot"
 
 
 class PictureLinkOut(ApiModel):
-    """A picture, and where its numbers are."""
+    """A picture, with the address of its data."""
 
     name: str
     title: str
@@ -97,7 +97,7 @@ class PictureOut(PictureNumbers):
 
 
 def describe_pictures(place: tuple[str, str, str], pictures: Sequence[Picture], view: View) -> PicturesOut:
-    """Return the list of pictures for a viewer with this view."""
+    """Return the list of a board's pictures for a viewer with this view."""
     return PicturesOut(
         pictures=[
             PictureLinkOut(
@@ -114,7 +114,7 @@ def describe_pictures(place: tuple[str, str, str], pictures: Sequence[Picture], 
 
 
 def describe_picture(place: tuple[str, str, str], picture: Picture) -> PictureOut:
-    """Return one picture with all its numbers."""
+    """Return one picture with all its data."""
     return PictureOut(
         **{name: getattr(picture, name) for name in PictureNumbers.model_fields},
         splits=tuple(choice.value for choice in picture.splits),

@@ -1,7 +1,7 @@
-"""Bring the database in line with phases.yaml: add and change rows, report what changed; idempotent.
+"""Applies phases.yaml to the database: adds and changes rows, reports the changes; idempotent.
 
-Rows with submissions are never deleted: if they are no longer declared, they stay and are reported. Scores never change
-here: new gold or options apply to future runs. Boards, files, baselines and missing parts have their own modules.
+Rows with submissions are never deleted: if they are no longer declared, they are kept and reported. Scores never change
+here: new gold or options apply to future runs. Boards, files, baselines and missing parts are in separate modules.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ from app.standings.renew import renew_all
 
 
 def registration_values(declared: CompetitionDeclaration) -> dict[str, Any]:
-    """Return the columns `registration` and `teams`."""
+    """Return the values of the columns `registration` and `teams`."""
     registration = declared.registration.model_dump(mode="json", exclude_defaults=True)
     return {
         "registration": registration | {"mode": declared.registration_mode},
@@ -74,7 +74,7 @@ def registration_values(declared: CompetitionDeclaration) -> dict[str, Any]:
 
 
 def note_unknown_names(work: Work, declared: CompetitionDeclaration) -> None:
-    """Note listed user names that do not exist: anybody who registers one of them would be admitted."""
+    """Note user names in the declaration that do not exist, because anybody who registers one would be admitted."""
     names = {one for one in declared.registration.allowed if "@" not in one}
     known = set(work.session.scalars(select(User.username).where(User.username.in_(names))))
     for name in sorted(names - known):
@@ -84,7 +84,7 @@ def note_unknown_names(work: Work, declared: CompetitionDeclaration) -> None:
 
 
 def note_other_tracks(work: Work, competition: Competition) -> None:
-    """Note each track, or lack of one, that submissions have and the competition no longer declares."""
+    """Note each track, or lack of one, that submissions have but the competition no longer declares."""
     declared: set[str | None] = {track.name for track in tracks_of(competition)} or {None}
     counted = work.session.execute(
         select(Submission.track, func.count())
@@ -161,7 +161,7 @@ class ImpossibleChange(EvergoldError):
 class Applied:
     """Rows of a competition by name, as declared.
 
-    `new` has the ids of phase tasks created now, `stale` of those whose boards changed.
+    new: ids of phase tasks created now; stale: ids of those whose boards changed.
     """
 
     row: Competition
@@ -187,9 +187,9 @@ def apply_phases(
     """Apply the competitions and return the changes and notes; the caller commits, then sends the runs.
 
     - by: as for `app.people.audit.record`.
-    - on_edits: what to do where a competition was edited on the server since.
+    - on_edits: what to do if a competition was edited on the server since.
     - is_plan: the caller rolls back, and no file is stored.
-    - is_whole: these are all that are declared; else others keep their place, and nothing is noted of them.
+    - is_whole: these are all that are declared; otherwise others keep their position, and are not mentioned.
     - stage: of new competitions.
 
     Raises ImpossibleChange, StorageFull, OSError; the caller must roll back then as well.
@@ -211,7 +211,7 @@ def apply_phases(
 
 
 def _apply_chosen(work: Work, chosen: ChosenDeclaration, position: int) -> None:
-    """Apply; a merge keeps two revisions, the file as it was read and what it was merged to."""
+    """Apply a declaration; a merge adds two revisions: the file as it was read, and the result of the merge."""
     if chosen.loaded is None:
         return
     if chosen.read is not None:
@@ -243,7 +243,7 @@ def apply_new_declaration(work: Work, loaded: LoadedCompetition) -> Competition:
 
 
 def _position(session: Session, name: str) -> int:
-    """Return the position of a competition; of a new one, the one behind all others."""
+    """Return the position of a competition; for a new one, the position after all others."""
     own = session.scalar(select(Competition.position).where(Competition.name == name))
     if own is not None:
         return own
@@ -258,7 +258,7 @@ def _apply_and_keep(
     source: RevisionSource | None,
     note: str = "",
 ) -> Revision | None:
-    """Apply and add a revision. source: None if the latest revision itself is applied again."""
+    """Apply a declaration, add a revision and return it. source: None if the latest revision is applied again."""
     before = len(work.changes.made)
     row = _apply_competition(work, loaded, position)
     if source is None:
@@ -268,7 +268,7 @@ def _apply_and_keep(
 
 
 def lock_declarations(session: Session) -> None:
-    """Serialise applying; SQLite's write transactions are serialised anyway."""
+    """Serialise concurrent applying; SQLite serialises write transactions in any case."""
     if session.get_bind().dialect.name == "postgresql":
         session.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": LOCK_NUMBER})
 
@@ -471,7 +471,7 @@ def _tell_items(work: Work, row: PhaseTask, what: str) -> None:
 
 
 def phase_task_values(declared: PhaseTaskDeclaration) -> dict[str, Any]:
-    """Return the columns of a phase task but for the gold, with only the declared deviations from the phase."""
+    """Return the columns of a phase task except for the gold, with only the declared deviations from the phase."""
     own = declared.model_dump(mode="json", exclude_unset=True, include=_OF_ENTRY | {"limits", "visibility"})
     return {
         "options": declared.options,

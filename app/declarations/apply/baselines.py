@@ -1,4 +1,4 @@
-"""Baselines of the organisers: teams without members whose files are scored like any other as soon as there is gold.
+"""Baselines of the organisers: teams without members whose files are scored like others as soon as there is gold.
 
 A file is submitted once; a changed file or track, or a failed run, leads to a new submission.
 """
@@ -41,7 +41,7 @@ class TooManyBaselines(EvergoldError):
 
 
 def baseline_refusal(work: Work, phase_task: PhaseTask, name: str, what: str) -> str | None:
-    """Explain why this baseline cannot be submitted, and what to do; None if it can."""
+    """Return why this baseline cannot be submitted, and what to do; None if it can."""
     if not is_gold_hidden(phase_task, trusts_declaration=work.trusts_declaration):
         return None
     if _submitted(work, phase_task.phase_id) < MOST_BASELINES:
@@ -54,7 +54,7 @@ def baseline_refusal(work: Work, phase_task: PhaseTask, name: str, what: str) ->
 
 
 def _submitted(work: Work, phase_id: int) -> int:
-    """Count the baselines that were or will be scored against hidden gold of the phase."""
+    """Return the number of baselines that were or will be scored against hidden gold of the phase."""
     asked = work.session.scalars(select(PhaseTask).where(PhaseTask.phase_id == phase_id)).all()
     trusts = work.trusts_declaration
     hidden = [one.id for one in asked if is_gold_hidden(one, trusts_declaration=trusts)]
@@ -62,7 +62,7 @@ def _submitted(work: Work, phase_id: int) -> int:
 
 
 def count_baselines(session: Session, phase_tasks: list[int]) -> int:
-    """Count the baseline submissions that reveal something about the gold."""
+    """Return the number of baseline submissions that reveal something about the gold."""
     query = (
         select(func.count())
         .select_from(Submission)
@@ -115,7 +115,7 @@ def apply_baselines(
 
 
 def _note_ranked(work: Work, phase_task: PhaseTask, ranked: Sequence[int], what: str) -> None:
-    """Update the ranked baselines; a change also increments the board version."""
+    """Update which baselines are ranked; a change also increments the board version."""
     before, now = set(phase_task.ranked_baselines), set(ranked)
     if before == now:
         return
@@ -129,7 +129,7 @@ def _note_ranked(work: Work, phase_task: PhaseTask, ranked: Sequence[int], what:
 
 
 def _why_submit(session: Session, team: Team, phase_task: PhaseTask, file: StoredFile, track: str | None) -> str | None:
-    """Return the reason to submit the file, worded as the end of a sentence; None if it was submitted already."""
+    """Return the reason to submit the file, as the end of a sentence; None if it was already submitted."""
     last = session.execute(
         select(Submission.sha256, Submission.track, ScoringRun.status)
         .join(ScoringRun, (ScoringRun.submission_id == Submission.id) & ScoringRun.is_current)
@@ -167,7 +167,7 @@ def _submit(
 
 
 def _team(work: Work, competition: Competition, name: str) -> Team:
-    """Return the team of the baseline; a suffix is added if another team has the name already."""
+    """Return the team of the baseline; its name gets a suffix if another team already has the name."""
     for free in (name, f"{name[:80]} (baseline)", f"{name[:60]} (organisers' baseline)"):
         team = work.session.scalar(select(Team).where(Team.competition_id == competition.id, Team.name == free))
         if team is None:
@@ -190,7 +190,7 @@ def _user(work: Work) -> User:
 
 
 def submit_waiting_baselines(session: Session, phase_task: PhaseTask, now: datetime) -> list[int]:
-    """Submit waiting baselines, and score others against the gold now in use; return the runs to send after the commit.
+    """Submit waiting baselines, and score others with the gold now in use; return the runs to send after the commit.
 
     phase_task: with phase, competition and task, from `find_phase_task`.
     """
@@ -198,9 +198,9 @@ def submit_waiting_baselines(session: Session, phase_task: PhaseTask, now: datet
 
 
 def _rescore_baselines(session: Session, phase_task: PhaseTask, now: datetime) -> list[int]:
-    """Replace the runs of baselines that were scored against earlier gold, as long as no team has submitted.
+    """Replace the runs of baselines that were scored with earlier gold if no team has submitted; return the new runs.
 
-    With submissions of teams, a board would have scores against both: these are rescored together, as a set.
+    Otherwise the board would have scores with both: these submissions are rescored together, as a set.
     """
     versions = published_gold(session, phase_task.phase_id, phase_task.task_id)
     here = select(Submission.id).join(Team, Team.id == Submission.team_id)

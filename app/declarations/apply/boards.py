@@ -1,4 +1,4 @@
-"""Boards and their historic rows, which come from phases.yaml alone and are replaced as they change there."""
+"""Boards and their published results, which come only from phases.yaml and are replaced as they change there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes made by `evergold apply`, in sentences; and the one function that updates rows, only where they differ."""
+"""Changes made by `evergold apply`, as sentences; and the only function that updates rows, if values differ."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ _UNTOLD = frozenset({"private_part"})
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A sentence about applying.
+    """A sentence about a change.
 
-    `counts` is False for notes; `run_id` is a run to send to workers after the commit; `keeps_edits` marks a
-    competition that was left as edited on the server.
+    counts: False for notes; run_id: a run to send to workers after the commit; keeps_edits: marks a competition that
+    was left as edited on the server.
     """
 
     message: str
@@ -75,7 +75,7 @@ class Changes:
         self.made.append(Change(message, counts=False, keeps_edits=True))
 
     def update(self, row: Base, what: str, values: Mapping[str, Any]) -> set[str]:
-        """Set the columns that differ, with a sentence for each; return their names."""
+        """Set the columns that differ, with a sentence for each; return the names of those changed."""
         changed = set()
         for name, value in values.items():
             before = getattr(row, name)
@@ -92,7 +92,7 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """State of one run of `apply_phases`.
+    """The state of one call of `apply_phases`.
 
     by: who applies, as for `app.people.audit.record`.
     """

@@ -1,7 +1,8 @@
 """Public files of a task in a phase: copied into storage under their sha256 and listed for download.
 
-These are the declared files, followed by a template generated from the items if the organisers declare none. What
-phases.yaml no longer declares is removed if nothing was ever submitted to it, otherwise left alone."""
+These are the declared files, followed by a template generated from the items if the organisers declare none. Files that
+phases.yaml no longer declares are removed if nothing was ever submitted, and otherwise kept.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +59,7 @@ TEMPLATE_LIMIT_BYTES = 4 * ITEMS_LIMIT_BYTES
 def made_template(
     phase_task: PhaseTask, task: CompetitionTask, declared: PhaseTaskDeclaration, folder: Path
 ) -> tuple[str, bytes] | None:
-    """Return file name and content of the template; None if none is to be generated."""
+    """Return file name and content of the template; None if none has to be generated."""
     type_ = TASKS[task.task_type]
     if declared.items is None or type_.template_name is None or any(_is_template(one) for one in declared.downloads):
         return None
@@ -85,7 +86,8 @@ _USED = "is no longer declared but has submissions"
 def note_missing_competitions(work: Work, declared: set[str]) -> None:
     """Note competitions that are no longer declared.
 
-    They are never removed, as their file may be missing only temporarily. Competitions with an owner never had a file.
+    They are never removed, because their file may be missing only temporarily. Competitions with an owner never had a
+    file.
     """
     from_files = select(Competition.name).where(Competition.owner_id.is_(None))
     for name in work.session.scalars(from_files.order_by(Competition.position, Competition.id)):
@@ -149,7 +151,7 @@ def _settle_phases(work: Work, competition: Competition, declared: set[str]) -> 
 
 
 def _settle_tasks(work: Work, competition: Competition, declared: set[str]) -> dict[int, bool]:
-    """Return the ids of tasks that stay, with whether they are declared.
+    """Return the ids of tasks that are kept, with whether they are declared.
 
     The caller removes the others, after their boards.
     """
@@ -162,7 +164,7 @@ def _settle_tasks(work: Work, competition: Competition, declared: set[str]) -> d
 
 
 def _settle_boards(work: Work, competition: Competition, declared: set[str], tasks: dict[int, bool]) -> None:
-    """Remove boards that are no longer declared, unless the whole task is left alone or they have official results."""
+    """Remove boards that are no longer declared, unless the whole task is kept or they have official results."""
     for board in work.session.scalars(select(Board).where(Board.competition_id == competition.id)).all():
         what = f"board '{board.name}' of '{competition.name}'"
         if board.name in declared:
@@ -187,8 +189,8 @@ def _settle_boards(work: Work, competition: Competition, declared: set[str], tas
 class _Offered:
     """A download.
 
-    `available` is "now" or a moment as text, None for the start of the phase; `audience` is as declared; `origin` is
-    appended to the reported change.
+    available: "now" or a time as text, None for the start of the phase; audience: as declared; origin: text appended to
+    the reported change.
     """
 
     name: str
@@ -202,7 +204,7 @@ class _Offered:
 def apply_public_files(
     work: Work, phase_task: PhaseTask, task: CompetitionTask, declared: PhaseTaskDeclaration, folder: Path, what: str
 ) -> None:
-    """Apply the blind file that predictions are checked against, all downloads, and a template."""
+    """Apply the blind file with which predictions are checked, all downloads, and a template."""
     downloads = declared_downloads(declared)
     stored = {download.file: keep(work, folder / download.file) for download in downloads}
     _apply_items(work, phase_task, stored[declared.items].sha256 if declared.items else None, what)
@@ -225,7 +227,7 @@ def _offered(declared: DownloadDeclaration, file: StoredFile) -> _Offered:
 
 
 def _available(declared: datetime | str | None) -> str | None:
-    """Return the moment, or the name of a moment, from which files are offered; None: from the start."""
+    """Return the time, or the name of a time, from which files are available; None: from the start."""
     return declared.isoformat() if isinstance(declared, datetime) else None if declared == START else declared
 
 
@@ -239,19 +241,21 @@ def _apply_access(work: Work, phase_task: PhaseTask, offered: Sequence[_Offered]
 
 
 def keep(work: Work, path: Path) -> StoredFile:
-    """Store a declared file, reading it once however often it is named; a plan stores nothing."""
+    """Store a declared file and return it, reading it only once even if several names refer to it; a plan stores
+    nothing.
+    """
     if path not in work.kept:
         work.kept[path] = _looked_at(path) if work.is_plan else keep_file(path, work.storage)
     return work.kept[path]
 
 
 def keep_declared(work: Work, folder: Path, path: str, programs: Collection[str]) -> StoredFile:
-    """Store a file that a declaration names, or the program in a folder or zip, which is one file for us."""
+    """Store a file that a declaration names, and return it; a program in a folder or zip is stored as one file."""
     return keep_program(work, folder / path) if path in programs else keep(work, folder / path)
 
 
 def keep_program(work: Work, path: Path) -> StoredFile:
-    """Store a program, packed so that the same files always are the same file; a plan stores nothing."""
+    """Store a program and return its file; the same files always yield the same package. A plan stores nothing."""
     if path not in work.kept:
         with tempfile.TemporaryDirectory(prefix="evergold-program-") as folder:
             packed = Path(folder, "program.zip")
@@ -261,7 +265,7 @@ def keep_program(work: Work, path: Path) -> StoredFile:
 
 
 def keep_file(path: Path, storage: Storage) -> StoredFile:
-    """Like `store_file`, but skip files that are stored already, so that applying again is quick."""
+    """Store a file as `store_file` does and return it, but skip stored files, so that applying again is quick."""
     file = _looked_at(path)
     return file if _is_kept(file, storage) else store_file(path, storage)
 

@@ -1,4 +1,4 @@
-"""Official results that a later end of their phase supersedes: noted wherever a file is applied, merged or not."""
+"""Official results that are superseded by a later end of their phase: they are noted whenever a file is applied."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def frozen_closes(session: Session, phases: Collection[int]) -> dict[tuple[int, 
 
 
 def superseded_words(closed_at: datetime | None, before: datetime | None, after: datetime | None) -> str | None:
-    """Return what becomes of the results frozen at this close if the phase ends at another time; None if nothing."""
+    """Return what happens to results frozen at this close if the phase ends at another time; None if nothing does."""
     if closed_at is None or not is_open_again(closed_at, after) or is_open_again(closed_at, before):
         return None
     following = "others are frozen when it closes again" if after else "the live board goes on"
@@ -40,7 +40,7 @@ def phase_ends(session: Session, competition: str) -> dict[int, datetime | None]
 
 
 def note_superseded(work: Work, competition: str, before: dict[int, datetime | None]) -> None:
-    """Note the phases whose official results are superseded by what was applied. before: their ends until then."""
+    """Note the phases whose official results are superseded by the applied declaration. before: their previous ends."""
     work.session.flush()
     after = phase_ends(work.session, competition)
     frozen = frozen_closes(work.session, before)

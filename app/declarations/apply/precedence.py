@@ -1,6 +1,6 @@
-"""Precedence when a file is applied: the file, merged with what was edited on the server since (018, 098).
+"""Precedence when a file is applied: the file is merged with edits made on the server since (decisions 018, 098).
 
-Where both changed a key to different values, the current declaration is applied again and the conflict is reported.
+If both changed a key to different values, the current declaration is applied again and the conflict is reported.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ def keep_revision(
     changes: Sequence[str],
     note: str = "",
 ) -> Revision | None:
-    """Add a revision; return None if the latest one has the same meaning.
+    """Add a revision and return it; return None if the latest one has the same meaning.
 
-    A file that caught up with edits is recorded even then.
+    A file that has caught up with edits is recorded even then.
     """
     programs = declared_programs(loaded.declaration)
     files = {path: keep_declared(work, loaded.folder, path, programs) for path in declared_files(loaded.declaration)}
@@ -94,7 +94,9 @@ _NAMED = 6
 
 
 class OnEdits(StrEnum):
-    """Treatment of edits on the server: merge; where both changed a key, take the value of one side or report it."""
+    """The way to apply a file over edits made on the server: merge both; if both changed a key, prefer one side or
+    report it.
+    """
 
     ASK = "ask"
     FILE = "file"
@@ -103,15 +105,15 @@ class OnEdits(StrEnum):
 
     @property
     def preferred(self) -> Side | None:
-        """Side whose values resolve conflicts, None to report them."""
+        """The side whose values resolve conflicts; None to report them."""
         return Side(self.value) if self in (OnEdits.FILE, OnEdits.SERVER) else None
 
 
 @dataclass(frozen=True, slots=True)
 class ChosenDeclaration:
-    """The declaration to apply, None for nothing, and where it comes from: None for the current one again.
+    """The declaration to apply, None for nothing, and its source: None for the current one again.
 
-    `read` is the file that was merged, which is kept as a revision before the merge.
+    read: the file that was merged, which is stored as a revision before the merge.
     """
 
     loaded: LoadedCompetition | None
@@ -121,9 +123,9 @@ class ChosenDeclaration:
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
-    """Revisions that a file is merged with: the one that it was made from, and the current one; and contents of files.
+    """The revision that a file was made from, the current one, and the file itself, for merging.
 
-    Files are sha256 by path.
+    contents: sha256 by path.
     """
 
     base: Revision
@@ -132,7 +134,7 @@ class _Sides:
     contents: dict[str, str]
 
     def merge(self, prefer: Side | None) -> Merge:
-        """Merge the documents; conflicts between contents of files are among those of the result."""
+        """Return the merged documents; conflicts between contents of files are among those of the result."""
         merge = merge_documents(self.base.document, self.file.document, self.server.document, prefer)
         before, there = _contents(self.base), _contents(self.server)
         chosen, conflicts = merge_files(before, self.contents, there, prefer)
@@ -149,7 +151,7 @@ class _Sides:
 def choose_declaration(work: Work, loaded: LoadedCompetition, stack: ExitStack, on_edits: OnEdits) -> ChosenDeclaration:
     """Return what to apply: the file, the file merged with edits, or the current declaration again.
 
-    Its folder lives as long as `stack`.
+    Its folder exists as long as `stack`.
     """
     competition = work.session.scalar(select(Competition).where(Competition.name == loaded.declaration.name))
     newest = newest_revision(work.session, competition) if competition else None
@@ -173,7 +175,7 @@ def choose_declaration(work: Work, loaded: LoadedCompetition, stack: ExitStack, 
 
 
 def _merged(work: Work, sides: _Sides, place: tuple[Competition, ExitStack], on_edits: OnEdits) -> ChosenDeclaration:
-    """Merge the file with the edits; where that is impossible, return the current declaration with the reason."""
+    """Return the file merged with the edits; if that is impossible, the current declaration, with the reason noted."""
     competition, stack = place
     edits = edits_words(work.session, competition)
     merge, present = sides.merge(on_edits.preferred), _present(work, sides.server, stack)
@@ -199,7 +201,7 @@ def _merged(work: Work, sides: _Sides, place: tuple[Competition, ExitStack], on_
 
 
 def _check_merged(work: Work, sides: _Sides, merge: Merge, stack: ExitStack, prefer: Side | None) -> LoadedCompetition:
-    """Lay the merged declaration out beside its files and check it like any other. Raises InvalidForm."""
+    """Return the merged declaration, laid out with its files and checked like any other. Raises InvalidForm."""
     there = _contents(sides.server)
     chosen = merge_files(_contents(sides.base), sides.contents, there, prefer)[0]
     folder = stack.enter_context(
@@ -213,7 +215,7 @@ def _check_merged(work: Work, sides: _Sides, merge: Merge, stack: ExitStack, pre
 
 
 def _base(session: Session, competition: Competition, loaded: LoadedCompetition) -> Revision | None:
-    """Return the revision that the file was made from: its export, or the file that was applied since."""
+    """Return the revision that the file was made from: that of its export, or of the last applied file."""
     known = [marked_revision(session, competition, loaded.mark), last_from_file(session, competition)]
     return max((one for one in known if one is not None), key=lambda one: one.number, default=None)
 
@@ -272,13 +274,13 @@ def _conflict_words(name: str, said: str, conflicts: Sequence[Conflict]) -> str:
 
 
 def _describe_merge(name: str, said: str, merge: Merge) -> str:
-    """Return what the server has and the file lacks, with who edited it."""
+    """Return a sentence on what the server has and the file lacks, with who edited it."""
     kept = [f"{one.path} stays {value_text(one.after)}, in the file {value_text(one.before)}" for one in merge.kept]
     return f"kept edits: {said.partition(': ')[0]}{f': {_listed(kept)}' if kept else ''}"
 
 
 def _present(work: Work, newest: Revision, stack: ExitStack) -> LoadedCompetition | None:
-    """Return the edited declaration with its stored files; None if this version can no longer read it."""
+    """Return the edited declaration with its stored files; None if this version of the server cannot read it."""
     try:
         declared = CompetitionDeclaration.model_validate(newest.document)
     except ValidationError:

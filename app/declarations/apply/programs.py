@@ -14,7 +14,7 @@ from app.models import Competition, CompetitionTask, Phase, PhaseTask
 
 
 def bound_programs(session: Session, competition: str) -> dict[int, str]:
-    """Return the program that may open the gold in use, by id of the phase task; only for tasks that have both."""
+    """Return the program that may open the gold in use, by id of the phase task; only for tasks with both."""
     rows = session.execute(
         select(PhaseTask, CompetitionTask)
         .join(CompetitionTask, CompetitionTask.id == PhaseTask.task_id)
@@ -33,7 +33,7 @@ def bound_programs(session: Session, competition: str) -> dict[int, str]:
 def note_gold_to_put_again(
     work: Work, competition: Competition, phase_tasks: Mapping[tuple[str, str], PhaseTask], before: Mapping[int, str]
 ) -> None:
-    """Note each task in a phase whose gold the changed program cannot open any more. before: from `bound_programs`."""
+    """Note each task in a phase whose gold the changed program can no longer open. before: from `bound_programs`."""
     if not before:
         return
     work.session.flush()

@@ -1,1 +1,1 @@
-"""Blueprints: declarations written step by step in the browser, until applied to a new or existing competition."""
+"""Blueprints: declarations written step by step in the browser, until they are applied."""

@@ -39,7 +39,10 @@ def clears_at(blueprint: Blueprint, days: int) -> datetime | None:
 
 
 def clear_abandoned(session: Session, settings: Settings, now: datetime) -> Abandoned:
-    """Warn first; delete only blueprints that were warned about and not saved since. The caller commits."""
+    """Warn owners of abandoned blueprints; delete those that were warned about and not saved since.
+
+    Returns the numbers. The caller commits.
+    """
     days = settings.blueprint_days
     if days == 0:
         return Abandoned()
@@ -72,7 +75,7 @@ def title_of(blueprint: Blueprint) -> str:
 
 
 def _tell(session: Session, blueprint: Blueprint, settings: Settings, now: datetime) -> None:
-    """Warn by mail if the address is confirmed, and on *Organise* in any case."""
+    """Warn the owner by mail, if the address is confirmed, and on the page *Organise* in any case."""
     blueprint.warned_at = now
     end = clears_at(blueprint, settings.blueprint_days)
     title, until = title_of(blueprint), moment_words(end.replace(second=0)) if end else ""

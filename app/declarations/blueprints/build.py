@@ -1,7 +1,7 @@
-"""Checking a blueprint, and building it: a new competition, at first a draft, or a revision of one.
+"""Checks a blueprint, and builds it: a new competition, at first a draft, or a revision of an existing one.
 
-Only administrators may name plain gold: its folder is shared by all competitions of the server, so that a name would
-give access to other gold. Sealed gold is uploaded once the competition exists.
+Only administrators may name plain gold: all competitions of the server share its folder, so that a name would give
+access to other gold. Sealed gold is uploaded once the competition exists.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _PLAIN_GOLD = "Plain gold is named by administrators alone. Leave this empty: go
 
 
 def problems_of(engine: Engine, storage: Storage, user: User, blueprint_id: int, now: datetime) -> dict[str, str]:
-    """Return every problem by path, `declaration` for the whole; empty if the blueprint can be built."""
+    """Return every problem by path, `declaration` for the whole document; empty if the blueprint can be built."""
     with reading(engine) as session:
         blueprint = find_blueprint(session, user, blueprint_id)
         wanted, sealed = _wanted(session, blueprint, user), places_with_gold(session)
@@ -51,7 +51,7 @@ def problems_of(engine: Engine, storage: Storage, user: User, blueprint_id: int,
 def build_competition(engine: Engine, settings: Settings, user: User, blueprint_id: int, now: datetime) -> str:
     """Create a draft competition owned by this user, delete the blueprint, and return the competition's name.
 
-    Raises InvalidForm with all faults by path, NameTaken, QuotaReached, Forbidden, and the errors of `apply_phases`.
+    Raises InvalidForm with all problems by path, NameTaken, QuotaReached, Forbidden, and the errors of `apply_phases`.
     """
     storage, limits = storage_of(settings), limits_of(settings)
     check_may_create(user, limits.rule)
@@ -107,7 +107,7 @@ def build_changes(
 
 
 def without_plain_gold(document: Document) -> Document:
-    """Return an imported declaration without its gold: the names of plain gold mean nothing on this server."""
+    """Return an imported declaration without its gold, since names of plain gold have no meaning on this server."""
     return {
         **document,
         "phases": [
@@ -133,7 +133,7 @@ def _wanted(session: Session, blueprint: Blueprint, user: User) -> ProposedDecla
 
 
 def _plain_gold_faults(document: Document, present: Document) -> dict[str, str]:
-    """Return a fault by path for every newly named plain gold."""
+    """Return a problem by path for every newly named plain gold."""
     before = _gold_names(present)
     return {
         dotted(("phases", phase, "tasks", task, "gold")): _PLAIN_GOLD

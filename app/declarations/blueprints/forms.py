@@ -1,7 +1,8 @@
-"""Form for any part of a declaration, generated from its pydantic model: fields with explanations, read back as values.
+"""The form for any part of a declaration, generated from its pydantic model: fields with explanations, parsed to
+values.
 
-A part is named by its steps in the document: `phases/0/tasks/detection`. Input is stored as typed, however wrong:
-`app.declarations.blueprints.build` reports the faults.
+A part is named by its steps in the document: `phases/0/tasks/detection`. Input is stored as typed, however invalid:
+`app.declarations.blueprints.build` reports the problems.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ _OF_LINES = ("text", "lines", "ticks", "groups", "numbers", "data")
 class Field:
     """A key of the declaration.
 
-    `value` is the text in the form; `columns` and `rows` belong to a table; `parts` are (title, steps) of parts with
-    their own page; `path` is the name used in findings; `ticked` are those of `choices` that are chosen.
+    value: the text in the form; columns, rows: of a table; parts: (title, steps) of parts with a separate page; path:
+    the name used in findings; ticked: the selected `choices`.
     """
 
     name: str
@@ -67,7 +68,7 @@ class Field:
 
 
 def steps_of(text: str) -> Steps:
-    """Parse `phases/0/tasks/detection`; empty for the whole."""
+    """Return the steps in a text such as `phases/0/tasks/detection`; empty for the whole document."""
     return tuple(step for step in text.split("/") if step)
 
 
@@ -113,15 +114,15 @@ def path_of(document: Document, steps: Steps) -> str:
 
 
 def in_words(path: str, sentence: str) -> str:
-    """Return the sentence of a finding without the name of its own key, which pages show by its label."""
+    """Return the sentence of a finding without the key at its beginning, because pages show the key's label."""
     key = f"'{path.rsplit(_SEPARATOR, 1)[-1]}' "
     return f"It {sentence.removeprefix(key)}" if sentence.startswith(key) else sentence
 
 
 def located(document: Document, path: str) -> tuple[str, str]:
-    """Return where a finding is: titles of the parts above it and its label, and the steps of the page that has it.
+    """Return the place of a finding: titles of the parent parts and its label, and the steps of the page that has it.
 
-    path: as from `path_of`; one that leads nowhere is the whole.
+    path: as from `path_of`; for a path that leads nowhere, the place is the whole document.
     """
     steps: Steps = ()
     titles: list[str] = []
@@ -162,7 +163,7 @@ def with_form(document: Document, steps: Steps, form: Mapping[str, str]) -> Docu
 
 
 def _sent(field: Field, form: Mapping[str, str], data: Mapping[str, Any]) -> Any:
-    """Return the value of a field in a form; None for nothing."""
+    """Return the value of a field in a form; None if it is empty."""
     if field.kind == "rows":
         return _rows_typed(field, form, data)
     if field.kind == "ticks" and field.name not in form:
@@ -172,7 +173,7 @@ def _sent(field: Field, form: Mapping[str, str], data: Mapping[str, Any]) -> Any
 
 
 def _opened(document: Document, steps: Steps) -> dict[str, Any]:
-    """Return the part for writing; create it if it is an undeclared mapping of the model."""
+    """Return the part for writing, created if it is an undeclared mapping of the model."""
     part = part_at(document, steps)
     if part is None and steps and _is_own_key(document, steps):
         part = _opened(document, steps[:-1])[steps[-1]] = {}
@@ -182,12 +183,12 @@ def _opened(document: Document, steps: Steps) -> dict[str, Any]:
 
 
 def _is_own_key(document: Document, steps: Steps) -> bool:
-    """True if the last step is a key of its model, not an element or a name chosen by organisers."""
+    """Return True if the last step is a key of its model, not an element or a name chosen by organisers."""
     return steps[-1] in schema_at(document, steps[:-1]).get("properties", {})
 
 
 def with_new(document: Document, steps: Steps, name: str) -> Document:
-    """Return a copy with another list element, or another named part."""
+    """Return a copy with another list element, or with another named part."""
     changed = copy.deepcopy(document)
     schema_at(document, steps)
     if not steps:
@@ -214,7 +215,7 @@ def without(document: Document, steps: Steps) -> Document:
 
 
 def typed(field: Field, text: str, data: Mapping[str, Any]) -> Any:
-    """Convert typed text to its value in the document; None for nothing.
+    """Return the value of typed text in the document; None if it is empty.
 
     An invalid number stays as typed and is reported. data: see `data_values`.
     """
@@ -235,7 +236,7 @@ def typed(field: Field, text: str, data: Mapping[str, Any]) -> Any:
 
 
 def _by_name(text: str, kind: Kind) -> dict[str, Any] | str:
-    """Return the value after each name, one pair a line; the text itself if a line has no name."""
+    """Return the values by name from text with one pair per line; the text itself if a line has no name."""
     found: dict[str, Any] = {}
     for line in filter(None, map(str.strip, text.split("\n"))):
         name, separator, value = line.partition(":")
@@ -258,7 +259,9 @@ def _number(text: str) -> int | float | str:
 
 
 def data_values(texts: Iterable[str]) -> dict[str, Any]:
-    """Parse texts of fields of the kind `data` as YAML, like in declarations; invalid YAML stays a text."""
+    """Return the values of texts in fields of the kind `data`, parsed as YAML like declarations; invalid YAML stays a
+    text.
+    """
     wanted = list(dict.fromkeys(texts))
     return dict(zip(wanted, read_values(wanted), strict=True))
 
@@ -336,7 +339,7 @@ def _choices(document: Document, steps: Steps, schema: Schema) -> tuple[str, ...
 
 
 def _scores_offered(document: Document, steps: Steps) -> tuple[str, ...]:
-    """Return the metrics, or the splits, that the task of a board computes; none for another key."""
+    """Return the metrics, or the splits, that the task of a board computes; empty for another key."""
     if steps[:1] != ("boards",) or steps[-1] not in ("metric", "split"):
         return ()
     board = part_at(document, steps[:2])
@@ -385,7 +388,7 @@ def _parts(document: Document, steps: Steps, kind: Kind, said: Any) -> Iterator[
 
 
 def _shown(kind: Kind, value: Any) -> str:
-    """Format a value for the form."""
+    """Return a value formatted for the form."""
     if value is None:
         return ""
     if isinstance(value, bool):

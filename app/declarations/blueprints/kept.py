@@ -1,4 +1,4 @@
-"""Blueprints in the database: create, look up by owner, change under a lock, delete."""
+"""Blueprints in the database: created, looked up by owner, changed under a lock, deleted."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ class ChangedMeanwhile(EvergoldError):
 
 
 def begin_blueprint(act: UserAct, document: Document) -> Blueprint:
-    """Create a blueprint of a new competition. Raises QuotaReached. The caller has checked the right to do so."""
+    """Create a blueprint of a new competition and return it. Raises QuotaReached. The caller has checked the
+    permission.
+    """
     return _begin(act, Blueprint(document=document))
 
 
@@ -57,7 +59,9 @@ def begin_changes(act: UserAct, competition: Competition) -> Blueprint:
 
 
 def begin_copy(act: UserAct, competition: Competition, document: Document) -> Blueprint:
-    """Create a blueprint from a competition's files and this document. The caller has checked the user's right."""
+    """Create a blueprint from a competition's files and this document; return it. The caller has checked the
+    permission.
+    """
     blueprint = begin_blueprint(act, document)
     for file in present_revision(act.session, competition).files:
         add_file(act, blueprint.id, file.path, StoredFile(file.sha256, file.size_bytes))
@@ -74,7 +78,7 @@ def _begin(act: UserAct, blueprint: Blueprint) -> Blueprint:
 
 
 def list_blueprints(session: Session, user: User) -> list[Blueprint]:
-    """List a user's blueprints, the last changed first."""
+    """List a user's blueprints, last changed first."""
     query = select(Blueprint).where(Blueprint.owner_id == user.id).options(joinedload(Blueprint.competition))
     return list(session.scalars(query.order_by(Blueprint.changed_at.desc(), Blueprint.id.desc())))
 
@@ -95,7 +99,7 @@ def find_blueprint(session: Session, user: User, blueprint_id: int, *, lock: boo
 
 
 def save_document(act: UserAct, blueprint_id: int, version: int, document: Document) -> Blueprint:
-    """Save the document. version: the one that was edited. Raises ChangedMeanwhile."""
+    """Save the document and return the blueprint. version: the one that was edited. Raises ChangedMeanwhile."""
     blueprint = find_blueprint(act.session, act.user, blueprint_id, lock=True)
     if blueprint.version != version:
         raise ChangedMeanwhile("This was changed in another window meanwhile. The page shows the current values.")
@@ -109,14 +113,14 @@ def save_document(act: UserAct, blueprint_id: int, version: int, document: Docum
 
 
 def _check_size(document: Document) -> None:
-    """Raise InvalidForm if the document is too large for a file; the check also tests the size of its YAML."""
+    """Raise InvalidForm if the document is too large for a file, including as YAML."""
     if len(json.dumps(document, ensure_ascii=False)) > FILE_LIMIT_BYTES:
         sentence = f"All of it together is larger than {FILE_LIMIT_BYTES // 1024} KiB: shorten its texts or lists."
         raise InvalidForm("This is too long.", fields={"declaration": sentence})
 
 
 def add_file(act: UserAct, blueprint_id: int, path: str, file: StoredFile) -> None:
-    """Add a file, replacing one of the same path. Raises QuotaReached, Forbidden."""
+    """Add a file, replacing one with the same path. Raises QuotaReached, Forbidden."""
     session = act.session
     check_bytes_left(session, act.user, file.size_bytes, limits_of(act.settings))
     blueprint = find_blueprint(session, act.user, blueprint_id, lock=True)
@@ -134,6 +138,6 @@ def remove_file(session: Session, blueprint: Blueprint, path: str) -> None:
 
 
 def throw_away(session: Session, blueprint: Blueprint) -> None:
-    """Delete a blueprint for good, with its files; the competition that it would have changed is unaffected."""
+    """Delete a blueprint with its files; the competition that it was to change is unaffected."""
     session.execute(delete(BlueprintFile).where(BlueprintFile.blueprint_id == blueprint.id))
     session.execute(delete(Blueprint).where(Blueprint.id == blueprint.id))

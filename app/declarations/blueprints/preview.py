@@ -51,7 +51,7 @@ BaselineScores = Mapping[tuple[str, str, str], Mapping[tuple[str, str], float | 
 
 @dataclass(frozen=True, slots=True)
 class ColumnShown:
-    """A column; `ranks` is True if it orders the board."""
+    """A column. ranks: True if it orders the board."""
 
     title: str
     percent: bool
@@ -60,9 +60,9 @@ class ColumnShown:
 
 @dataclass(frozen=True, slots=True)
 class ScoreShown:
-    """A score with the digits of its column, None until a worker has scored it.
+    """A score with the decimals of its column, None until a worker has scored it.
 
-    `is_declared` marks an expected score, which may differ from the real one.
+    is_declared: marks an expected score, which may differ from the real one.
     """
 
     text: str | None
@@ -90,7 +90,7 @@ class BoardShown:
 
 
 def declaration_of(document: Document) -> CompetitionDeclaration | None:
-    """Return the declaration; None if its form is invalid. Its files and cross-checks may still be wrong."""
+    """Return the declaration; None if keys or types are invalid. Its files and cross-checks may have errors."""
     try:
         return CompetitionDeclaration.model_validate(document)
     except ValidationError:
@@ -116,7 +116,7 @@ def boards_of(declared: CompetitionDeclaration, scored: BaselineScores) -> list[
 def _rows(
     phase: PhaseDeclaration, board: BoardDeclaration, asked: PhaseTaskDeclaration, scored: BaselineScores
 ) -> Iterator[RowShown]:
-    """Yield the baselines of a board; one without a track is on the boards of every track."""
+    """Yield the baselines of a board; a baseline without a track is on the boards of all tracks."""
     for baseline in asked.baselines:
         if None in (baseline.track, board.track) or baseline.track == board.track:
             known = scored.get((phase.name, board.task, baseline.name), {})
@@ -134,7 +134,7 @@ def _columns(declared: CompetitionDeclaration, board: BoardDeclaration) -> Itera
 
 
 def _titles(declared: CompetitionDeclaration, name: str) -> dict[tuple[str, str], str]:
-    """Return the titles of the task type's scores; none if its options are invalid."""
+    """Return the titles of the task type's scores; empty if its options are invalid."""
     task = next((one for one in declared.tasks if one.name == name), None)
     if task is None or task.type not in TASKS:
         return {}
@@ -188,7 +188,7 @@ def baseline_scores(
 
 
 def _scored_alike(declared: CompetitionDeclaration, files: Mapping[str, str]) -> dict[tuple[str, str], Any]:
-    """Return everything in a declaration that affects scores, by phase and task, except the competition's own gold."""
+    """Return everything in a declaration that affects scores, by phase and task, except the competition's gold."""
     tasks = {task.name: task for task in declared.tasks}
     return {
         (phase.name, name): (
@@ -204,7 +204,7 @@ def _scored_alike(declared: CompetitionDeclaration, files: Mapping[str, str]) ->
 
 
 def _reports(session: Session, competition: Competition) -> Iterator[tuple[tuple[str, str, str], str, bytes]]:
-    """Yield the reports of baselines; of several for one baseline the latest comes last."""
+    """Yield the reports of baselines; if a baseline has several, the latest comes last."""
     query = (
         select(Phase.name, CompetitionTask.name, Team.name, Submission.sha256, ScoringRun.report)
         .join(Submission, Submission.id == ScoringRun.submission_id)
@@ -222,7 +222,7 @@ def _reports(session: Session, competition: Competition) -> Iterator[tuple[tuple
 
 
 def scores_of_baselines(session: Session, competition: Competition) -> BaselineScores:
-    """Return the scores of all baselines of a competition that a worker has scored, for organisers who may see them."""
+    """Return the worker's scores of all baselines of a competition, for organisers who may see them."""
     return {
         place: {(score.metric, score.split): score.value for score in scores_of_report(report)}
         for place, _, report in _reports(session, competition)

@@ -35,7 +35,7 @@ def schema_at(document: Document, steps: Steps) -> Schema:
 
 
 def is_position(step: str) -> bool:
-    """True if this step can be a position in a list: in ASCII digits, and no larger than a list can be."""
+    """Return True if this step can be an index of a list: ASCII digits, and not too large for a list."""
     return whole_number(step) is not None
 
 
@@ -56,7 +56,7 @@ def _root() -> Schema:
 
 
 def plain(schema: Schema) -> Schema:
-    """Resolve references and drop optional nulls; keys next to a reference are preserved."""
+    """Return the schema with references resolved and without optional nulls; keys next to a reference are kept."""
     if reference := schema.get("$ref"):
         inner: Schema = _root()["$defs"][reference.rsplit("/", 1)[-1]]
         return plain({**inner, **{name: value for name, value in schema.items() if name != "$ref"}})
@@ -150,7 +150,7 @@ def _resolved(schema: Any, named: Mapping[str, Any]) -> Any:
 
 
 def _explanations(text: str, names: Iterable[str]) -> dict[str, str]:
-    """Extract descriptions from a docstring: `metrics: one or more of a kind; id, value: the columns' names`."""
+    """Return descriptions from a docstring such as `metrics: one or more of a kind; id, value: the columns' names`."""
     words = " ".join(text.split())
     one = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
     heads = list(re.finditer(rf"(?:^|[;.] )((?:{one})(?:, (?:{one}))*): ", words)) if one else []

@@ -1,7 +1,7 @@
-"""Visibility as stories to choose from: keys of a phase's `visibility`, and whether its items are divided.
+"""Visibility presets to choose from: keys of a phase's `visibility`, and whether its items are divided.
 
-The first story has a live board and a private half of the items, since scores on a live board reveal gold. The
-consequences of a story or a custom mixture are computed by the same rule that decides visibility on boards.
+The first preset has a live board and a private part of the items, because scores on a live board reveal gold. The
+consequences of a preset or a custom combination are computed by the same rule that decides visibility on boards.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _SOME_START, _SOME_SPAN = datetime(2000, 1, 1, tzinfo=UTC), timedelta(days=14)
 class Story:
     """A preset of visibility.
 
-    `name` is the form value; `keys` are the values it sets, None for those it removes; `is_divided` is whether each
-    divisible task has a private part, None for either; `mode` is the registration that it brings along.
+    name: the form value. keys: the values that it sets, None for those that it removes. is_divided: whether each
+    divisible task has a private part, None for either. mode: the registration mode that it sets.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Story:
     mode: RegistrationMode | None = None
 
     def divides(self, is_divided: bool) -> bool:
-        """Return whether items have a private part once this is chosen. is_divided: whether they have one now."""
+        """Return whether items have a private part after this choice. is_divided: whether they have one now."""
         return is_divided if self.is_divided is None else self.is_divided
 
 
@@ -100,22 +100,22 @@ _SAID_ALIKE = {"board": BoardShown.PUBLIC.value, "own_scores": OwnScores.AT_ONCE
 
 
 def story_of(visibility: Keys, *, is_divided: bool = False) -> Story | None:
-    """Return the story with the same meaning as these keys, None for a mixture.
+    """Return the preset with the same meaning as these keys; None for a custom combination.
 
-    Slices and digits do not matter, and names only where they are hidden for ever, as in a class.
+    Slices and decimals do not matter, and names only if they are hidden for ever, as in a class.
     """
     meant = _meant(visibility)
     return next((one for one in STORIES if _meant(one.keys) == meant and one.is_divided in (None, is_divided)), None)
 
 
 def is_phase_divided(document: Document, phase: Mapping[str, Any]) -> bool:
-    """True if the phase has divisible tasks, and each of them has a private part."""
+    """Return True if the phase has divisible tasks, and each of them has a private part."""
     tasks = _divisible(document, phase)
     return bool(tasks) and all(one.get("private_part") for one in tasks)
 
 
 def with_story(document: Document, phase: int, name: str) -> Document:
-    """Return a copy with the story applied to the phase; other visibility keys stay. Unknown names change nothing."""
+    """Return a copy with the preset applied to the phase; other visibility keys are kept. Ignores unknown names."""
     chosen = next((one for one in STORIES if one.name == name), None)
     if chosen is None:
         return document
@@ -146,7 +146,9 @@ def with_story(document: Document, phase: int, name: str) -> Document:
 
 
 def _without_class_mode(document: Document) -> None:
-    """Remove the code of a class from registration once no phase is a class any more: the usual mode applies again."""
+    """Remove the joining code of a class from registration if no phase is a class any more: the default mode applies
+    again.
+    """
     registration = document.get("registration")
     if not isinstance(registration, dict) or registration.get("mode") != RegistrationMode.CODE.value:
         return
@@ -161,7 +163,7 @@ def _without_class_mode(document: Document) -> None:
 
 
 def _divisible(document: Document, phase: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the tasks of the phase that can have a private part: hidden gold, and a type that scores parts."""
+    """Return the tasks of the phase that can have a private part: with hidden gold, and a type that scores parts."""
     types = {one.get("name"): one.get("type") for one in document.get("tasks") or [] if isinstance(one, dict)}
     tasks = phase.get("tasks")
     asked = tasks.items() if isinstance(tasks, dict) else ()
@@ -188,9 +190,9 @@ def _meant(visibility: Keys) -> tuple[Any, ...]:
 
 @dataclass(frozen=True, slots=True)
 class VisibilityTable:
-    """Picture of who sees what when.
+    """A table of who sees what when.
 
-    `spans` are the periods; `rows` have a subject, and for each span a pair (how much, in words).
+    spans: the periods; rows: a subject, and for each span a pair (how much, in words).
     """
 
     spans: tuple[str, ...]
@@ -202,7 +204,7 @@ ALL, PART, NOTHING = "all", "part", "nothing"
 
 
 def seen_when(phase: Mapping[str, Any], visibility: Keys, *, is_divided: bool = False) -> VisibilityTable:
-    """Return the picture.
+    """Return the table.
 
     phase, visibility: as declared, even if invalid; is_divided: a private part is shown from the close.
     """
@@ -257,7 +259,7 @@ def _names(view: View) -> tuple[str, str]:
 
 
 def _readable(visibility: Keys) -> Iterator[tuple[str, Any]]:
-    """Yield the valid keys, in the form the database has."""
+    """Yield the valid keys with their values as in the database."""
     for key in ("public_from", "names_from"):
         value = visibility.get(key)
         if value in (CLOSE, NEVER):
@@ -288,7 +290,7 @@ _LASTS = timedelta(days=14)
 def first_document(name: str, title: str, task_type: str, now: datetime) -> Document:
     """Return a declaration with one task of this type, one phase, and a board with the task's first scores.
 
-    Visibility is the first story: a live board, with a private part if the task type can score parts.
+    Its visibility is the first preset: a live board, with a private part if the task type can score parts.
     """
     try:
         columns = TASKS[task_type].columns(TASKS[task_type].options())

@@ -1,4 +1,4 @@
-"""Labels and examples of fields, by key; a key that is not listed here is its own label."""
+"""Labels and examples of fields, by key; the label of a key that is not listed is derived from the key."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def label_of(name: str) -> str:
 
 
 def hint_of(name: str, description: str, keys: Collection[str]) -> str:
-    """Return the explanation of a key, with labels in the place of other keys.
+    """Return the explanation of a key, in which labels replace other keys.
 
     description: of the model, in which `None` is an empty field.
     """
@@ -216,7 +216,7 @@ def hint_of(name: str, description: str, keys: Collection[str]) -> str:
 
 
 def fits_metrics(name: str, metrics: Any) -> bool:
-    """Return whether an option of a table goes with its metrics; without any, with those of labels."""
+    """Return whether an option of a table applies to its metrics; without any, to those of labels."""
     first = metrics[0] if isinstance(metrics, list) and metrics else "macro_f1"
     kind = next((kind for kind, names in KINDS.items() if first in names), None)
     return kind is None or _OF_KIND.get(name, kind) == kind

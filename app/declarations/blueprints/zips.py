@@ -1,6 +1,6 @@
-"""Import of a competition as a zip, as written by `evergold export yaml`.
+"""Imports a competition from a zip, as written by `evergold export yaml`.
 
-It is unpacked and read in the helper, under the same limits as predictions.
+The zip is unpacked and read in the helper, under the same limits as predictions.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Brought:
 def read_zip(path: Path, storage: Storage, limit_bytes: int) -> Brought:
     """Store the files of a zip and return them with its declaration.
 
-    limit_bytes: of all files together, unpacked. Raises InvalidForm, StorageFull, Busy.
+    limit_bytes: of all unpacked files together. Raises InvalidForm, StorageFull, Busy.
     """
     incoming = storage.folder.absolute() / INCOMING
     make_folder(incoming, storage.folder)
@@ -102,7 +102,9 @@ def _unpacked(archive: Unpacking, into: str, limit_bytes: int) -> dict[str, Any]
 def _write_files(
     archive: Unpacking, main: str, into: str, left_bytes: int, programs: Collection[str]
 ) -> list[tuple[str, str]]:
-    """Write the non-empty files next to or below the declaration; each folder of programs becomes one file."""
+    """Write the non-empty files next to or below the declaration; return (path, written path). A program becomes one
+    file.
+    """
     folder, written = PurePosixPath(main).parent, []
     with tempfile.TemporaryDirectory(prefix="evergold-program-") as unpacked:
         found = dict[str, Path]()

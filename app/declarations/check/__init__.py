@@ -1,6 +1,6 @@
-"""Check phases.yaml and the files it names, reporting all mistakes at once, by line.
+"""Checks phases.yaml and the files it names, reporting all errors at once, by line.
 
-`load_competitions` returns what `app.declarations.apply.apply` writes to the database, only if there are no errors.
+`load_competitions` returns what `app.declarations.apply.apply` writes to the database, but only if there are no errors.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ __all__ = ["Finding", "InvalidPhases", "LoadedCompetition", "check_phases", "loa
 
 @dataclass(frozen=True, slots=True)
 class LoadedCompetition:
-    """A valid declaration, the folder its paths are relative to, the document as written, and its published results.
+    """A valid declaration, the folder for its relative paths, the document as written, and its published results.
 
-    `mark` is the first line of its file if that is a comment: exports name their revision there.
+    mark: the first line of its file if that is a comment, in which exports name their revision.
     """
 
     declaration: CompetitionDeclaration
@@ -44,7 +44,7 @@ _MARK_CHARACTERS = 1000
 
 
 class InvalidPhases(Exception):
-    """phases.yaml has errors; `findings` has them, warnings included."""
+    """phases.yaml has errors. findings: all of them, including warnings."""
 
     def __init__(self, findings: list[Finding]) -> None:
         self.findings = findings
@@ -63,7 +63,7 @@ def check_phases(
 ) -> list[Finding]:
     """Return all errors and warnings about phases.yaml, its includes and their files, by file and line.
 
-    - gold: a folder of plain gold, as workers have it, to compare items and baselines with.
+    - gold: a folder of plain gold, as workers have it, with which items and baselines are compared.
     - upload_limit_bytes: the limit of the server, None if unknown.
     - sealed: (competition, phase, task) with sealed gold on the server.
     """
@@ -73,7 +73,7 @@ def check_phases(
 def load_competitions(path: Path, only: Path | None = None) -> list[LoadedCompetition]:
     """Return the competitions in the order of the files. Raises InvalidPhases with all errors.
 
-    only: the file of the competitions that are wanted; nothing of others is checked or reported.
+    only: the file of the wanted competitions; others are not checked or reported.
     """
     if only is None:
         return load_checked(path, now=None)[0]

@@ -1,6 +1,6 @@
 """Checks of a competition beyond pydantic: unknown names, boards without their scores, times, limits.
 
-Works on the file as read, so that one mistake hides no other; values of the wrong shape are reported elsewhere.
+They use the file as read, so that one error hides no other; values of the wrong type are reported elsewhere.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from evergold.yaml_lines import Node
 
 @dataclass(frozen=True, slots=True)
 class TaskNode:
-    """A declared task; `type` and `options` are None if invalid."""
+    """A declared task. type, options: None if invalid."""
 
     node: Node
     type: AnyTask | None
@@ -40,7 +40,7 @@ class TaskNode:
 
 @dataclass(frozen=True, slots=True)
 class PhaseNode:
-    """A declared phase; `start` and `end` are None if absent or invalid; `ends` is whether an end is declared."""
+    """A declared phase. start, end: None if absent or invalid; ends: whether an end is declared."""
 
     node: Node
     name: str
@@ -71,7 +71,7 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Parts of a competition needed for the checks of files."""
+    """The parts of a competition that the checks of files need."""
 
     tasks: Sequence[TaskNode]
     phase_tasks: Sequence[PhaseTaskNode]
@@ -81,7 +81,8 @@ class Parts:
 def check_competition(
     competition: Node, now: datetime | None, findings: Findings, sealed: Collection[tuple[str, str, str]] = ()
 ) -> Parts:
-    """Check a competition except its files. now: None skips checks that depend on the current time.
+    """Check a competition except for its files; return its parts. now: None skips checks that depend on the current
+    time.
 
     sealed: (competition, phase, task) with sealed gold on this server, which the file need not declare.
     """
@@ -208,7 +209,7 @@ def _check_limits(phase: Node, findings: Findings) -> None:
 
 
 def warn_of_server_limit(competition: Node, limit_bytes: int, findings: Findings) -> None:
-    """Warn of upload limits above that of the server, which refuses larger uploads in any case."""
+    """Warn about upload limits above the server's, which refuses larger uploads in any case."""
     for phase in elements(competition, "phases"):
         tasks = phase.entries.get("tasks")
         for owner in (phase, *(tasks.entries.values() if tasks else ())):
@@ -258,7 +259,7 @@ def _phase_options(node: Node, task: TaskNode, findings: Findings) -> Options | 
 
 
 def _warn_of_overlaps(phase_tasks: Sequence[PhaseTaskNode], findings: Findings) -> None:
-    """Warn of phases that are open at once on the same items: a team could use the limits of both."""
+    """Warn about phases that are open at once with the same items: a team could use the limits of both."""
     for one, other in combinations(phase_tasks, 2):
         if one.name != other.name or one.phase is other.phase or not _overlap(one.phase, other.phase):
             continue
@@ -270,7 +271,7 @@ def _warn_of_overlaps(phase_tasks: Sequence[PhaseTaskNode], findings: Findings) 
 
 
 def _warn_of_public_gold(phase_tasks: Sequence[PhaseTaskNode], now: datetime | None, findings: Findings) -> None:
-    """Warn of gold declared public during a contest, or hidden in another phase at the same time."""
+    """Warn about gold declared public during a contest, or hidden in another phase at the same time."""
     for one in phase_tasks:
         declared = one.node.entries.get("gold_is_public")
         if declared is None or declared.value is not True or _is_over(one.phase, now):
@@ -290,7 +291,7 @@ def _warn_of_public_gold(phase_tasks: Sequence[PhaseTaskNode], now: datetime | N
 
 
 def _has_total(phase_task: PhaseTaskNode) -> bool:
-    """True if the number of submissions per team is limited."""
+    """Return True if the total number of submissions per team is limited."""
     limits = [
         node.entries["limits"].entries for node in (phase_task.phase.node, phase_task.node) if "limits" in node.entries
     ]
@@ -298,7 +299,7 @@ def _has_total(phase_task: PhaseTaskNode) -> bool:
 
 
 def _hides_gold_of(other: PhaseTaskNode, one: PhaseTaskNode, now: datetime | None) -> bool:
-    """True if another phase, open at the same time, has the same gold (or items) without declaring it public."""
+    """Return True if another phase, open at the same time, has the same gold (or items) without declaring it public."""
     declared = other.node.entries.get("gold_is_public")
     if other.name != one.name or (declared and declared.value is True) or _is_over(other.phase, now):
         return False
@@ -371,13 +372,13 @@ def _check_rank(board: Board, columns: dict[tuple[str, str], Node], findings: Fi
 
 
 def score_of(column: Node) -> tuple[str, str] | None:
-    """Return (metric, split), None if either is missing."""
+    """Return (metric, split); None if either is missing."""
     metric, split = text_of(column, "metric"), text_of(column, "split")
     return (metric, split) if metric is not None and split is not None else None
 
 
 def offered_columns(board: Board) -> list[Column]:
-    """Return all scores that the board's task has in any phase; none if the options are invalid."""
+    """Return all scores that the board's task has in any phase; empty if the options are invalid."""
     options = [one.options for one in board.phase_tasks] or [board.task.options]
     if board.task.type is None:
         return []
@@ -389,7 +390,7 @@ def offered_columns(board: Board) -> list[Column]:
 
 
 def _check_private_parts(phase_tasks: Iterable[PhaseTaskNode], findings: Findings) -> None:
-    """Report contradictions at their lines; moments are checked together with visibility."""
+    """Report contradictions at their lines; times are checked together with visibility."""
     for one in phase_tasks:
         part = one.node.entries.get("private_part")
         if part is None or part.value is None:
@@ -440,7 +441,7 @@ def _baselines(task: Node) -> list[Node]:
 
 
 def _check_rankings(competition: Node, tasks_by_phase: Mapping[str, Sequence[str]], findings: Findings) -> None:
-    """Check rankings. tasks_by_phase: task names of each phase; wrong shapes are reported elsewhere."""
+    """Check rankings. tasks_by_phase: task names of each phase; values of the wrong type are reported elsewhere."""
     rankings, boards = competition.entries.get("rankings"), _boards(competition)
     first: dict[str, Node] = {}
     for ranking in rankings.elements if rankings else ():
@@ -484,7 +485,7 @@ def _known_boards(ranking: Node, boards: Mapping[str, Node], findings: Findings)
 
 
 def _check_directions(ranking: Node, competition: Node, boards: Sequence[Node], findings: Findings) -> None:
-    """Report scores for which lower is better: their mean with others is meaningless."""
+    """Report scores for which lower is better, because their mean with others has no meaning."""
     tasks = competition.entries.get("tasks")
     declared = {text_of(one, "name"): one for one in (tasks.elements if tasks else ())}
     for board in boards:
@@ -496,7 +497,7 @@ def _check_directions(ranking: Node, competition: Node, boards: Sequence[Node], 
 
 
 def _metrics_of(task: Node) -> Mapping[str, Metric]:
-    """Return the metrics of a declared task; none if it is invalid, which is reported elsewhere."""
+    """Return the metrics of a declared task; empty if it is invalid, which is reported elsewhere."""
     type_, declared = TASKS.get(text_of(task, "type") or ""), task.entries.get("options")
     if type_ is None or type_.metrics_by is None:
         return {} if type_ is None else type_.metrics

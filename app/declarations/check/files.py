@@ -1,4 +1,4 @@
-"""Checks of the files that a competition names: existence, and validity for the task types and boards."""
+"""Checks of the files that a competition names: that they exist, and are valid for the task types and boards."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ItemsRead = dict[tuple[str, str, Path], Any]
 def check_files(parts: Parts, findings: Findings, *, warn: bool, gold: Path | None = None) -> None:
     """Check all files of one competition.
 
-    warn: also report what is only probably wrong; gold: a folder of plain gold to compare with.
+    warn: also report probable errors; gold: a folder of plain gold to compare with.
     """
     known: ItemsRead = {}
     if warn:
@@ -47,7 +47,7 @@ def check_files(parts: Parts, findings: Findings, *, warn: bool, gold: Path | No
 
 
 def _advise(phase_tasks: Sequence[PhaseTaskNode], findings: Findings) -> None:
-    """Warn once of each task whose type advises to set more options, as they are in one of its phases."""
+    """Warn once about each task whose type advises to set more options than in one of its phases."""
     advised: set[int] = set()
     for asked in phase_tasks:
         task, options, node = asked.task.type, asked.options, asked.task.node
@@ -59,7 +59,7 @@ def _advise(phase_tasks: Sequence[PhaseTaskNode], findings: Findings) -> None:
 
 
 def _check_items(asked: PhaseTaskNode, known: ItemsRead, findings: Findings, warn: bool) -> Any:
-    """Return the items, None if there are none or they cannot be read."""
+    """Return the items; None if there are none or they cannot be read."""
     node = asked.node.entries.get("items")
     path = _existing(node, findings)
     task = asked.task.type
@@ -87,7 +87,7 @@ def _is_gold(path: Path, task: AnyTask, options: Options) -> bool:
 
 
 def _check_downloads(asked: PhaseTaskNode, findings: Findings) -> None:
-    """Check each file, and that file names are unique, as files are downloaded under them."""
+    """Check each file, and that the names under which files are downloaded are unique."""
     items = asked.node.entries.get("items")
     first: dict[str, Node] = {PurePosixPath(items.text).name: items} if items and items.text else {}
     for download in elements(asked.node, "downloads"):
@@ -120,7 +120,7 @@ def _check_baselines(asked: PhaseTaskNode, items: Any, findings: Findings) -> No
 
 @dataclass
 class _Left:
-    """Published results that the competition may still have, and their scores."""
+    """The numbers of published results, and of their scores, that the competition may still have."""
 
     results: int
     scores: int

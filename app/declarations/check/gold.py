@@ -1,6 +1,6 @@
-"""Checks that need the gold: whether it is readable and fits the blind items, and the scores of baselines.
+"""Checks that need the gold: that it is readable and matches the blind items, and the scores of baselines.
 
-For organisers who have plain gold at hand (`evergold check --gold FOLDER`); never run by a server.
+They are for organisers who have plain gold (`evergold check --gold FOLDER`), and never run by a server.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def check_declared_scores(phase_task: PhaseTaskNode, findings: Findings) -> None
 
 
 def check_with_gold(phase_task: PhaseTaskNode, items: Any, folder: Path, findings: Findings) -> None:
-    """Compare the items and baselines of a task in a phase with its plain gold, if that is in the folder."""
+    """Compare the items and baselines of a task in a phase with its plain gold, if the folder has it."""
     node, task = phase_task.node.entries.get("gold"), phase_task.task.type
     name = node.text if node else None
     if node is None or not name or name == "sealed" or task is None or phase_task.options is None:
@@ -84,7 +84,7 @@ def _parts(phase_task: PhaseTaskNode, task: AnyTask, gold: Any, findings: Findin
 
 
 def _division(node: Node | None) -> Division | None:
-    """Return the division; None if there is none, or if it has the wrong shape, which is reported elsewhere."""
+    """Return the division; None if there is none, or it has the wrong type, which is reported elsewhere."""
     try:
         declared = PrivatePartDeclaration.model_validate(node.plain()) if node is not None else None
     except ValidationError:
@@ -93,7 +93,7 @@ def _division(node: Node | None) -> Division | None:
 
 
 def _check_sizes(task: AnyTask, part: str, gold: Any, node: Node, findings: Findings) -> None:
-    """Warn if a language has too few items to rank systems; `evergold power` has details."""
+    """Warn about languages with too few items to rank systems; `evergold power` has details."""
     from evergold.scoring.rehearsal import sizes_by_language
 
     for language, items in sizes_by_language(task, gold).items():
@@ -106,7 +106,7 @@ def _check_sizes(task: AnyTask, part: str, gold: Any, node: Node, findings: Find
 
 
 def misfits(items: Mapping[str, object], gold: Mapping[str, object]) -> list[str]:
-    """Describe how the demands of the blind items and of the gold differ."""
+    """Return sentences on the differences between the requirements of the blind items and of the gold."""
     only_gold = [name for name in gold if name not in items]
     only_items = [name for name in items if name not in gold]
     other = [name for name in gold if name in items and gold[name] != items[name]]

@@ -1,4 +1,4 @@
-"""Checks of images in texts: existence, format, and alternative texts."""
+"""Checks of images in texts: that they exist, their format, and alternative texts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _HOW = "PNG, JPEG or WebP, as a file beside this one"
 
 
 def check_images(competition: Node, findings: Findings) -> None:
-    """Report everything wrong with the images in one competition's texts."""
+    """Report all problems of the images in one competition's texts."""
     files: set[str] = set()
     for node in text_nodes(competition):
         for image in images_in(node.text) if node is not None and node.text else ():

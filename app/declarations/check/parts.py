@@ -17,7 +17,7 @@ _ALSO = {(RegistrationMode.APPROVAL, "domains")}
 
 
 def check_registration(competition: Node, findings: Findings) -> None:
-    """Check registration. competition: as declared; wrong shapes are reported elsewhere."""
+    """Check registration. competition: as declared; values of the wrong type are reported elsewhere."""
     declared = competition.entries.get("registration")
     if declared is None:
         return
@@ -69,7 +69,7 @@ def _check_twice(names: Node | None, findings: Findings) -> None:
 def check_tracks(
     tracks: Sequence[Node], *, boards: Sequence[Node], baselines: Iterable[Node], findings: Findings
 ) -> None:
-    """Check tracks. tracks, boards, baselines: as declared; wrong shapes are reported elsewhere."""
+    """Check tracks. tracks, boards, baselines: as declared; values of the wrong type are reported elsewhere."""
     names = [name for track in tracks if (name := text_of(track, "name")) is not None]
     for node in (*boards, *baselines):
         _check_known(node, names, findings)
@@ -89,7 +89,7 @@ def _check_known(node: Node, names: Sequence[str], findings: Findings) -> None:
 
 
 def check_method_card(competition: Node, findings: Findings) -> None:
-    """Report contradictions under `method_card`; wrong shapes are reported elsewhere."""
+    """Report contradictions under `method_card`; values of the wrong type are reported elsewhere."""
     card = competition.entries.get("method_card")
     fields = card.entries.get("fields") if card else None
     _check_fields(fields, "field", findings)

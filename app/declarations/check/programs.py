@@ -1,6 +1,6 @@
-"""Checks of organisers' own programs: they exist, can be started, and nothing is declared that they cannot give.
+"""Checks of organisers' programs: that they exist and can be started, and that their tasks declare nothing impossible.
 
-A program is only read here, and never run.
+A program is only read here, never run.
 """
 
 from __future__ import annotations

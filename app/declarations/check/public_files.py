@@ -1,4 +1,4 @@
-"""Declared files that can be downloaded at a given moment, and by whom: a check for organisers."""
+"""The declared files that can be downloaded at a given moment, with their audience: a check for organisers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from app.teams.registration import Rules
 
 @dataclass(frozen=True, slots=True)
 class OpenFile:
-    """A file that can be downloaded; `is_early` is True if its phase has not started."""
+    """A file that can be downloaded. is_early: True if its phase has not started."""
 
     competition: str
     phase: str
@@ -33,7 +33,7 @@ class OpenFile:
 
 
 def open_files(declared: CompetitionDeclaration, now: datetime) -> Iterator[OpenFile]:
-    """Yield open files in the order of the declaration; generated templates are not declared, and not included."""
+    """Yield open files in the order of the declaration, without generated templates, which are not declared."""
     questions = tuple(question_of(question.model_dump()) for question in declared.registration.questions)
     usual = Rules(declared.registration_mode, terms=declared.registration.terms, questions=questions).files_for
     for phase in declared.phases:

@@ -1,4 +1,4 @@
-"""Check of keys and types by the pydantic model; each fault in plain words, at the line of its key."""
+"""Checks keys and types with the pydantic model, and reports each problem in plain words at the line of its key."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def check_shape(node: Node, model: type[BaseModel], findings: Findings) -> None:
 
 
 def report(node: Node, invalid: ValidationError, model: type[BaseModel], findings: Findings) -> None:
-    """Add all faults of a failed validation; `node` is the validated value."""
+    """Add findings for all problems of a failed validation. node: the validated value."""
     faults = invalid.errors(include_url=False)
     for fault in faults:
         # Pydantic reports a list with invalid elements as too short; those are reported already.
@@ -43,7 +43,7 @@ def place_of(node: Node, path: Sequence[str | int]) -> Node:
 
 
 def in_words(fault: ErrorDetails, model: type[BaseModel]) -> str:
-    """Describe a pydantic error for people who do not know pydantic."""
+    """Return a pydantic error as a sentence for people who do not know pydantic."""
     path, context = fault["loc"], fault.get("ctx", {})
     name = next((str(step) for step in reversed(path) if isinstance(step, str) and step != "[key]"), "")
     if fault["type"] == "missing":
@@ -62,7 +62,7 @@ def in_words(fault: ErrorDetails, model: type[BaseModel]) -> str:
 
 
 def model_at(model: type[BaseModel], path: Sequence[str | int]) -> type[BaseModel] | None:
-    """Return the model of the value at the end of a path."""
+    """Return the model of the value at the end of a path; None if it is not a model."""
     inner: type[BaseModel] | None = model
     for step in path:
         if inner is not None and isinstance(step, str) and step in inner.model_fields:
@@ -187,6 +187,6 @@ def elements(node: Node, key: str) -> list[Node]:
 
 
 def text_of(node: Node, key: str) -> str | None:
-    """Return the text under a key, None if there is none."""
+    """Return the text under a key; None if there is none."""
     inside = node.entries.get(key)
     return inside.text if inside else None

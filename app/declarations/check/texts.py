@@ -1,4 +1,4 @@
-"""Check that texts in Markdown can be shown. Parses in this process, which for an edit is the helper."""
+"""Checks that Markdown texts can be rendered. It parses them in this process, which for an edit is the helper."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LONGEST = 50_000
 
 
 def check_texts(competition: Node, findings: Findings) -> None:
-    """Add an error for each text whose HTML is too large, or for all texts together."""
+    """Add an error for each text whose HTML is too large, and for all texts together."""
     total = 0
     for node in text_nodes(competition):
         if node is None or not node.text or len(node.text) > _LONGEST:

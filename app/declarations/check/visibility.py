@@ -1,6 +1,6 @@
-"""Contradictions in visibility, entry rules and carry-over, each at its line.
+"""Contradictions in visibility, entry rules and carry-over, each reported at its line.
 
-Moments are checked as written; wrong shapes are reported elsewhere, and skipped here.
+Times are checked as written; values of the wrong type are reported elsewhere and skipped here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MOMENTS = ("public_from", "names_from")
 
 @dataclass(frozen=True, slots=True)
 class PhaseTimes:
-    """A declared phase; `start` and `end` are None if absent or invalid; `ends` is whether an end is declared."""
+    """A declared phase. start, end: None if absent or invalid; ends: whether an end is declared."""
 
     node: Node
     name: str
@@ -50,7 +50,7 @@ def check_visibility(phases: Sequence[PhaseTimes], findings: Findings) -> None:
 
 
 def _check_settings(phase: PhaseTimes, node: Node, above: Mapping[str, Node], findings: Findings) -> None:
-    """Check visibility. node: the phase or one of its tasks; above: for a task, the keys of the phase."""
+    """Check visibility. node: of the phase or one of its tasks; above: for a task, the keys of the phase."""
     own = node.entries.get("visibility")
     if own is None or not isinstance(own.value, dict):
         return
@@ -106,7 +106,7 @@ def _check_private_part(phase: PhaseTimes, task: Node, findings: Findings) -> No
 
 
 def _check_snapshot(phase: PhaseTimes, findings: Findings) -> None:
-    """Check only an explicit `snapshot`: by default every phase with an end has one."""
+    """Check a declared `snapshot`; by default every phase with an end has one."""
     snapshot = phase.node.entries.get("snapshot")
     if snapshot is None or snapshot.value is not True:
         return
@@ -176,7 +176,7 @@ def _check_carry_over(phases: Sequence[PhaseTimes], findings: Findings) -> None:
 
 
 def _circle(phase: PhaseTimes, by_name: Mapping[str, PhaseTimes]) -> list[str]:
-    """Return the names from a phase back to itself; empty if there is no cycle."""
+    """Return the names of a cycle from a phase back to itself; empty if there is none."""
     seen, name = [phase.name], text_of(phase.node, "carry_over")
     while name is not None and name in by_name and name not in seen:
         seen.append(name)
@@ -185,7 +185,7 @@ def _circle(phase: PhaseTimes, by_name: Mapping[str, PhaseTimes]) -> list[str]:
 
 
 def _check_same_question(phase: PhaseTimes, other: PhaseTimes, findings: Findings) -> None:
-    """Warn of tasks that are not carried over because gold or settings differ: their scores would not be comparable."""
+    """Warn about tasks that are not carried over because gold or settings differ, so that scores are not comparable."""
     tasks, others = ((one.node.entries.get("tasks") or one.node).entries for one in (phase, other))
     shared = [name for name in tasks if name in others]
     if not shared:
@@ -205,7 +205,7 @@ def _check_same_question(phase: PhaseTimes, other: PhaseTimes, findings: Finding
 
 
 def _scored_with(entries: Mapping[str, Node], key: str) -> Any:
-    """Return the part of the value that affects scores."""
+    """Return the part of a value that affects scores."""
     value = _plain(entries, key)
     return scored_by(value) if isinstance(value, dict) else value
 

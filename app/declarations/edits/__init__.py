@@ -1,1 +1,1 @@
-"""Editing declarations on the server: editable values, effects of a change, and export as YAML; no forms, no HTTP."""
+"""Editing of declarations on the server: editable values, effects of a change, export as YAML; no forms, no HTTP."""

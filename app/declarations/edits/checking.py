@@ -1,4 +1,4 @@
-"""Check a new declaration like a file, in the helper, since organisers control all of its content."""
+"""Checks a new declaration like a file, in the helper, because organisers control all of its content."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _TOO_MUCH = "Its files take too long, or too much memory, to check. Make them sm
 class ProposedDeclaration:
     """A declaration to be applied.
 
-    `files` maps paths to sha256 in storage; `faults` are values that could not be set, by name.
+    files: sha256 in storage by path. faults: problems of values that could not be set, by name.
     """
 
     document: Document
@@ -56,7 +56,10 @@ def checked(
 def check_in(
     folder: Path, wanted: ProposedDeclaration, now: datetime, sealed: Collection[tuple[str, str, str]]
 ) -> tuple[LoadedCompetition, list[str]]:
-    """Check the declaration beside its files, which are in this folder already. Raises as `checked` does."""
+    """Check the declaration with its files, which are already in this folder; return it with warnings.
+
+    Raises the errors of `checked`.
+    """
     head = {
         "document": wanted.document,
         "main": str(folder / main_file(wanted.files)),
@@ -78,7 +81,7 @@ def check_in(
 def check_document(head: dict[str, Any], _: bytes) -> Message:
     """Write the document next to its files and check it there. A job of the helper.
 
-    Returns `faults` by path, or the `document` as read back, its `published` results, and `warnings`.
+    Returns `faults` by path, or the `document` as parsed, its `published` results, and `warnings`.
     """
     main, now = Path(head["main"]), datetime.fromisoformat(head["now"])
     main.write_text(declaration_text(head["document"]), encoding="utf-8", newline="\n")

@@ -1,7 +1,7 @@
-"""Editing a declaration on the server, and restoring an earlier one: same check and same apply as for a file.
+"""Editing a declaration on the server, and restoring an earlier one, with the same checks and effects as for a file.
 
-An edit states the revision it is based on. If there is a newer one, nothing is changed, and the editor gets a report of
-who changed what meanwhile.
+An edit names the revision that it is based on. If there is a newer one, nothing is changed, and the editor gets a
+report of the changes made in the meantime, with their authors.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ Scored = tuple[str, str, str, str | None, str | None]
 def check_new_baselines(
     session: Session, user: User, competition: Competition, wanted: Mapping[Scored, None], present: Revision
 ) -> None:
-    """Raise RightMissing if a user without the right to gold adds or changes baselines on hidden gold.
+    """Raise RightMissing if a user without permission for gold adds or changes baselines on hidden gold.
 
     wanted: `declared_baselines` of the new declaration; present: the current revision.
     """
@@ -113,8 +113,8 @@ NOTE_CHARACTERS = 500
 class EditConflict(EvergoldError):
     """Somebody else saved first.
 
-    `details` has base, revision, revisions as [{number, by, at, source, note}], and their changes as differences:
-    [{path, before, after}].
+    details: base, revision, revisions as [{number, by, at, source, note}], and their changes as differences: [{path,
+    before, after}].
     """
 
     status = 409
@@ -125,10 +125,10 @@ class EditConflict(EvergoldError):
 class Edit:
     """A requested edit.
 
-    - base: the number of the revision on which it is based; None for the current one.
+    - base: number of the revision that it is based on; None for the current one.
     - by: as for `app.people.audit.record`; a user must organise the competition.
     - is_preview: change nothing.
-    - previewed: change nothing unless the result has this fingerprint, of the declaration that was previewed.
+    - previewed: change nothing unless the result has this fingerprint, which is that of the previewed declaration.
     """
 
     competition: str
@@ -141,10 +141,10 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Result or preview of an edit.
+    """The result or preview of an edit.
 
-    `base` is the revision it is based on; `revision` is the new one, None in a preview or if the meaning is unchanged;
-    `fingerprint` is of the resulting declaration.
+    base: the revision that it is based on. revision: the new one, None in a preview or if the meaning is unchanged.
+    fingerprint: of the resulting declaration.
     """
 
     base: int
@@ -160,7 +160,7 @@ class Outcome:
         return any(change.counts for change in self.changes)
 
     def describe(self) -> OutcomeOut:
-        """Return the result as an answer: changes in sentences, apart from notes."""
+        """Return the result as an answer, with changes and notes as separate sentences."""
         return OutcomeOut(
             base=self.base,
             revision=self.revision,
@@ -172,7 +172,7 @@ class Outcome:
 
 
 def edit_values(engine: Engine, storage: Storage, edit: Edit, values: Mapping[str, Value], now: datetime) -> Outcome:
-    """Set values by name, None to remove them, see `app.declarations.edits.fields`.
+    """Set values by name, None to remove them (see `app.declarations.edits.fields`); return the outcome.
 
     Raises NotFound, Forbidden, EditConflict, InvalidForm (fields: name -> sentence), and the errors of `apply_phases`.
     """
@@ -185,7 +185,9 @@ def edit_values(engine: Engine, storage: Storage, edit: Edit, values: Mapping[st
 
 
 def go_back(engine: Engine, storage: Storage, edit: Edit, number: int, now: datetime) -> Outcome:
-    """Apply an earlier revision with its files as a new one. Raises the same errors as `edit_values`."""
+    """Apply an earlier revision with its files as a new one; return the outcome. Raises the same errors as
+    `edit_values`.
+    """
     with reading(engine) as session:
         present = _base(session, edit)
         earlier = find_revision(session, find_competition(session, edit.competition), number)
@@ -194,7 +196,7 @@ def go_back(engine: Engine, storage: Storage, edit: Edit, number: int, now: date
 
 
 def edit_whole(engine: Engine, storage: Storage, edit: Edit, wanted: ProposedDeclaration, now: datetime) -> Outcome:
-    """Replace the whole declaration; its files must be in storage.
+    """Replace the whole declaration and return the outcome; its files must be in storage.
 
     Raises the same errors as `edit_values`.
     """
@@ -204,7 +206,9 @@ def edit_whole(engine: Engine, storage: Storage, edit: Edit, wanted: ProposedDec
 
 
 def _base(session: Session, edit: Edit) -> Revision:
-    """Check right and note of the editor; return the current revision. Raises Forbidden, InvalidForm, EditConflict."""
+    """Check permission and note of the editor; return the current revision. Raises Forbidden, InvalidForm,
+    EditConflict.
+    """
     competition = find_competition(session, edit.competition)
     if edit.by is not None:
         check_may_organise(session, edit.by, competition, Right.EDIT)
@@ -219,7 +223,10 @@ def _base(session: Session, edit: Edit) -> Revision:
 def _bring(
     engine: Engine, storage: Storage, edit: Edit, base: int, wanted: ProposedDeclaration, now: datetime
 ) -> Outcome:
-    """Check and apply. base: the revision the edit is based on, which is checked again under the lock."""
+    """Check the declaration, apply it and return the outcome.
+
+    base: the revision that the edit is based on, which is checked again under the lock.
+    """
     files = wanted.files
     with reading(engine) as session:
         sealed = places_with_gold(session)
@@ -244,7 +251,7 @@ def _bring(
 def _apply(
     work: Work, edit: Edit, base: int, loaded: LoadedCompetition, wanted: ProposedDeclaration
 ) -> tuple[int | None, list[EffectOut]]:
-    """Apply under the lock; return the effects and the number of the new revision, None if it means the same."""
+    """Apply under the lock; return the number of the new revision, None if it means the same, and the effects."""
     competition = find_competition(work.session, edit.competition)
     newest = present_revision(work.session, competition)
     if newest.number != base:
@@ -264,7 +271,7 @@ def _apply(
 
 
 def _conflict(session: Session, competition: Competition, base: int, present: Revision) -> EvergoldError:
-    """Return the error with everything changed since the edit's base."""
+    """Return the error with all changes made since the edit's base."""
     seen = find_revision(session, competition, base)
     made = revisions_since(session, competition, base)
     authors = ", ".join(dict.fromkeys(revision.author for revision in made))

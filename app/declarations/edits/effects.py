@@ -1,6 +1,6 @@
-"""Effects of a change: every task of every phase compared before and after, in sentences.
+"""Effects of a change: every task in a phase compared before and after, in sentences.
 
-Read within the transaction of the change, so that effects are actual, not intended.
+They are read within the transaction of the change, so they are actual, not intended effects.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ Place = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """State of a task in a phase at one moment: declaration, visibility, participation.
+    """The state of a task in a phase at one moment: declaration, visibility, participation.
 
-    `frozen_for` is the close of its latest official results, None if it has none; `scored` counts submissions with
+    frozen_for: the close of its latest official results, None if it has none; scored: number of submissions with
     scores, including baselines.
     """
 
@@ -90,7 +90,7 @@ def standings(session: Session, competitions: Iterable[str], now: datetime) -> d
 
 
 def effects(before: Mapping[Place, Standing], after: Mapping[Place, Standing]) -> list[EffectOut]:
-    """Return all differences for participants and viewers; new tasks affect nobody yet."""
+    """Return all differences for participants and viewers; new tasks have no effects yet."""
     found = []
     for place, was in before.items():
         now = after.get(place)
@@ -140,7 +140,7 @@ def _standing(asked: PhaseTask, counts: tuple[int, int, int], frozen_for: dateti
 
 
 def _counts(session: Session, ids: list[int]) -> dict[int, tuple[int, int, int]]:
-    """Return teams, their submissions, and submissions with scores, by phase task."""
+    """Return the numbers of teams, of their submissions, and of submissions with scores, by phase task."""
     of_people = (
         select(Submission.phase_task_id, func.count(Submission.team_id.distinct()), func.count())
         .join(Team, Team.id == Submission.team_id)
@@ -267,7 +267,7 @@ def _digits(number: int | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Planned changes as apply would report them, their effects, and what teams could read of the gold."""
+    """Planned changes as `apply` would report them, their effects, and how much of the gold teams could infer."""
 
     changes: list[Change]
     effects: list[EffectOut]
@@ -275,17 +275,17 @@ class Plan:
 
     @property
     def changes_something(self) -> bool:
-        """True if applying would change anything, or refuse to."""
+        """True if applying would change anything, or would be refused."""
         return any(change.counts or change.keeps_edits for change in self.changes)
 
     @property
     def rescore(self) -> int:
-        """Number of submissions that would have to be rescored."""
+        """The number of submissions that would have to be rescored."""
         return sum(effect.rescore for effect in self.effects)
 
 
 class RolledBack(Exception):
-    """Ends a transaction by rolling it back."""
+    """Raised to end a transaction by rolling it back."""
 
 
 def plan_phases(

@@ -1,7 +1,7 @@
 """Export of a competition: YAML with every file it names, as a folder or a zip.
 
-It contains the current declaration (or an earlier one), edits included; `evergold check` and `apply` read it and find
-nothing to change.
+It contains the current declaration (or an earlier one) including edits; `evergold check` finds no errors in it, and
+`apply` nothing to change.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from evergold.scoring.program.packing import unpack
 
 
 class ExportImpossible(EvergoldError):
-    """The target exists already, or a file is missing in storage."""
+    """The target already exists, or a file is missing in storage."""
 
     status = 409
     code = "export_impossible"
@@ -36,7 +36,9 @@ def revision_text(revision: Revision, competition: str) -> str:
 
 
 def export_folder(revision: Revision, competition: str, storage: Storage, folder: Path) -> list[Path]:
-    """Write the folder. Raises ExportImpossible if it exists and is not empty, or if a file is missing."""
+    """Write the folder and return the files. Raises ExportImpossible if it exists and is not empty, or a file is
+    missing.
+    """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ExportImpossible(f"{folder} exists already and is not empty: nothing is written over it.")
     files = stored_files(revision, storage)
@@ -44,9 +46,9 @@ def export_folder(revision: Revision, competition: str, storage: Storage, folder
 
 
 def update_folder(revision: Revision, competition: str, storage: Storage, main: Path) -> list[Path]:
-    """Write the revision over the folder of its main file; what is replaced stays beside it as `….before`.
+    """Write the revision into the folder of its main file; replaced files are kept next to it as `….before`.
 
-    Files that are no longer named stay as they are. Raises ExportImpossible if a file is missing in storage.
+    Returns the files. Files that are no longer named are kept. Raises ExportImpossible if a file is missing in storage.
     """
     files = stored_files(revision, storage)
     with tempfile.TemporaryDirectory(prefix=".export-", dir=main.parent) as name:
@@ -70,9 +72,9 @@ def _replace(source: Path, target: Path) -> None:
 
 
 def export_zip(revision: Revision, competition: str, storage: Storage) -> Iterator[bytes]:
-    """Return the pieces of a zip with one folder, named after the competition; the same revision gives the same zip.
+    """Return the chunks of a zip with one folder, named after the competition; the same revision gives the same zip.
 
-    Raises ExportImpossible at once if a file is missing.
+    Raises ExportImpossible immediately if a file is missing.
     """
     files, text = stored_files(revision, storage), revision_text(revision, competition)
     programs = program_folders(revision.document)
@@ -81,7 +83,7 @@ def export_zip(revision: Revision, competition: str, storage: Storage) -> Iterat
 
 
 def _pieces(files: Mapping[str, Path], text: str, competition: str, programs: Collection[str]) -> Iterator[bytes]:
-    """Yield the pieces of the zip. files: where each lies; programs: paths of packed ones, which are unpacked."""
+    """Yield the chunks of the zip. files: by path in the zip; programs: paths of packed ones, which are unpacked."""
     target = ZipStream()
     yield target.text(f"{competition}/{main_file(files)}", text, EARLIEST)
     for path in sorted(files):

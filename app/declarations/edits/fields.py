@@ -1,7 +1,7 @@
 """Values that organisers may edit on the server: their paths, names and fields.
 
 These are dates, limits, visibility, entry rules, texts, citation, and whether gold is public. Everything else is
-declared in phases.yaml only, above all the name of the gold, which would let one competition score another's.
+declared only in phases.yaml, above all the name of the gold, by which one competition could score against another's.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Value = str | int | float | bool | list[str] | None
 
 
 class Kind(StrEnum):
-    """Type of a field: its appearance, and how its text is parsed."""
+    """The type of a field, which determines its control and how its text is parsed."""
 
     LINE = "line"
     TEXT = "text"
@@ -48,7 +48,7 @@ class YesNo(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One editable value: its path and label."""
+    """An editable value, with its path and label."""
 
     path: ValuePath
     label: str
@@ -59,13 +59,13 @@ class Field:
 
     @property
     def name(self) -> str:
-        """Name in forms, the API and the command line: `phases.evaluation.end`."""
+        """The name in forms, in the API and on the command line: `phases.evaluation.end`."""
         return dotted(self.path)
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Fields that belong together; `is_open` shows them without unfolding."""
+    """Fields that belong together. is_open: shown without unfolding."""
 
     title: str
     fields: tuple[Field, ...]
@@ -78,12 +78,12 @@ _USUAL = "Empty: {} where gold is hidden, else no limit."
 
 
 def parts(document: Document) -> list[Part]:
-    """Return everything that may be edited in this declaration, in the order of the page."""
+    """Return everything that can be edited in this declaration, in the order of the page."""
     return [*rule_parts(document), *text_parts(document)]
 
 
 def rule_parts(document: Document) -> list[Part]:
-    """Return dates, limits, visibility and entry rules of each phase, and of each task in it."""
+    """Return dates, limits, visibility and entry rules of each phase and of each of its tasks."""
     found = []
     for phase in _named(document, "phases"):
         path = ("phases", phase["name"])
@@ -154,7 +154,7 @@ _CITATION = (
 
 
 def _questions(document: Document) -> Iterator[Field]:
-    """Yield the fields of declared questions; new questions and other kinds are edited step by step or in the file."""
+    """Yield the fields of declared questions; new questions and other kinds can only be edited elsewhere."""
     asked = "true: nobody takes part without an answer"
     for one in _named(value_at(document, ("registration",)) or {}, "questions"):
         name = str(one["name"])
@@ -175,7 +175,7 @@ def _dates(path: ValuePath) -> tuple[Field, ...]:
 
 
 def _rules(path: ValuePath, *, of_task: bool) -> Iterator[Field]:
-    """Yield the rules. of_task: for a task, where each key overrides that of the phase."""
+    """Yield the fields of the rules. of_task: of a task, where each key overrides that of the phase."""
     limits, visibility = (*path, "limits"), (*path, "visibility")
     rules = tuple(EntryRule)
     yield Field((*path, "entry"), "Entry rule", Kind.CHOICE, rules, "Which of a team's submissions counts.")
@@ -223,7 +223,7 @@ def _title(document: Document, key: str, name: str) -> str:
 
 
 def format_value(document: Document, field: Field) -> str:
-    """Return the value as text for a form; empty if it is not declared."""
+    """Return the value as text for a form; "" if it is not declared."""
     value = value_at(document, field.path)
     if isinstance(value, bool):
         return YesNo.TRUE if value else YesNo.FALSE
@@ -233,7 +233,7 @@ def format_value(document: Document, field: Field) -> str:
 
 
 def typed_values(document: Document, fields: Sequence[Field], typed: Mapping[str, str]) -> dict[str, Value]:
-    """Return the fields whose text differs from the document; empty text is None."""
+    """Return the values of fields whose text differs from the document; empty text becomes None."""
     changed: dict[str, Value] = {}
     for field in fields:
         text = typed.get(field.name)
@@ -243,7 +243,7 @@ def typed_values(document: Document, fields: Sequence[Field], typed: Mapping[str
 
 
 def sorted_values(document: Document, values: Mapping[str, Value]) -> tuple[dict[ValuePath, Value], dict[str, str]]:
-    """Return values by path as far as they can be set, and the reasons by name why the others cannot."""
+    """Return the valid values by path, and the reasons by name why the others cannot be set."""
     known = {field.name: field for part in parts(document) for field in part.fields}
     faults = {name: fault for name, value in values.items() if (fault := _fault(name, value, known))}
     good = {name: value for name, value in values.items() if name not in faults}
@@ -267,12 +267,12 @@ _UNKEPT = re.compile("[\0\ud800-\udfff]")
 
 
 def _as_declared(field: Field, value: Value) -> Value:
-    """Parse texts from the command line like those of a form."""
+    """Return a value for the document; texts from the command line are parsed like those of a form."""
     return _value(field, _tidy(field, value)) if isinstance(value, str) else value
 
 
 def _tidy(field: Field, text: str) -> str:
-    """Normalise line ends, which browsers send as CR LF, and strip spaces."""
+    """Return the text without surrounding spaces, and with normalised line ends, which browsers send as CR LF."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if field.kind is Kind.LINES:
         return "\n".join(line.strip() for line in text.splitlines() if line.strip())
@@ -297,7 +297,7 @@ def _value(field: Field, text: str) -> Value:
 
 
 def findings_by_path(main: Path, findings: Sequence[Finding]) -> dict[str, str]:
-    """Return messages by dotted path, those of one path joined; `declaration` is the whole."""
+    """Return messages by dotted path, with all messages of a path joined; `declaration` is the whole document."""
     places = _places(main)
     by_path: dict[str, list[str]] = {}
     for finding in findings:

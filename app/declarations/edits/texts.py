@@ -1,4 +1,4 @@
-"""Declarations as YAML for the web process: read and written in the helper, since organisers control their size."""
+"""Declarations as YAML for the web process: parsed and written in the helper, because organisers control their size."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ _ONE_LINE_CHARACTERS = 90
 
 
 def declaration_text(document: dict[str, Any], comment: str = "") -> str:
-    """Return one competition as a file in the form of phases.yaml, preserving the order of keys."""
+    """Return one competition as a file in the format of phases.yaml, with the keys in their order."""
     whole = {"version": 1, "competitions": [_dressed(document)]}
     text = yaml.dump(whole, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_WIDTH)
     return "".join(f"# {line}".rstrip() + "\n" for line in comment.splitlines()) + text
 
 
 class _OneLineMapping(dict[str, Any]):
-    """`{metric: macro_f1, split: zero_shot/all}`."""
+    """A mapping to write on one line: `{metric: macro_f1, split: zero_shot/all}`."""
 
 
 class _OneLineList(list[Any]):
-    """`[en, pt]`."""
+    """A list to write on one line: `[en, pt]`."""
 
 
 def _dressed(value: Any) -> Any:
-    """Return the same values, with those that fit on one line marked."""
+    """Return the same values, with those marked that fit on one line."""
     if isinstance(value, dict):
         inside = {name: _dressed(one) for name, one in value.items()}
         return _OneLineMapping(inside) if _fits_on_a_line(inside) else inside
@@ -57,7 +57,7 @@ def _is_short(values: list[Any]) -> bool:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Indents lists, and never writes aliases, which only puzzle readers."""
+    """A dumper that indents lists and never writes aliases, which are hard to read."""
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
         super().increase_indent(flow, False)
@@ -67,7 +67,9 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _text(dumper: _Dumper, value: str) -> yaml.Node:
-    """Represent long texts as blocks; quote texts that are ambiguous or contain invisible characters."""
+    """Return the node of a text: long texts become blocks, ambiguous ones and those with invisible characters are
+    quoted.
+    """
     lines = value.replace("\n", "").replace("\t", "")
     if "\n" in value.rstrip("\n") and value == value.strip(" \t") and lines.isprintable():
         style: str | None = "|"
@@ -103,7 +105,9 @@ ComparedLines = list[tuple[str, str]]
 
 
 def read_declaration(text: str) -> Document:
-    """Return the one competition declared by a text in the form of phases.yaml. Raises InvalidForm, or Busy."""
+    """Return the competition declared by a text in the format of phases.yaml. Raises InvalidForm if there is not
+    exactly one, or Busy.
+    """
     try:
         answer, _ = run(_READ, {}, text.encode("utf-8", "replace"))
     except TooMuchWork:
@@ -128,7 +132,7 @@ def read_text(_: dict[str, Any], content: bytes) -> Message:
 
 
 def read_values(texts: Sequence[str]) -> list[Any]:
-    """Parse each text as the value of a key; a text that is not YAML, or too large, stays a text."""
+    """Return each text parsed as the value of a key; a text that is not YAML, or is too large, stays a text."""
     if not texts:
         return []
     try:

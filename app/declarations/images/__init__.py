@@ -1,1 +1,1 @@
-"""Images in the Markdown of a declaration: which ones texts name, and how files are processed before they are shown."""
+"""Images in the Markdown of a declaration: which ones texts name, and how their files are processed before display."""

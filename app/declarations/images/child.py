@@ -1,4 +1,4 @@
-"""Re-encodes an uploaded image. A job of the helper, see `app.helper`.
+"""Re-encodes an uploaded image, as a job of the helper (see `app.helper`).
 
 The result contains only pixels written by our encoder: no metadata, no colour profile, no trailing data.
 """

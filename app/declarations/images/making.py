@@ -1,4 +1,4 @@
-"""Images that may be sent to everybody, re-encoded from uploaded files in the helper, within limits.
+"""Images that may be sent to everybody: uploaded files, re-encoded in the helper within limits.
 
 Image decoders are large and old, and files come from strangers: neither the web process nor `evergold apply` decodes
 any.
@@ -17,7 +17,7 @@ _MAKE = Job("app.declarations.images.child:make", processor_seconds=20, seconds=
 
 
 class InvalidImage(EvergoldError):
-    """The file cannot be made into an image."""
+    """The file cannot be converted to an image."""
 
     status = 422
     code = "invalid_image"
@@ -25,7 +25,7 @@ class InvalidImage(EvergoldError):
 
 @dataclass(frozen=True, slots=True)
 class MadeImage:
-    """A re-encoded image; `media_type` is image/png, image/jpeg or image/webp."""
+    """A re-encoded image. media_type: image/png, image/jpeg or image/webp."""
 
     content: bytes
     media_type: str
@@ -34,7 +34,7 @@ class MadeImage:
 
 
 def make_image(path: Path) -> MadeImage:
-    """Return the image no wider than a page needs, without metadata. Raises InvalidImage with a sentence, or Busy."""
+    """Return the image without metadata, and no wider than pages need. Raises InvalidImage with a sentence, or Busy."""
     with path.open("rb") as source:
         sent = source.read(READ_BYTES + 1)
     try:

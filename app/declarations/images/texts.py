@@ -30,28 +30,28 @@ _SCHEME = re.compile(r"^([a-z][a-z0-9+.-]*:|//)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """An image in a text; `path` is of the file, or an external address; `alt` is the alternative text."""
+    """An image in a text. path: of the file, or an external address; alt: the alternative text."""
 
     path: str
     alt: str
 
     @property
     def is_elsewhere(self) -> bool:
-        """True if the image is on another site, or inline data: such images are not shown."""
+        """True if the image is on another site, or inline data; such images are not shown."""
         return _SCHEME.match(self.path) is not None
 
     @property
     def is_file(self) -> bool:
-        """True if it can be a file of the declaration."""
+        """True if the path can be a file of the declaration."""
         path = PurePosixPath(self.path)
         is_inside = bool(path.parts) and not path.is_absolute() and ".." not in path.parts and "\\" not in self.path
         return not self.is_elsewhere and is_inside and path.suffix.lower() in SUFFIXES and can_be_name(self.path)
 
 
 def images_in(text: str) -> tuple[Named, ...]:
-    """Return the images in the order of the text; none if the text is too large.
+    """Return the images in the order of the text; empty if the text is too large.
 
-    Parses here: not for the web process.
+    It parses the text in this process, so the web process must not call it.
     """
     if "![" not in text:
         return ()
@@ -85,7 +85,7 @@ def find_images(head: dict[str, Any], content: bytes) -> Message:
 
 @lru_cache(maxsize=512)  # the same texts are parsed at each edit
 def _images_of(text: str) -> tuple[Named, ...]:
-    """Return what `images_in` returns, parsed in the helper."""
+    """Return the same as `images_in`, but parse the text in the helper."""
     if "![" not in text:
         return ()
     try:
@@ -96,7 +96,7 @@ def _images_of(text: str) -> tuple[Named, ...]:
 
 
 def declared_images(declared: CompetitionDeclaration) -> list[str]:
-    """Return the image files in texts, each once."""
+    """Return the image files in texts, without duplicates."""
     texts = [declared.description, declared.registration.terms]
     for parts in (declared.tasks, declared.phases, declared.boards, declared.rankings):
         texts += [one.description for one in parts]
@@ -110,7 +110,7 @@ def markdown_of(path: str, alt: str) -> str:
 
 
 def image_texts(fields: Iterable[Any], steps: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Return (name, label) of the fields in a part's form that may show images."""
+    """Return (name, label) of the fields in a part's form whose text may show images."""
     is_shown = steps in ((), ("registration",)) or (len(steps) == 2 and steps[0] in _PARTS)
     named = ("description", "terms") if is_shown else ()
     return [(one.name, one.label) for one in fields if one.name in named]
@@ -123,7 +123,7 @@ def media_type_of(path: str) -> str | None:
 
 
 def file_name(sent: str) -> str:
-    """Return a name that needs no escaping in Markdown or URLs; empty if it is not that of an image."""
+    """Return a name that needs no escaping in Markdown or URLs; "" if it is not the name of an image."""
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", PurePosixPath(sent.replace("\\", "/")).name).lstrip(".-")
     return name if PurePosixPath(name).suffix.lower() in SUFFIXES and len(name) <= 100 else ""
 

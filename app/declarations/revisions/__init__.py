@@ -1,1 +1,1 @@
-"""Revisions: every declaration that was ever in force, as documents with their files; access is checked elsewhere."""
+"""Revisions: every declaration that was ever in force, as documents with their files. Access is checked elsewhere."""

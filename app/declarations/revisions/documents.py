@@ -1,4 +1,4 @@
-"""A declaration as a document: its files, equality in meaning, and values at paths: `phases.practice.end`.
+"""A declaration as a document: its files, equality in meaning, and values at paths such as `phases.practice.end`.
 
 In a path, a list element is named by its name (`boards.zero-shot.title`), or by its position if it has none.
 """
@@ -20,9 +20,9 @@ Path = tuple[str, ...]
 
 
 def declared_files(declared: CompetitionDeclaration) -> list[str]:
-    """Return every file that the declaration names, each once.
+    """Return every file that the declaration names, without duplicates.
 
-    Gold is not one of them: it is a name that only workers know.
+    Gold is not included: its name is known only to workers.
     """
     asked = [task for phase in declared.phases for task in phase.tasks.values()]
     named = [task.items for task in asked if task.items]
@@ -35,7 +35,7 @@ def declared_files(declared: CompetitionDeclaration) -> list[str]:
 
 
 def declared_programs(declared: CompetitionDeclaration) -> list[str]:
-    """Return the folders and zips of organisers' programs; each is one file for us (`evergold.scoring.program`)."""
+    """Return the folders and zips of organisers' programs; each is stored as one file (`evergold.scoring.program`)."""
     return [task.program for task in declared.tasks if task.program]
 
 
@@ -47,7 +47,7 @@ def program_folders(document: Document) -> set[str]:
 
 
 def fingerprint(declared: CompetitionDeclaration, files: Mapping[str, str]) -> str:
-    """Return a hash that is equal for declarations with the same meaning, however moments are written.
+    """Return a hash that is equal for declarations with the same meaning, in whichever format times are written.
 
     files: sha256 by path.
     """
@@ -59,12 +59,12 @@ def fingerprint(declared: CompetitionDeclaration, files: Mapping[str, str]) -> s
 
 
 def dotted(path: Path) -> str:
-    """Return `phases.practice.end`."""
+    """Return the path with dots: `phases.practice.end`."""
     return ".".join(path)
 
 
 def value_at(document: Document, path: Sequence[str]) -> Any:
-    """Return the value at the end of the path, None if there is none."""
+    """Return the value at the end of the path; None if there is none."""
     value: Any = document
     for step in path:
         value = _child(value, step)
@@ -72,7 +72,7 @@ def value_at(document: Document, path: Sequence[str]) -> Any:
 
 
 def with_values(document: Document, values: Mapping[Path, Any]) -> Document:
-    """Return a copy with these values; None removes a key, and mappings that become empty."""
+    """Return a copy with these values; None removes a key, and mappings that become empty are removed."""
     changed = copy.deepcopy(document)
     for path, value in values.items():
         _put(changed, path, value)
@@ -105,7 +105,7 @@ def _child(value: Any, step: str) -> Any:
 
 
 def name_of(element: Any, place: int) -> str:
-    """Return the name of a list element in a path."""
+    """Return the name of a list element in a path: its name or its position."""
     named = element.get("name") if isinstance(element, dict) else None
     return named if isinstance(named, str) else str(place + 1)
 
@@ -115,7 +115,7 @@ def name_of(element: Any, place: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A value that differs, or exists in only one of two documents (None in the other)."""
+    """A value that differs between two documents, or exists in only one of them (None in the other)."""
 
     path: str
     before: Any
@@ -126,7 +126,7 @@ class Difference:
 
 
 def differences(before: Any, after: Any, path: Path = ()) -> list[Difference]:
-    """Return all differences between two documents, in the order of the first. path: the place of both in a whole."""
+    """Return all differences between two documents, in the order of the first. path: of both in the whole document."""
     return list(_differences(before, after, path))
 
 
@@ -144,7 +144,7 @@ def _differences(before: Any, after: Any, path: Path) -> Iterator[Difference]:
 
 
 def _inside(value: Any) -> dict[str, Any] | None:
-    """Return the children by name of a mapping, or of a list of mappings; None for anything else."""
+    """Return the children of a mapping, or of a list of mappings, by name; None for anything else."""
     if isinstance(value, dict):
         return value
     if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
@@ -157,7 +157,7 @@ _SHOWN_CHARACTERS = 80
 
 
 def value_text(value: Any) -> str:
-    """Format the value for quoting in a sentence."""
+    """Return the value as text for quotation in a sentence."""
     if value is None:
         return "nothing"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -34,9 +34,9 @@ def linked(files: Mapping[str, str], storage: Storage) -> Iterator[Path]:
 def write_out(
     document: dict[str, Any], files: Mapping[str, str], storage: Storage, folder: Path, comment: str
 ) -> list[Path]:
-    """Like `linked`, but permanent, with copies; return the files in the order written.
+    """Write a folder like `linked`, but a permanent one with copies; return the files in the order written.
 
-    The caller has checked that the target is free.
+    The caller has checked that the target does not exist.
     """
     written = []
     programs = program_folders(document)
@@ -56,7 +56,7 @@ def write_out(
 
 
 def main_file(files: Collection[str]) -> str:
-    """Return a free name for the main file, as a download may have its usual name."""
+    """Return an unused name for the main file, since a download may have its usual name."""
     taken = {PurePosixPath(path).as_posix() for path in files}
     names = [MAIN_FILE, *(f"competition-{number}.yaml" for number in range(2, len(taken) + 3))]
     return next(name for name in names if name not in taken)

@@ -1,4 +1,4 @@
-"""Revisions of a competition's declaration; the latest one is the current declaration.
+"""Revisions of a competition's declaration, of which the latest is the current one.
 
 `app.declarations.apply.precedence` creates them.
 """
@@ -16,18 +16,18 @@ from app.models import Competition, Revision, RevisionSource
 
 
 def newest_revision(session: Session, competition: Competition) -> Revision | None:
-    """Return the current declaration with its files; None if nothing was applied since revisions were introduced."""
+    """Return the current declaration with its files; None if nothing was applied since revisions exist."""
     return session.scalar(_of(competition).order_by(Revision.number.desc()).limit(1))
 
 
 def last_from_file(session: Session, competition: Competition) -> Revision | None:
-    """Return the declaration of the last applied file, with its files."""
+    """Return the declaration of the last applied file, with its files; None if there is none."""
     of_file = _of(competition).where(Revision.source == RevisionSource.FILE)
     return session.scalar(of_file.order_by(Revision.number.desc()).limit(1))
 
 
 def present_revision(session: Session, competition: Competition) -> Revision:
-    """Like `newest_revision`, but raise NotFound if there is none."""
+    """Return the current declaration with its files; raise NotFound if there is none."""
     found = newest_revision(session, competition)
     if found is None:
         raise NotFound(
@@ -38,9 +38,9 @@ def present_revision(session: Session, competition: Competition) -> Revision:
 
 
 def edits_since_file(session: Session, competition: Competition) -> list[Revision]:
-    """List the edits and undos since a file was last applied as it is, oldest first, without their files.
+    """List the edits and undos since a file was last applied unchanged, oldest first, without their files.
 
-    A file that was merged with edits has not ended them.
+    A file that was merged with edits does not end them.
     """
     found: list[Revision] = []
     query = select(Revision).where(Revision.competition_id == competition.id).order_by(Revision.number.desc())
@@ -55,13 +55,13 @@ def edits_since_file(session: Session, competition: Competition) -> list[Revisio
 
 
 def revision_mark(revision: Revision, competition: str) -> str:
-    """Return the line that an export begins with, so that a changed export is compared with its own revision."""
+    """Return the first line of an export, by which a changed export is compared with the right revision."""
     when = in_utc(revision.made_at.replace(microsecond=0))
     return f"Revision {revision.number} of '{competition}', of {when}, by {revision.author}."
 
 
 def marked_revision(session: Session, competition: Competition, mark: str) -> Revision | None:
-    """Return the revision that has this mark, with its files; None if it is none of this server."""
+    """Return the revision that has this mark, with its files; None if it is not one of this server."""
     number = _MARK.match(mark)
     found = session.scalar(_of(competition).where(Revision.number == int(number[1]))) if number else None
     return found if found is not None and revision_mark(found, competition.name) == mark else None
@@ -82,7 +82,7 @@ def find_revision(session: Session, competition: Competition, number: int) -> Re
 def list_revisions(
     session: Session, competition: Competition, *, limit: int, before: int | None = None
 ) -> list[Revision]:
-    """List revisions, newest first, without their files. before: only those with a smaller number."""
+    """List revisions, newest first, without their files. before: only revisions with a smaller number."""
     query = select(Revision).where(Revision.competition_id == competition.id).order_by(Revision.number.desc())
     if before is not None:
         query = query.where(Revision.number < before)

@@ -1,6 +1,6 @@
-"""Three-way merge of a changed file with edits on the server, key by key; a pure function of three documents.
+"""A three-way merge of a changed file with edits on the server, key by key; a pure function of three documents.
 
-The base is the declaration that both sides started from. A key that one side changed has that side's value; a key that
+The base is the declaration that both sides started from. A key that one side changed gets that side's value; a key that
 both changed to different values is a conflict. List elements are matched by their names; other lists are one value.
 """
 
@@ -37,7 +37,7 @@ class Side(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A value that both sides changed, None where there is none."""
+    """A value that both sides changed; None if a side removed it."""
 
     path: str
     before: Any
@@ -51,7 +51,7 @@ class Conflict:
 
 @dataclass(slots=True)
 class Merge:
-    """Result of a merge: `kept` are the server's values that the file lacks; conflicts have the preferred value."""
+    """The result of a merge. kept: the server's values that the file lacks; conflicts get the preferred value."""
 
     document: Document = field(default_factory=dict)
     kept: list[Difference] = field(default_factory=list)
@@ -59,7 +59,9 @@ class Merge:
 
 
 def merge_documents(base: Document, file: Document, server: Document, prefer: Side | None = None) -> Merge:
-    """Merge three declarations of one competition. prefer: the side that resolves conflicts, by default the server."""
+    """Return the merge of three declarations of a competition. prefer: the side that resolves conflicts; default: the
+    server.
+    """
     merge = Merge()
     sides = _Sides(*(_Value(one, _meaning(one)) for one in (base, file, server)))
     merge.document = _merged(sides, (), merge, prefer)
@@ -71,7 +73,7 @@ def merge_files(
 ) -> tuple[dict[str, Side], list[str]]:
     """Return the side whose content each file has, by path, and the paths whose content both sides changed.
 
-    All three map paths to sha256.
+    base, file, server: sha256 by path.
     """
     chosen, conflicts = {}, []
     for path in dict.fromkeys([*file, *server]):
@@ -92,7 +94,7 @@ _ABSENT: Any = object()
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """A value as written, and as the model reads it: moments in different zones may mean the same."""
+    """A value as written, and as the model reads it: times in different zones may be equal."""
 
     written: Any
     meant: Any = _ABSENT
@@ -123,7 +125,7 @@ def _meaning(document: Document) -> Any:
 
 
 def _merged(sides: _Sides, path: Path, merge: Merge, prefer: Side | None) -> Any:
-    """Return the merged value, `_ABSENT` for none."""
+    """Return the merged value; `_ABSENT` if there is none."""
     base, file, server = sides.base, sides.file, sides.server
     if file.equals(server) or base.equals(server):
         return file.written
@@ -153,7 +155,7 @@ def _conflict(sides: _Sides, path: Path, merge: Merge, prefer: Side | None) -> A
 def _merged_inside(
     sides: _Sides, inside: Sequence[dict[str, _Value]], path: Path, result: tuple[Merge, Side | None]
 ) -> Any:
-    """Merge mappings, or lists of named elements, child by child."""
+    """Return mappings, or lists of named elements, merged child by child."""
     base, file, server = inside
     names = _ordered(list(base), list(file), list(server))
     if names is None:
@@ -176,7 +178,7 @@ def _conflict_of_order(inside: Sequence[dict[str, _Value]], path: Path, merge: M
 
 
 def _ordered(base: list[str], file: list[str], server: list[str]) -> list[str] | None:
-    """Return the order of all names, by the side that changed it; None if both changed it differently."""
+    """Return the order of all names, as changed by one side; None if both changed it differently."""
     shared = set(base) & set(file) & set(server)
     orders = [[name for name in names if name in shared] for names in (base, file, server)]
     if orders[0] == orders[1]:
@@ -185,7 +187,7 @@ def _ordered(base: list[str], file: list[str], server: list[str]) -> list[str] |
 
 
 def _with_others(names: list[str], others: list[str]) -> list[str]:
-    """Return the names with those that only the others have, each after its predecessor there."""
+    """Return the names, with those that only `others` has inserted after their predecessors."""
     found = list(names)
     for place, name in enumerate(others):
         if name not in found:
@@ -194,7 +196,7 @@ def _with_others(names: list[str], others: list[str]) -> list[str]:
 
 
 def _children(value: _Value) -> dict[str, _Value] | None:
-    """Return the children by name of a mapping or of a list of named elements; None for other values."""
+    """Return the children of a mapping or of a list of named elements, by name; None for other values."""
     written, meant = value.written, value.meant
     if written is _ABSENT:
         return {}
@@ -209,7 +211,7 @@ def _children(value: _Value) -> dict[str, _Value] | None:
 
 
 def _by_name(value: Any) -> dict[str, Any] | None:
-    """Return the elements of a list by name; None unless every element has a name, and no two the same."""
+    """Return the elements of a list by name; None unless every element has a unique name."""
     if not isinstance(value, list) or not value:
         return None
     names = [one.get("name") if isinstance(one, dict) else None for one in value]
@@ -219,7 +221,7 @@ def _by_name(value: Any) -> dict[str, Any] | None:
 
 
 def is_as_applied(session: Session, competition: Competition, declared: CompetitionDeclaration) -> bool:
-    """Return whether a file declares what the last applied file or the current revision does, apart from its files."""
+    """Return whether a file declares the same as the last applied file or the current revision, besides its files."""
     known = (last_from_file(session, competition), newest_revision(session, competition))
     documents = [one.document for one in known if one is not None]
     return any(_means(document) == fingerprint(declared, {}) for document in documents)

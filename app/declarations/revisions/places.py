@@ -1,4 +1,4 @@
-"""Place of a competition's file below phases.yaml: where it is declared, or where `include` would read it."""
+"""The place of a competition's file below phases.yaml: where it is declared, or where `include` would find it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _OWN_KEYS = frozenset({"version", "competitions"})
 
 @dataclass(frozen=True, slots=True)
 class DeclaredIn:
-    """The file that declares a competition, and whether it holds nothing else."""
+    """The file that declares a competition. is_alone: it declares nothing else."""
 
     file: Path
     is_alone: bool
 
 
 def declared_in(phases_file: Path, competition: str) -> DeclaredIn | None:
-    """Return where a competition is declared, None if it is not; errors in the files are left to `check`."""
+    """Return where a competition is declared; None if it is not. Errors in the files are ignored here."""
     for document in _documents(phases_file):
         declared = elements(document, "competitions")
         if competition in [text_of(one, "name") for one in declared]:
@@ -34,7 +34,7 @@ def declared_in(phases_file: Path, competition: str) -> DeclaredIn | None:
 
 
 def place_for(phases_file: Path, competition: str) -> Path | None:
-    """Return the folder that `include` of phases.yaml would read a new competition from, None if it names none."""
+    """Return the folder in which `include` of phases.yaml would find a new competition; None if it names none."""
     for document in _documents(phases_file)[:1]:
         include = document.entries.get("include")
         for pattern in [one.text for one in include.elements if one.text] if include else []:

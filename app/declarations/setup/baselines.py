@@ -1,7 +1,7 @@
 """Simple baselines made from items and public facts: the most frequent label, a random answer, a copied text.
 
-Made in the helper from files that teams get anyway; the most frequent label and the mean come from the organiser, whose
-browser counted them. A worker scores the files like any others.
+They are made in the helper from files that teams get anyway; the most frequent label and the mean come from the
+organiser's browser, which counted them. A worker scores the files like any others.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SEED = 20_27
 
 @dataclass(frozen=True, slots=True)
 class SimpleBaseline:
-    """A baseline that can be made. name: in forms and file names; method: one line on the board."""
+    """A baseline that can be made. name: in forms and file names; method: a line on the board."""
 
     name: str
     title: str
@@ -50,7 +50,7 @@ _BY_ANSWER = {
 
 
 def baselines_for(answer: str | None) -> Sequence[SimpleBaseline]:
-    """Return the baselines that fit an answer."""
+    """Return the baselines for this kind of answer."""
     return _BY_ANSWER.get(answer or "", ())
 
 
@@ -72,7 +72,7 @@ def with_baselines(
 ) -> tuple[Document, dict[str, str]]:
     """Return a copy with these baselines in each phase of the first task, and their files as sha256 by path.
 
-    Simple baselines that were made before are replaced; others stay. Raises InvalidForm.
+    Simple baselines made before are replaced; others are kept. Raises InvalidForm.
     """
     options = document["tasks"][0].get("options") or {}
     head = {
@@ -100,12 +100,12 @@ def with_baselines(
 
 
 def file_of(baseline: SimpleBaseline) -> str:
-    """Return the path of its file."""
+    """Return the path of the baseline's file in the declaration."""
     return f"baseline-{baseline.name}.csv"
 
 
 def made(head: dict[str, Any], _: bytes) -> Message:
-    """Return the file of a baseline, or why there is none as `refused`. A job of the helper."""
+    """Return the file of a baseline, or `refused` with the reason why it cannot be made. A job of the helper."""
     header, rows = table_of(Path(head["items"]).read_bytes())
     if head["id"] not in header:
         return {"refused": f"The items have no column {head['id']}."}, b""
@@ -121,7 +121,7 @@ def made(head: dict[str, Any], _: bytes) -> Message:
 
 
 def _answers(head: dict[str, Any], header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str] | str:
-    """Return an answer for each row, or a sentence that names what is missing."""
+    """Return an answer for each row, or a sentence on what is missing."""
     usual, low, high, copied = head["facts"]
     if head["baseline"] == COPY.name:
         if copied not in header:

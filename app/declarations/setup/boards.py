@@ -1,4 +1,4 @@
-"""The first board of a draft from ticks: metrics, columns, and the column that ranks."""
+"""The first board of a draft, from checkboxes: metrics, columns, and the column that ranks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_OFFERED = 120
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """A column that the board may have. is_shown, ranks: whether it has it now, and whether it decides the order."""
+    """A column that the board may have. is_shown: whether it has it now; ranks: whether the column ranks the board."""
 
     column: Column
     is_shown: bool
@@ -29,12 +29,12 @@ class Offered:
 
     @property
     def key(self) -> str:
-        """Its value in a form."""
+        """The value of this column in a form."""
         return key_of((self.column.metric, self.column.split))
 
     @property
     def words(self) -> str:
-        """The items that its score covers, if its title alone does not show them; else empty."""
+        """The items that the score covers, if the title does not show that; otherwise ""."""
         if self.column.split.endswith("/mean"):
             return f"every {self.column.split.removesuffix('/mean').lower()} counts the same"
         return "over all items" if self.column.split == "all" else ""
@@ -46,7 +46,7 @@ def key_of(score: Score) -> str:
 
 
 def offered(document: Document) -> list[Offered]:
-    """Return every column that the first board may have, those it has first."""
+    """Return every column that the first board may have, with its current columns first."""
     shown, rank = shown_scores(document), rank_of(document)
     columns = {(one.metric, one.split): one for one in _columns(document)}
     order = [*(score for score in shown if score in columns), *(score for score in columns if score not in shown)]
@@ -79,14 +79,15 @@ def rank_of(document: Document) -> Score:
 
 
 def shown_metrics(document: Document) -> list[str]:
-    """Return the metrics on the first board, each once, the ranking one first."""
+    """Return the metrics on the first board, without duplicates, the ranking one first."""
     return list(dict.fromkeys(metric for metric, _ in (rank_of(document), *shown_scores(document)) if metric))
 
 
 def with_metrics(document: Document, metrics: Collection[str], first: str = "") -> Document:
-    """Return a copy whose first board shows these metrics; first: the one that ranks.
+    """Return a copy whose first board shows these metrics. first: the metric that ranks.
 
-    Each is over all items, or over the mean of the groups and each group if there are groups. Raises InvalidForm.
+    Each is shown over all items or, if there are groups, over the mean of the groups and each group. Raises
+    InvalidForm.
     """
     known = [name for name in metrics_offered(document["tasks"][0]) if name in metrics]
     if not known:
@@ -107,7 +108,7 @@ def _usual(metric: str, columns: Sequence[Column]) -> Iterator[Score]:
 
 
 def with_columns(document: Document, keys: Sequence[str], rank: str) -> Document:
-    """Return a copy whose first board has these columns; rank: the key of the one that ranks. Raises InvalidForm."""
+    """Return a copy whose first board has these columns. rank: key of the one that ranks. Raises InvalidForm."""
     there = {key_of((one.metric, one.split)): (one.metric, one.split) for one in _columns(document)}
     chosen = [there[one.key] for one in offered(document) if one.key in keys]
     if not chosen:
@@ -118,9 +119,9 @@ def with_columns(document: Document, keys: Sequence[str], rank: str) -> Document
 
 
 def with_possible_columns(document: Document) -> Document:
-    """Return a copy without columns that the task no longer computes, with the usual ones if none is left.
+    """Return a copy without columns that the task no longer computes, or with the usual ones if none is left.
 
-    Columns of groups are added where there were none before.
+    If there were no columns of groups before, they are added.
     """
     there = {(one.metric, one.split) for one in _columns(document)}
     shown = [score for score in shown_scores(document) if score in there]

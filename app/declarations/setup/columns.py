@@ -1,7 +1,7 @@
-"""Columns of an organiser's table: their names and values, and what they become in a declaration.
+"""Columns of an organiser's table: their names and values, and their roles in a declaration.
 
-Items may be read here, in the helper. Columns of gold are read in the organiser's own browser, and only their roles,
-names of groups and labels arrive, all of which the declaration makes public anyway.
+Items may be read here, in the helper. Columns of gold are read in the organiser's browser, which sends only their
+roles, names of groups and labels; the declaration makes all of these public anyway.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _GROUP_NAMES = ("language", "languages", "lang", "group", "domain", "genre", "sp
 
 
 class Role(StrEnum):
-    """The use of a column."""
+    """The role of a column."""
 
     ID = "id"
     ANSWER = "answer"
@@ -62,8 +62,8 @@ ROLE_WORDS = {
 class ColumnRead:
     """A column of a table.
 
-    different: number of different values; values: each with its number of rows, the most frequent first, empty if there
-    are more than `MOST_VALUES`.
+    different: number of distinct values; values: each with its number of rows, most frequent first, empty if there are
+    more than `MOST_VALUES`.
     """
 
     name: str
@@ -75,7 +75,7 @@ class ColumnRead:
 
     @property
     def words(self) -> str:
-        """The values in a few words."""
+        """The values of the column, summarised in a few words."""
         if self.values and len(self.values) <= 12 and self.different < self.rows:
             return " · ".join(f"{value or '(empty)'} {count}" for value, count in self.values)
         return f"{self.different:,} different"
@@ -83,9 +83,9 @@ class ColumnRead:
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Roles of columns as an organiser chose them.
+    """Roles of columns as chosen by an organiser.
 
-    groups: the values of each grouping column; labels: of the answer, empty where any is allowed.
+    groups: the values of each grouping column; labels: of the answer, empty if any is allowed.
     """
 
     id: str
@@ -95,7 +95,7 @@ class Roles:
 
 
 def read_columns(path: Path) -> list[ColumnRead]:
-    """Return the columns of a stored table, read in the helper; empty if it is none."""
+    """Return the columns of a stored table, read in the helper; empty if it is not a table."""
     try:
         answer, _ = run(_READ, {"path": str(path.absolute())})
     except TooMuchWork:
@@ -107,7 +107,7 @@ def read_columns(path: Path) -> list[ColumnRead]:
 
 
 def columns_read(head: dict[str, Any], _: bytes) -> Message:
-    """Return `columns` as [name, different, rows, [[value, count], …]]. A job of the helper."""
+    """Return `columns` as [name, number of distinct values, rows, [[value, count], …]]. A job of the helper."""
     try:
         header, rows = table_of(Path(head["path"]).read_bytes())
     except (csv.Error, ValueError):
@@ -117,7 +117,7 @@ def columns_read(head: dict[str, Any], _: bytes) -> Message:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """Columns of sealed gold as a worker reported them. is_plain: whether a scorer reads the file as it is."""
+    """Columns of sealed gold as reported by a worker. is_plain: whether a scorer can read the file unchanged."""
 
     columns: tuple[ColumnRead, ...]
     is_plain: bool
@@ -126,8 +126,7 @@ class Description:
 def description_of(data: bytes) -> str | None:
     """Return the columns of a table as JSON, for `read_description`; None if it is not a table.
 
-    Values are listed with their counts only where they are few and repeat, as labels and groups do; never which row has
-    which.
+    Values are listed with counts only if they are few and repeated, like labels and groups; rows are never identified.
     """
     try:
         header, rows = table_of(data)
@@ -153,7 +152,7 @@ def _reported(name: str, cells: Sequence[str]) -> list[Any]:
 
 
 def read_description(text: str | None) -> Description | None:
-    """Parse the result of `description_of`; None for None."""
+    """Return the columns in a text from `description_of`; None for None."""
     if text is None:
         return None
     document = json.loads(text)
@@ -165,7 +164,7 @@ def read_description(text: str | None) -> Description | None:
 
 
 def roles_of(read: Sequence[ColumnRead], options: Mapping[str, Any], answer: str) -> dict[str, Role]:
-    """Return the role of each column as declared, guessed for the others. answer: the declared name of its column."""
+    """Return the role of each column: as declared, or else guessed. answer: the declared name of its column."""
     return {
         one.name: Role.ID
         if one.name == options.get("id")
@@ -177,12 +176,12 @@ def roles_of(read: Sequence[ColumnRead], options: Mapping[str, Any], answer: str
 
 
 def are_chosen(roles: Mapping[str, Role]) -> bool:
-    """Return whether a column is the id and another one the answer."""
+    """Return whether one column is the id and another one the answer."""
     return {Role.ID, Role.ANSWER} <= set(roles.values())
 
 
 def roles_of_gold(read: Sequence[ColumnRead], answer_kind: str, known: Mapping[str, Role]) -> dict[str, Role]:
-    """Return the known roles with a guess for id and answer, where gold has columns of other names."""
+    """Return the known roles, with guesses for id and answer if gold has columns with other names."""
     roles = dict(known)
     free = [one for one in read if roles[one.name] is Role.SHOWN]
     if Role.ID not in roles.values() and (ids := [one for one in free if one.different == one.rows]):
@@ -201,9 +200,9 @@ def _looks_like_answer(column: ColumnRead, answer_kind: str) -> bool:
 
 
 def with_reported_facts(form: Mapping[str, str], kind: Kind) -> dict[str, str]:
-    """Return a form with labels, usual answer and bounds from what a worker reported of the answer's column.
+    """Return a form with labels, usual answer and bounds from a worker's report on the answer's column.
 
-    A form that has labels or the usual answer already, as one filled in by a script, stays as it is.
+    A form that already has labels or the usual answer, such as one filled in by a script, is unchanged.
     """
     place = 0
     while (role := form.get(f"column.{place}.role")) is not None and role != Role.ANSWER:
@@ -220,9 +219,10 @@ def with_reported_facts(form: Mapping[str, str], kind: Kind) -> dict[str, str]:
 
 
 def plain_table(path: Path) -> bytes | None:
-    """Return a stored table of a spreadsheet as a scorer reads it: commas and UTF-8, made in the helper.
+    """Return a stored spreadsheet table in the format of scorers, with commas and in UTF-8, converted in the helper.
 
-    None if it is so already, or is not a table; every row stays, also one with another number of cells than the header.
+    None if it has that format already, or is not a table; every row is kept, even with a different number of cells than
+    the header.
     """
     try:
         _, content = run(_PLAIN, {"path": str(path.absolute())})
@@ -232,7 +232,7 @@ def plain_table(path: Path) -> bytes | None:
 
 
 def made_plain(head: dict[str, Any], _: bytes) -> Message:
-    """Return the table with commas and in UTF-8, or nothing if it need not change. A job of the helper."""
+    """Return the table with commas and in UTF-8, or nothing if it is unchanged. A job of the helper."""
     data = Path(head["path"]).read_bytes()
     try:
         text, is_utf8 = _decoded(data)
@@ -255,7 +255,7 @@ _NAMED_SEPARATOR = re.compile(r"sep=(.)\r?\n")
 
 
 def _decoded(data: bytes) -> tuple[str, bool]:
-    """Decode a text; return it, and whether it is UTF-8 rather than UTF-16 or Windows' encoding. Marks are removed."""
+    """Return a text, decoded and without byte-order mark, and whether it is UTF-8 rather than another encoding."""
     for mark, codec in ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")):
         if data.startswith(mark):
             return data.decode(codec), False
@@ -270,9 +270,9 @@ def _is_json_lines(text: str) -> bool:
 
 
 def _separator_of(text: str) -> str:
-    """Return the separator that the text names, as Excel does, else the one that gives the first line most cells.
+    """Return the separator that the text declares, as Excel does, or else the one that gives the first line most cells.
 
-    A text that names its separator is none that a scorer reads: the answer is then never a comma or a tab alone.
+    A text that declares its separator cannot be read by a scorer, so the result is then never just a comma or a tab.
     """
     if named := _NAMED_SEPARATOR.match(text):
         return named[0]
@@ -281,7 +281,7 @@ def _separator_of(text: str) -> str:
 
 
 def _rows_of(text: str) -> list[list[str]]:
-    """Return the non-empty rows of a text, the header first."""
+    """Return the non-empty rows of a text, including the header."""
     separator = _separator_of(text)
     if named := _NAMED_SEPARATOR.match(text):
         separator, text = named[1], text[named.end() :]
@@ -294,7 +294,7 @@ def _rows_of(text: str) -> list[list[str]]:
 
 
 def table_of(data: bytes) -> tuple[list[str], list[list[str]]]:
-    """Return header and rows of a table or of JSON lines; rows that do not fit the header are left out."""
+    """Return header and rows of a table or of JSON lines, without rows whose length differs from the header's."""
     text, _ = _decoded(data)
     if _is_json_lines(text):
         objects = [one for line in text.splitlines() if line.strip() and isinstance(one := json.loads(line), dict)]
@@ -316,7 +316,7 @@ def _described(name: str, cells: Sequence[str]) -> list[Any]:
 
 
 def guessed_role(column: ColumnRead, answer: str) -> Role:
-    """Guess what a column of items is. answer: the name of the answer's column."""
+    """Return the guessed role of a column of items. answer: the name of the answer's column."""
     if column.name == answer:
         return Role.ANSWER
     if column.name.lower() in _ID_NAMES and column.different == column.rows:
@@ -326,9 +326,9 @@ def guessed_role(column: ColumnRead, answer: str) -> Role:
 
 
 def roles_sent(form: Mapping[str, str]) -> Roles:
-    """Return the roles that a form has, in fields such as `column.0.role`; raise InvalidForm for an impossible choice.
+    """Return the roles in a form, from fields such as `column.0.role`; raise InvalidForm for an invalid choice.
 
-    The values of a column are sent one a line.
+    The values of a column are sent one per line.
     """
     names: dict[Role, list[str]] = {role: [] for role in Role}
     values: dict[str, list[str]] = {}
@@ -364,7 +364,7 @@ def _lines(text: str) -> list[str]:
 
 
 def with_roles(document: Document, kind: Kind, roles: Roles) -> Document:
-    """Return a copy whose first task reads these columns; columns of its board that are gone are replaced."""
+    """Return a copy whose first task reads these columns; columns of its board that no longer exist are replaced."""
     changed = copy.deepcopy(document)
     task = changed["tasks"][0]
     options = dict(task.get("options") or {})
@@ -391,7 +391,7 @@ def answer_of(document: Document) -> str:
 
 
 def places_of(document: Document) -> Iterable[dict[str, Any]]:
-    """Yield the first task in each phase that has it, for changing."""
+    """Yield the first task in each phase that has it, for modification."""
     name = document["tasks"][0]["name"]
     for phase in document["phases"]:
         if name in phase["tasks"]:

@@ -23,7 +23,7 @@ _LASTS = timedelta(days=14)
 
 @dataclass(frozen=True, slots=True)
 class PhaseDates:
-    """A phase in the form. start, end: as date fields have them, end empty for a phase that stays open."""
+    """A phase in the form. start, end: in the format of date fields; end is empty for a phase that stays open."""
 
     name: str
     title: str
@@ -34,7 +34,9 @@ class PhaseDates:
 
 @dataclass(frozen=True, slots=True)
 class NewPhase:
-    """A phase that can be added. after: whether it follows the last one and stays open; else it precedes the first."""
+    """A phase that can be added. after: whether it follows the last one and stays open; otherwise it precedes the
+    first.
+    """
 
     name: str
     title: str
@@ -49,7 +51,7 @@ NEW_PHASES = (
 
 
 def dates_in(document: Document) -> list[PhaseDates]:
-    """Return the phases of a declaration; invalid moments are shown as empty fields."""
+    """Return the phases of a declaration; invalid times become empty fields."""
     found = []
     for phase in document["phases"]:
         zone = _zone_of(phase.get("end") or phase.get("start"))
@@ -69,7 +71,7 @@ def dates_in(document: Document) -> list[PhaseDates]:
 def as_typed(document: Document, form: Mapping[str, str]) -> Document:
     """Return a copy with the titles and dates typed so far, for a drawing of the phases.
 
-    Fields that are not sent change nothing; a phase with an invalid moment gets no dates.
+    Fields that were not sent change nothing; a phase with an invalid time gets no dates.
     """
     changed = copy.deepcopy(document)
     for place, phase in enumerate(changed["phases"]):
@@ -86,7 +88,7 @@ def as_typed(document: Document, form: Mapping[str, str]) -> Document:
 def with_dates(document: Document, form: Mapping[str, str]) -> Document:
     """Return a copy with the titles and dates of a form's fields, such as `phase.0.start`.
 
-    Raises InvalidForm with all faults.
+    Raises InvalidForm with all errors.
     """
     changed, faults = copy.deepcopy(document), dict[str, str]()
     for place, phase in enumerate(changed["phases"]):
@@ -122,9 +124,9 @@ def _divided(phase: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def with_phase(document: Document, name: str) -> Document:
-    """Return a copy with one more phase of `NEW_PHASES`, with the same tasks; unknown names change nothing.
+    """Return a copy with another phase of `NEW_PHASES`, with the same tasks; unknown names change nothing.
 
-    Its gold is uploaded like that of any phase.
+    Its gold is uploaded as for any phase.
     """
     new = next((one for one in NEW_PHASES if one.name == name), None)
     if new is None or name in {phase["name"] for phase in document["phases"]}:
@@ -147,7 +149,7 @@ def with_phase(document: Document, name: str) -> Document:
 
 
 def without_phase(document: Document, name: str) -> Document:
-    """Return a copy without this phase, if another one is left."""
+    """Return a copy without this phase, unless it is the only one."""
     changed = copy.deepcopy(document)
     kept = [phase for phase in changed["phases"] if phase["name"] != name]
     if kept:
@@ -160,13 +162,13 @@ def without_phase(document: Document, name: str) -> Document:
 
 @dataclass(frozen=True, slots=True)
 class InvalidMoment:
-    """A moment that cannot be read, and why."""
+    """A time that cannot be parsed. sentence: the reason."""
 
     sentence: str
 
 
 def _typed(text: str, zone: str) -> str | InvalidMoment | None:
-    """Return a moment as declarations have it; None for an empty field."""
+    """Return a time in the format of declarations, or the reason why it is invalid; None for an empty field."""
     if not text.strip():
         return None
     there = _known_zone(zone)
@@ -189,7 +191,7 @@ def _offset_words(moment: datetime) -> str:
 
 
 def _known_zone(zone: str) -> tzinfo | None:
-    """Return the zone of a name or an offset such as +02:00."""
+    """Return the zone with this name, or with an offset such as +02:00; None if it is unknown."""
     if zone in ZONES:
         return AOE if zone == "AoE" else UTC
     try:
@@ -201,7 +203,7 @@ def _known_zone(zone: str) -> tzinfo | None:
 
 
 def parsed_offset(text: str) -> timezone:
-    """Return the zone of an offset from UTC; raise ValueError."""
+    """Return the zone with an offset from UTC; raise ValueError if it is invalid."""
     hours, _, minutes = text[1:].partition(":")
     offset = timedelta(hours=int(hours), minutes=int(minutes or 0))
     return timezone(-offset if text[0] == "-" else offset)
@@ -220,5 +222,5 @@ def _field(moment: object, zone: tzinfo | None) -> str:
 
 
 def zones_for(phases: Sequence[PhaseDates]) -> dict[str, str]:
-    """Return the zones that a form offers: the usual ones, and those that are in use."""
+    """Return the zones that a form offers: the usual ones, and those in use."""
     return ZONES | {one.zone: f"UTC {one.zone}" for one in phases if one.zone not in ZONES}

@@ -1,4 +1,4 @@
-"""Kinds of answers that systems send, in words for organisers; each determines a task type and its first options."""
+"""Kinds of answers that systems give, described for organisers; each determines a task type and its first options."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ Answer = Literal["label", "labels", "number", "text"]
 class Kind:
     """A kind of answer.
 
-    answer: what a cell of the gold's table holds; None where gold is not a table, so that no columns are chosen.
+    answer: the content of a cell of the gold's table; None if gold is not a table, so that there are no columns to
+    choose.
     metrics: those ticked at first, the ranking one first.
     """
 
@@ -101,13 +102,13 @@ _REWARDS = {
 
 
 def name_from(title: str) -> str:
-    """Return a name for addresses from a title: letters without marks, digits, hyphens."""
+    """Return a name for addresses derived from a title: letters without accents, digits, hyphens."""
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:_NAME_CHARACTERS].strip("-") or "competition"
 
 
 def kind_named(name: str) -> Kind | None:
-    """Return the kind of this name; None for another one."""
+    """Return the kind with this name; None if there is none."""
     return next((kind for kind in KINDS if kind.name == name), None)
 
 
@@ -121,7 +122,7 @@ def kind_of(task: Mapping[str, Any]) -> Kind | None:
 
 
 def begun_document(name: str, title: str, kind: Kind, now: datetime) -> Document:
-    """Return a first declaration with a task of this kind, whose board has the kind's first metrics."""
+    """Return a first declaration with a task of this kind, and a board with the kind's first metrics."""
     document = first_document(name, title, kind.task_type, now)
     if kind.options:
         document["tasks"][0]["options"] = dict(kind.options)
@@ -131,7 +132,7 @@ def begun_document(name: str, title: str, kind: Kind, now: datetime) -> Document
 
 
 def rewards(metric: Metric) -> str:
-    """Return what a metric rewards, without a full stop."""
+    """Return what a metric rewards, as text without a full stop."""
     words = _REWARDS.get(metric.name) or metric.description.rstrip(".")
     return words[:1].lower() + words[1:] if not words[:2].isupper() else words
 

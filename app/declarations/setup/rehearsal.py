@@ -1,8 +1,8 @@
-"""Rehearsal of a draft: a baseline takes the way of a team's file, and its board is shown as everybody will see it.
+"""A rehearsal of a draft: a baseline is treated like a team's file, and its board is shown as viewers will see it.
 
-The file is checked as an upload would be, and a worker has scored it against the sealed gold. Boards are built by the
-same code as ever, for each kind of viewer and each span of a phase, with the baseline in the place of a team. Nothing
-is stored, so nothing has to be removed before the competition is published.
+The file is checked like an upload, and a worker has scored it with the sealed gold. Boards are built by the usual code,
+for each kind of viewer and each span of a phase, with the baseline in the place of a team. Nothing is stored, so
+nothing has to be removed before the competition is published.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _PROBLEMS_SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """Verdict of the format check. problems: sentences, none if the file is valid; items: number of items covered."""
+    """The result of the format check. problems: sentences, empty if valid; items: number of items covered."""
 
     problems: tuple[str, ...]
     items: int
@@ -43,7 +43,7 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class BoardSeen:
-    """A board as one kind of viewer sees it. who: in words."""
+    """A board as one kind of viewer sees it. who: the viewer, in words."""
 
     who: str
     leaderboard: Leaderboard
@@ -61,7 +61,7 @@ class SpanSeen:
 
 
 def check_as_upload(task_type: str, options: dict[str, Any], items: Path, prediction: Path) -> Checked:
-    """Check a file as an upload would be checked, in the helper."""
+    """Check a file like an upload, in the helper; return the result."""
     head = {"type": task_type, "options": options, "items": str(items.absolute()), "file": str(prediction.absolute())}
     try:
         answer, _ = run(_CHECK, head)
@@ -84,7 +84,7 @@ def checked(head: dict[str, Any], _: bytes) -> Message:
 
 
 def rehearsed(session: Session, competition: Competition, user: User, baseline: str) -> Iterator[SpanSeen]:
-    """Yield every board in every span of its phase. baseline: the name of the one that stands in for a team."""
+    """Yield every board in every span of its phase. baseline: name of the one that takes the place of a team."""
     for phase in competition.phases:
         for board in boards_of(competition, phase):
             for title, moment in _spans(phase):
@@ -98,7 +98,7 @@ def rehearsed(session: Session, competition: Competition, user: User, baseline: 
 
 
 def _spans(phase: Phase) -> Iterator[tuple[str, datetime]]:
-    """Yield the title of each span of a phase, with a moment in it: while it is open, and after its close."""
+    """Yield the title of each span of a phase, with a time in it: while the phase is open, and after its close."""
     yield "While it is open", phase.starts_at + timedelta(minutes=1)
     if phase.ends_at is not None:
         yield "After it has closed", phase.ends_at + timedelta(minutes=1)

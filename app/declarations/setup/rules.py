@@ -1,4 +1,4 @@
-"""Texts, limits and registration of a draft, with the defaults that apply where a field is empty."""
+"""Texts, limits and registration of a draft, with the defaults for empty fields."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _set(part: dict[str, Any], name: str, value: Any) -> None:
 
 
 def proposed_description(document: Document) -> str:
-    """Return a first description from what is declared: answers, format, metrics."""
+    """Return a first description from the declaration: answers, format, metrics."""
     task = document["tasks"][0]
     kind, options = kind_of(task), task.get("options") or {}
     metrics = metrics_offered(task)

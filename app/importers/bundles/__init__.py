@@ -1,1 +1,1 @@
-"""Parts that imports of competition bundles share: reading a zip, moments, programs, the declaration, IMPORT.md."""
+"""Code shared by imports of competition bundles: reading a zip, times, programs, the declaration, IMPORT.md."""

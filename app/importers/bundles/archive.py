@@ -1,6 +1,6 @@
-"""A bundle, unpacked into a temporary folder within bounds: its files, and the zips and folders among them.
+"""A bundle, unpacked into a temporary folder within limits: its files, and the zips and folders among them.
 
-Sizes are counted while reading, over the bundle and all zips in it together; nothing in it is ever executed.
+Sizes are counted while reading, for the bundle and all zips in it together; nothing in it is ever executed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class InvalidBundle(InvalidFile):
 
 @dataclass(slots=True)
 class _Left:
-    """Room that is left for the bundle and the zips in it."""
+    """The remaining limits for the bundle and the zips in it."""
 
     entries: int = ENTRIES
     size_bytes: int = TOTAL_BYTES
@@ -62,7 +62,9 @@ class Bundle:
     _unpacked: dict[Path, Path] = field(default_factory=dict)
 
     def find(self, path: str) -> Path | None:
-        """Return the file or folder of this name, None if there is none. Raises ValueError if it lies outside."""
+        """Return the path of the file or folder with this name; None if there is none. Raises ValueError if it lies
+        outside.
+        """
         inside = PurePosixPath(path.strip())
         if inside.is_absolute() or ".." in inside.parts or "\\" in path or "\0" in path or path[1:2] == ":":
             raise ValueError(f"'{path[:80]}' lies outside of the bundle")
@@ -72,7 +74,7 @@ class Bundle:
         return found if found.exists() else None
 
     def contents(self, found: Path) -> Path:
-        """Return a folder with what a file or folder of the bundle holds: a zip is unpacked, once.
+        """Return a folder with the contents of a file or folder in the bundle; a zip is unpacked once.
 
         Raises InvalidBundle for a zip that is damaged, dangerous or too large.
         """
@@ -109,8 +111,7 @@ class Bundle:
 def opened(path: Path, main_names: tuple[str, ...], size_bytes: int = TOTAL_BYTES) -> Iterator[Bundle]:
     """Unpack the bundle and yield it; the temporary folder is removed afterwards.
 
-    main_names: names that the main file can have; size_bytes: limit of all files, unpacked. Raises InvalidBundle,
-    OSError.
+    main_names: possible names of the main file; size_bytes: limit of all unpacked files. Raises InvalidBundle, OSError.
     """
     with tempfile.TemporaryDirectory(prefix="evergold-bundle-") as name:
         scratch, left = Path(name), _Left(size_bytes=size_bytes)
@@ -129,7 +130,7 @@ def opened(path: Path, main_names: tuple[str, ...], size_bytes: int = TOTAL_BYTE
 
 
 def top_names(path: Path, size_bytes: int = TOTAL_BYTES) -> set[str]:
-    """Return the names of files at the top of a bundle or in a folder there. Raises InvalidBundle."""
+    """Return the names of files at the top of a bundle, or in a folder at its top. Raises InvalidBundle."""
     names = member_names(path, _Left(size_bytes=size_bytes).limits, InvalidBundle)
     return {name.rpartition("/")[2] for name in names if name.count("/") <= 1}
 
@@ -153,7 +154,7 @@ def _unpack(path: Path, folder: Path, left: _Left) -> None:
 
 
 def _main_file(whole: Path, names: tuple[str, ...]) -> Path:
-    """Return the main file: at the top of the zip, or in its one folder."""
+    """Return the main file, which is at the top of the zip or in its only folder. Raises InvalidBundle."""
     for folder in (whole, *_only_folder(whole)):
         found = [folder / name for name in names if (folder / name).is_file()]
         if len(found) > 1:
@@ -175,7 +176,7 @@ def _only_folder(whole: Path) -> list[Path]:
 
 
 def copy_folder(source: Path, target: Path) -> list[Path]:
-    """Copy the files of a folder, without those that desktop systems add; return the paths written."""
+    """Copy the files of a folder, except those that desktop systems add; return the written paths."""
     written = []
     for path in sorted(source.rglob("*")):
         name = path.relative_to(source).as_posix()
@@ -186,7 +187,7 @@ def copy_folder(source: Path, target: Path) -> list[Path]:
 
 
 def pack_folder(source: Path, target: Path) -> Path:
-    """Write the files of a folder as a zip; equal folders give equal zips."""
+    """Write the files of a folder as a zip and return its path; equal folders give equal zips."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as packed:
         for path in sorted(source.rglob("*")):
@@ -201,7 +202,7 @@ def pack_folder(source: Path, target: Path) -> Path:
 
 
 def keep_packed(found: Path, target: Path) -> Path:
-    """Write a file or folder of the bundle as one file: a folder as a zip, a file as it is."""
+    """Write a file or folder of the bundle as one file and return its path; a folder becomes a zip."""
     if found.is_dir():
         return pack_folder(found, target)
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Writes a planned competition: competition.yaml, programs, downloads, baselines, and gold apart from them."""
+"""Writes a planned competition: competition.yaml, programs, downloads, baselines and, separately, gold."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ MAIN_FILE, NOTES_FILE = "competition.yaml", "IMPORT.md"
 class Written:
     """Files that were written.
 
-    - document: the declaration; paths: all files; gold: those below the gold folder that open a task, by (phase, task).
-    - guesses: environments by the place of the program.
+    - document: the declaration; paths: all files; gold: files below the gold folder that open a task, by (phase, task).
+    - guesses: environments by the path of the program.
     """
 
     folder: Path
@@ -43,9 +43,9 @@ class Written:
 
 
 def write_plan(plan: Plan, folder: Path, gold: Path, comment: str) -> Written:
-    """Write everything below `folder`, and gold below `gold`, to be sealed: programs open no other gold.
+    """Write everything below `folder`, and gold below `gold`, where it is to be sealed: programs only open sealed gold.
 
-    Raises InvalidBundle if there is a competition already, InvalidFile, OSError.
+    Returns the written files. Raises InvalidBundle if there already is a competition, InvalidFile, OSError.
     """
     problems = Problems()
     refuse_existing(folder, problems)
@@ -78,7 +78,7 @@ def write_plan(plan: Plan, folder: Path, gold: Path, comment: str) -> Written:
 
 
 def _to_confirm(written: Written, phases: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return why an organiser has to compare scores before others see the competition."""
+    """Return the reasons why an organiser has to compare scores before others see the competition."""
     guessed = [guess.words.replace("`", "'") for guess in written.guesses.values() if guess.is_guess]
     reasons = [f"The environment is a guess: {one_line(words, 300, '')}" for words in dict.fromkeys(guessed)]
     if any(asked.get("baselines") for phase in phases for asked in phase["tasks"].values()):
@@ -90,7 +90,7 @@ def _to_confirm(written: Written, phases: Iterable[Mapping[str, Any]]) -> list[s
 
 
 def _pages_that_fit(pages: Iterable[Page]) -> tuple[list[Page], list[Page]]:
-    """Return the pages that the description has room for, and the others."""
+    """Return the pages for which the description has room, and the others."""
     fit: list[Page] = []
     late: list[Page] = []
     left = _TEXT_CHARACTERS
@@ -133,7 +133,7 @@ def _escaped(text: str) -> str:
 
 
 def _with_shared_options(plan: Plan) -> Plan:
-    """Return the plan with times that all phases of a task share at the task, instead of at each phase."""
+    """Return the plan with time limits shared by all phases of a task moved to the task."""
     tasks = []
     seconds: dict[str, int] = {}
     for task in plan.tasks:
@@ -172,7 +172,7 @@ def _task(task: Task, written: Written) -> dict[str, Any]:
 
 
 def limits_of(seconds: int) -> dict[str, int]:
-    """Return the limits of a run as options have them, within what they allow."""
+    """Return the limits of a run as task options, clamped to the allowed values."""
     allowed = min(max(seconds, 1), 86_400)
     return {"seconds": allowed, "processor_seconds": allowed}
 
@@ -255,7 +255,7 @@ def _baseline(sample: Sample, place: str, written: Written) -> dict[str, Any]:
 
 
 def note_environments(plan: Plan, written: Written, notes: Notes, keys: Mapping[str, tuple[str, int]]) -> None:
-    """Add a note on the environment of each program; keys: path and line of its key, by the place of the program."""
+    """Add a note on the environment of each program. keys: path and line of its key, by the path of the program."""
     for place, guess in written.guesses.items():
         missing = f". It imports what this does not have: {', '.join(guess.missing)}" if guess.missing else ""
         compare = ". Compare a score with one from there before you publish" if guess.is_guess else ""

@@ -1,6 +1,6 @@
-"""The environment a bundle's program needs: what it imports, and what its container's image had.
+"""The environment that a bundle's program needs: its imports, and the packages in its container image.
 
-An image is never opened here, so an environment chosen by its name is a guess, and IMPORT.md calls it one.
+An image is never opened here, so an environment chosen by its name is a guess, and marked as one in IMPORT.md.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class Guess:
     """Options of the environment for a program, and the reason for them.
 
     - options: `environment` and `python` as declared.
-    - is_guess: whether a score has to be compared before anybody relies on it.
-    - words: why these; missing: modules that no part of it brings.
+    - is_guess: whether scores have to be compared first.
+    - words: the reason; missing: imported modules that it lacks.
     """
 
     options: Mapping[str, object]
@@ -59,9 +59,9 @@ class Guess:
 
 
 def guess_environment(program: Path, image: str) -> Guess:
-    """Return the nearest environment to that of an image, for a program's folder.
+    """Return the environment closest to that of an image, for a program's folder.
 
-    image: as the bundle names it, empty for none. Pythons are looked for on this machine.
+    image: as the bundle names it, "" for none. Only Pythons on this machine are considered.
     """
     wanted = imported_packages(program)
     if (program / "requirements.txt").is_file():
@@ -93,9 +93,9 @@ def guess_environment(program: Path, image: str) -> Guess:
 
 
 def nearest_python(wanted: str) -> str:
-    """Return the installed Python that is nearest to the wanted one: the next newer, else the newest.
+    """Return the installed Python closest to the wanted one: the next newer, or else the newest.
 
-    Python 2 has no nearest but itself: what runs there does not run elsewhere.
+    Python 2 has no substitute: its programs run with nothing else.
     """
     if wanted.startswith("2"):
         return "2.7"
@@ -107,7 +107,7 @@ def nearest_python(wanted: str) -> str:
 
 
 def imported_packages(program: Path) -> set[str]:
-    """Return the packages that a program imports, without Python's own modules and those of the program."""
+    """Return the packages that a program imports, except Python's own modules and those of the program."""
     sources = list(_sources(program))
     own = {path.stem for path in sources} | {path.name for path in program.rglob("*") if path.is_dir()}
     found = set()
@@ -142,7 +142,7 @@ def _is_python(program: Path) -> bool:
 
 
 def _python_of(image: str) -> str | None:
-    """Return the Python of a known image, None for an image of somebody's own."""
+    """Return the Python of a known image; None for other images."""
     if image == EVALAI:
         return "3.9"
     match = _TAG.fullmatch(image.strip().removeprefix("docker.io/").lower())
@@ -168,7 +168,7 @@ def _pins(python: str) -> Mapping[str, str]:
 
 @cache
 def _is_installed(version: str) -> bool:
-    """Return whether this Python starts: a command of that name may have no Python behind it (pyenv)."""
+    """Return whether this Python starts; with pyenv, a command may exist without its Python."""
     here = f"{sys.version_info.major}.{sys.version_info.minor}"
     found = shutil.which(f"python{version}")
     if version == here or found is None:

@@ -1,4 +1,4 @@
-"""Gold that a bundle also offers for download: found by content, and named."""
+"""Finds gold that a bundle also offers for download, by its content."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NAMES_SHOWN = 3
 
 
 def note_exposed_gold(reading: Reading, plan: Plan) -> None:
-    """Add an open note for each download that has a file of the gold in it."""
+    """Add an open note for each download that contains a file of the gold."""
     parts = [(phase, part) for phase in plan.phases for part in phase.parts]
     gold = {
         digest: f"{phase.name}/{part.task}"
@@ -36,7 +36,7 @@ def note_exposed_gold(reading: Reading, plan: Plan) -> None:
 
 
 def _files(reading: Reading, place: Path) -> Iterator[tuple[str, str]]:
-    """Yield digest and name of each file in a zip or folder that has something in it."""
+    """Yield digest and name of each non-empty file in a zip or folder."""
     folder = reading.bundle.contents(place)
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
@@ -46,7 +46,7 @@ def _files(reading: Reading, place: Path) -> Iterator[tuple[str, str]]:
 
 
 def _key_of(reading: Reading, download: str) -> tuple[str, int]:
-    """Return path and line of the key that offers a download, which is named after it."""
+    """Return path and line of the key that offers a download; the download has the name of its key."""
     key = download.removesuffix(".zip")
     found = [note for note in reading.notes.notes if note.path.rpartition(".")[2] == key]
     return (found[0].path, found[0].line) if found else (key, 1)

@@ -1,4 +1,4 @@
-"""An import that is written: its folder, its gold, its notes, and IMPORT.md."""
+"""A written import: its folder, its gold, its notes, and IMPORT.md."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _COMMENT = (
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Folders of an import: that of the competition (None: below COMPETITIONS, named after it), and one for gold.
+    """The folders of an import: of the competition (None: below COMPETITIONS, under its name), and for gold.
 
-    name: the competition's, empty for one made from its title; size_bytes: limit of the bundle, unpacked.
+    name: of the competition, "" to derive it from its title; size_bytes: limit of the unpacked bundle.
     """
 
     folder: Path | None
@@ -39,7 +39,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """An import: the competition as planned and as written, notes, where it came from, and scores of its baselines."""
+    """An import: the competition as planned and as written, notes, its source, and scores of its baselines."""
 
     plan: Plan
     written: Written
@@ -49,14 +49,14 @@ class Imported:
 
     @property
     def open_notes(self) -> list[Note]:
-        """Notes on what somebody has to do."""
+        """The notes that require somebody to do something."""
         return [one for one in self.notes if one.fate is Fate.OPEN]
 
 
 def write_import(reading: Reading, plan: Plan, target: Target, bundle: Path, system: str) -> Imported:
-    """Write a planned competition with IMPORT.md.
+    """Write a planned competition with IMPORT.md, and return the import.
 
-    system: the kind of the bundle in words. Raises InvalidBundle if the folder has a competition already; OSError.
+    system: the kind of the bundle in words. Raises InvalidBundle if the folder already has a competition; OSError.
     """
     plan = replace(plan, name=target.name or plan.name)
     folder = target.folder or COMPETITIONS / plan.name
@@ -72,7 +72,7 @@ def write_import(reading: Reading, plan: Plan, target: Target, bundle: Path, sys
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A baseline that can be scored at once: its phase and task, its file, and the gold."""
+    """A baseline that can be scored: its phase and task, its file, and the gold."""
 
     phase: str
     task: str
@@ -82,7 +82,7 @@ class Placed:
 
 
 def samples_of(imported: Imported) -> list[Placed]:
-    """Return the baselines of programs that have gold, in the order of the declaration."""
+    """Return the baselines of programs with gold, in the order of the declaration."""
     folder, gold = imported.written.folder, imported.written.gold
     programs = {one["name"] for one in imported.written.document["tasks"] if one.get("program")}
     return [

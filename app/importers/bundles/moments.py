@@ -1,4 +1,4 @@
-"""Moments of bundles: time of day, offset and AoE as written; what has two readings is a question, never a guess."""
+"""Times in bundles: time of day, offset and AoE as written; an ambiguous time becomes a question, never a guess."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LONGEST = 60
 
 
 class DateOrder(StrEnum):
-    """Order of day and month in dates with the year at the end."""
+    """The order of day and month in dates that end with the year."""
 
     MONTH_FIRST = "mdy"
     DAY_FIRST = "dmy"
@@ -38,7 +38,7 @@ class DateOrder(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Assumed:
-    """Answers to what a bundle leaves open; None: not given, so that it is a question."""
+    """Answers to what a bundle leaves open; None if not given, so that it becomes a question."""
 
     zone: tzinfo | None = None
     order: DateOrder | None = None
@@ -46,10 +46,10 @@ class Assumed:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Something about a moment that only the organisers know.
+    """A question about a time that only the organisers can answer.
 
     - about: "zone" or "order".
-    - path, line: the key.
+    - path, line: of the key.
     - written: the value; text: the question.
     """
 
@@ -74,7 +74,7 @@ class Unanswered(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A moment, with `notes` in words on each part that the bundle does not give and that was assumed."""
+    """A time. notes: sentences on each part that the bundle does not give and that was assumed."""
 
     moment: datetime
     notes: tuple[str, ...] = ()
@@ -82,14 +82,14 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Unclear:
-    """A question to answer first, about "zone" or "order"."""
+    """A question to answer first. about: "zone" or "order"."""
 
     about: str
     text: str
 
 
 def find_zone(name: str) -> tzinfo:
-    """Return a zone by name: UTC, AoE, an offset such as +02:00, or one of the time zone database.
+    """Return the zone with this name: UTC, AoE, an offset such as +02:00, or one of the time zone database.
 
     Raises ValueError, with a sentence.
     """
@@ -100,10 +100,10 @@ def find_zone(name: str) -> tzinfo:
 
 
 def read_moment(written: str, assumed: Assumed) -> Read | list[Unclear]:
-    """Read a date with or without a time of day and a zone; return the moment, or all that is unclear.
+    """Return a parsed date with or without a time of day and a zone, or everything that is unclear about it.
 
-    A date without a time begins its day, as Codabench reads it. Raises ValueError, with a sentence, for what is no
-    date at all.
+    A date without a time is the beginning of its day, as in Codabench. Raises ValueError, with a sentence, if it is not
+    a date.
     """
     text = " ".join(written.split())
     if len(text) > _LONGEST:
@@ -128,7 +128,7 @@ def read_moment(written: str, assumed: Assumed) -> Read | list[Unclear]:
 
 
 def only_order(written: str) -> DateOrder | None:
-    """Return the order of day and month in a date that has only one reading; None for all others."""
+    """Return the order of day and month in a date that has only one reading; None for other dates."""
     match = _YEAR_LAST.match(" ".join(written.split()).lower()[:_LONGEST])
     if match is None or (int(match["first"]) <= 12) == (int(match["second"]) <= 12):
         return None
@@ -136,7 +136,7 @@ def only_order(written: str) -> DateOrder | None:
 
 
 def shown_moment(moment: datetime) -> str:
-    """Return a moment as declarations write it, in its own zone where that is UTC, AoE or an offset."""
+    """Return a time in the format of declarations, in its own zone if that is UTC, AoE or an offset."""
     if moment.tzinfo is AOE:
         return in_aoe(moment)
     offset = moment.utcoffset() or timedelta()
@@ -205,7 +205,7 @@ def _date(year: int, month: int, day: int, text: str) -> date:
 
 
 def _clock(rest: str, text: str) -> tuple[time | None, str]:
-    """Return the time of day, None if none is written, and what follows it."""
+    """Return the time of day, None if none is written, and the rest of the text."""
     rest = rest.lstrip(" ,")
     if rest[:1] in ("T", "t") and rest[1:2].isdigit():
         rest = rest[1:]

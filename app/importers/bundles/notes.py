@@ -1,4 +1,4 @@
-"""Notes on each key of a bundle, collected while reading, so that none is dropped silently."""
+"""Notes on each key of a bundle, collected while reading, so that none is silently dropped."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _FALSE = frozenset({"false", "no", "off", "n", "0", ""})
 
 
 class Fate(StrEnum):
-    """The fate of a key.
+    """The result for a key of the bundle.
 
     - open: somebody has to do something before this works.
     - assumed: the bundle leaves it out or is ambiguous, and this was chosen.
-    - none: there is no counterpart, and nothing follows from it here.
+    - none: there is no counterpart, and nothing has to be done.
     """
 
     BECAME = "became"
@@ -30,7 +30,7 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One key, its line, and what became of it."""
+    """A note on one key, with its line and its result."""
 
     fate: Fate
     path: str
@@ -40,29 +40,29 @@ class Note:
 
 @dataclass(slots=True)
 class Notes:
-    """All notes of an import, and what is wrong with the bundle."""
+    """All notes of an import, and the problems of the bundle."""
 
     problems: Problems = field(default_factory=Problems)
     notes: list[Note] = field(default_factory=list)
 
     def add(self, fate: Fate, path: str, line: int, text: str) -> None:
-        """Add a note, once."""
+        """Add a note, unless there is an equal one."""
         note = Note(fate, path, line, text)
         if note not in self.notes:
             self.notes.append(note)
 
     def refuse(self, code: str, message: str, node: Node | None = None) -> None:
-        """Add a problem: nothing is imported."""
+        """Add a problem, so that nothing is imported."""
         self.problems.add(
             code, message, file=node.file if node is not None else None, line=node.line if node is not None else None
         )
 
     def of(self, fate: Fate) -> list[Note]:
-        """Return the notes of one fate, in the order of the bundle."""
+        """Return the notes with this result, in the order of the bundle."""
         return sorted((one for one in self.notes if one.fate is fate), key=lambda one: one.line)
 
     def add_unknown(self, root: Node) -> None:
-        """Add a note for every key that has none, neither itself nor inside or above it."""
+        """Add a note for every key without one, if there is none for keys inside or above it either."""
         noted = {one.path for one in self.notes}
         above = {start for path in noted for start in _starts(path)}
         for path, line in _unread(root, "", noted, above):
@@ -86,7 +86,7 @@ def _unread(node: Node, path: str, noted: set[str], above: set[str]) -> Iterator
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """A mapping of the bundle whose keys are read one by one, each with a note of what it becomes."""
+    """A mapping of the bundle whose keys are read one by one, each with a note of its result."""
 
     node: Node
     path: str
@@ -102,7 +102,7 @@ class Keys:
         return found.line if found is not None else self.node.line
 
     def take(self, key: str, became: str, fate: Fate = Fate.BECAME) -> Node | None:
-        """Return the value and note what it becomes; None if the key is absent or empty."""
+        """Return the value of a key, and note its result; None if the key is absent or empty."""
         found = self.node.entries.get(key)
         if found is None:
             return None
@@ -114,18 +114,18 @@ class Keys:
         self.notes.add(fate, self.at(key), self.line(key), text)
 
     def ignore(self, reasons: Mapping[str, str]) -> None:
-        """Note of each of these keys, if it is there, that it has no counterpart, and why."""
+        """Add a note for each of these keys that is present: it has no counterpart, with the reason."""
         for key, why in reasons.items():
             if key in self.node.entries:
                 self.note(key, Fate.NONE, why)
 
     def has(self, key: str) -> bool:
-        """Return whether the key is there with a value."""
+        """Return whether the key is present with a value."""
         found = self.node.entries.get(key)
         return found is not None and found.value is not None
 
     def text(self, key: str, became: str, default: str = "") -> str:
-        """Return a value as text; a list or mapping is a problem."""
+        """Return a value as text; add a problem for a list or mapping."""
         found = self.take(key, became)
         if found is None:
             return default
@@ -135,7 +135,7 @@ class Keys:
         return text_of(found)
 
     def flag(self, key: str, became: str, default: bool, fate: Fate = Fate.BECAME) -> bool:
-        """Return a truth value, written in any way of YAML 1.1; anything else is a problem."""
+        """Return a boolean, in any spelling of YAML 1.1; add a problem for other values."""
         found = self.take(key, became, fate)
         if found is None:
             return default
@@ -146,7 +146,7 @@ class Keys:
         return written in _TRUE
 
     def whole(self, key: str, became: str, default: int | None) -> int | None:
-        """Return a whole number; anything else is a problem."""
+        """Return a whole number; add a problem for other values."""
         found = self.take(key, became)
         if found is None:
             return default
@@ -157,7 +157,7 @@ class Keys:
         return int(float(written))
 
     def items(self, key: str) -> list[Keys]:
-        """Return the elements of a list of mappings; each of them notes its own keys."""
+        """Return the elements of a list of mappings, each of which notes its own keys."""
         found = self.node.entries.get(key)
         if found is None or found.value is None:
             return []

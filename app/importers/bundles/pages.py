@@ -1,4 +1,4 @@
-"""Pages of bundles as Markdown: HTML is cleaned of all that is not text, then rewritten."""
+"""Pages of bundles as Markdown: HTML is reduced to text, then converted."""
 
 from __future__ import annotations
 
@@ -20,14 +20,13 @@ TAGS_MOST, LIST_ITEMS_MOST = 5_000, 1_000
 
 
 class PageTooLarge(ValueError):
-    """The page has more tags, or deeper ones, than anybody writes; str() is a sentence."""
+    """The page has too many tags, or too deeply nested ones. The message is a sentence."""
 
 
 def page_text(written: str, is_html: bool) -> str:
-    """Return a page as Markdown; pictures become links to where they are.
+    """Return a page as Markdown, in which pictures become links.
 
-    is_html: whether the file's name is that of HTML; a Markdown page with tags in it is rewritten, too. Raises
-    PageTooLarge.
+    is_html: whether the file has a name of HTML; a Markdown page with tags is converted, too. Raises PageTooLarge.
     """
     text = markdown_of(written) if is_html or _HTML.search(written) else written
     text = _IMAGE.sub(lambda match: f"[{match[1] or 'Picture'}]({match[2]})" if match[2] else match[1], text)
@@ -57,12 +56,12 @@ def markdown_of(html: str) -> str:
 
 
 def lowered(text: str) -> str:
-    """Return Markdown whose headings begin below that of the page it becomes part of."""
+    """Return Markdown with its headings lowered below the heading of the page that includes it."""
     return re.sub(r"^(#{1,5}) ", r"#\1 ", text, flags=re.MULTILINE)
 
 
 def without_heading(text: str, title: str) -> str:
-    """Return Markdown without its first line, if that is a heading that repeats the page's title."""
+    """Return Markdown without its first line if that is a heading equal to the page's title."""
     first, _, rest = text.partition("\n")
     heading = re.fullmatch(r"#{1,6} +(.*?)[ #]*", first)
     return rest.lstrip("\n") if heading and heading[1].strip().casefold() == title.strip().casefold() else text

@@ -1,4 +1,4 @@
-"""A competition as read from a bundle, before it is written: what the versions and systems have in common."""
+"""A competition read from a bundle, before it is written, in a form common to all versions and platforms."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NAME_CHARACTERS = 60
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A score. key: its name in the program's output. rule, made_of: how it is computed from which others, if it is."""
+    """A score. key: its name in the program's output. rule, made_of: how it is computed from other scores, if it is."""
 
     name: str
     key: str
@@ -27,7 +27,7 @@ class Metric:
     made_of: tuple[str, ...] = ()
 
     def declared(self) -> dict[str, Any]:
-        """Return the metric as options have it."""
+        """Return the metric in the format of options."""
         head: dict[str, Any] = {"name": self.name}
         if self.rule:
             head[self.rule] = list(self.made_of)
@@ -38,7 +38,7 @@ class Metric:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """A board: titles of its columns by metric; the first metric ranks unless rank_by is another."""
+    """A board. columns: titles of its columns by metric; rank_by: the metric that ranks, by default the first."""
 
     name: str
     title: str
@@ -49,9 +49,9 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A scoring program: its folder on this machine, and where it will lie in the competition's folder.
+    """A scoring program. folder: on this machine; place: its path in the competition's folder.
 
-    command: only where the program has none of its own; image: the container it ran in.
+    command: only if the program declares none; image: the container in which it ran.
     """
 
     folder: Path
@@ -63,7 +63,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A task with its program, metrics and boards. seconds: how long a run may take."""
+    """A task with its program, metrics and boards. seconds: time limit of a run."""
 
     name: str
     title: str
@@ -78,7 +78,9 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A file that is offered: where it is (a folder is packed), its name and its title; `text` instead of a place."""
+    """A file to offer, with its name and title. place: where it is (folders are packed); text: its content instead of a
+    place.
+    """
 
     name: str
     title: str
@@ -98,8 +100,8 @@ class Sample:
 class Part:
     """A task in a phase.
 
-    - gold: a file or folder, None if the bundle has none; is_closed: whether uploads are refused all the same.
-    - seconds: how long a run may take, None for the task's; options: what else differs from the task's.
+    - gold: a file or folder, None if the bundle has none; is_closed: whether uploads are refused even with gold.
+    - seconds: time limit of a run, None for the task's; options: other differences from the task.
     """
 
     task: str
@@ -113,7 +115,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """A phase with its parts; the other fields are as declarations have them."""
+    """A phase with its parts; other fields are as in declarations."""
 
     name: str
     title: str
@@ -129,7 +131,7 @@ class Phase:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of the bundle as Markdown; without a text it is offered as the file at `place`."""
+    """A page of the bundle as Markdown; a page without a text is offered as the file at `place`."""
 
     title: str
     text: str
@@ -138,7 +140,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A whole competition; image: a picture for the top of its page."""
+    """A whole competition. image: a picture for the top of its page."""
 
     name: str
     title: str
@@ -154,14 +156,14 @@ class Plan:
 
 
 def name_of(text: str, taken: Collection[str] = (), otherwise: str = "task") -> str:
-    """Return a name for addresses made from a title, other than those taken."""
+    """Return a name for addresses derived from a title, different from those taken. otherwise: if nothing remains."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     base = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:_NAME_CHARACTERS].strip("-") or otherwise
     return _free(base, taken, "-", _NAME_CHARACTERS)
 
 
 def metric_name(key: str, taken: Collection[str] = ()) -> str:
-    """Return a name for a metric: its key where that can be one, else what is left of it."""
+    """Return a name for a metric: its key, without characters that names cannot have, different from those taken."""
     if _METRIC.fullmatch(key) and key not in taken:
         return key
     plain = unicodedata.normalize("NFKD", key).encode("ascii", "ignore").decode()
@@ -178,7 +180,7 @@ def _free(base: str, taken: Collection[str], joint: str, longest: int) -> str:
 
 
 def one_line(text: str, longest: int, otherwise: str) -> str:
-    """Return a text as one line that can be shown, shortened; `otherwise` where nothing is left of it."""
+    """Return a text as one printable line, shortened; `otherwise` if nothing remains."""
     plain = "".join(character if character.isprintable() else " " for character in text)
     line = " ".join(plain.split())
     return (line if len(line) <= longest else f"{line[: longest - 1]}…") or otherwise

@@ -1,4 +1,4 @@
-"""Values of a bundle that versions share: moments, files, data sets that another server keeps."""
+"""Values of a bundle that all versions share: times, files, data sets stored on another server."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OPENED_BY = "*Take results instead* (`--results`) opens it for results"
 
 @dataclass(slots=True)
 class Reading:
-    """A bundle while it is read: what is assumed, what is unclear, programs by the place they came from."""
+    """A bundle while it is read, with its assumptions and questions. programs: by the path that they came from."""
 
     bundle: Bundle
     assumed: Assumed
@@ -43,7 +43,7 @@ class Reading:
 
     @property
     def root(self) -> Keys:
-        """The keys at the top."""
+        """The keys at the top level."""
         return Keys(self.bundle.main, "", self.notes)
 
     def finish(self) -> None:
@@ -54,7 +54,9 @@ class Reading:
             raise Unanswered([replace(one, text=one.text + self._hint(one)) for one in self.questions])
 
     def _hint(self, question: Question) -> str:
-        """Return a hint for a question about the order of day and month: a date of the bundle with only one reading."""
+        """Return a hint for a question about the order of day and month: another date in the bundle with only one
+        reading.
+        """
         orders = {order: written for written in self.dates if (order := only_order(written)) is not None}
         if question.about != "order" or len(orders) != 1:
             return ""
@@ -63,7 +65,7 @@ class Reading:
         return f" ('{written}' in this bundle has the {first} first)"
 
     def moment(self, keys: Keys, key: str, became: str) -> datetime | None:
-        """Return a moment; None if it is absent, unclear (a question then) or wrong."""
+        """Return a time; None if it is absent, ambiguous (which adds a question) or invalid."""
         found = keys.take(key, became)
         if found is None or text_of(found).strip().lower() in ("", "null", "none"):
             return None
@@ -82,7 +84,7 @@ class Reading:
         return None
 
     def file(self, keys: Keys, key: str, became: str) -> Path | None:
-        """Return a file or folder of the bundle; None, with a note, if it is not in it."""
+        """Return a file or folder of the bundle; None, with a note, if the bundle lacks it."""
         node = keys.node.entries.get(key)
         if node is None or node.value is None:
             if node is not None:
@@ -91,7 +93,7 @@ class Reading:
         return self.named_file(node, keys.at(key), became)
 
     def named_file(self, node: Node, path: str, became: str) -> Path | None:
-        """Like `file`, for a value at hand."""
+        """Return a file or folder named by a value of the bundle; None, with a note, if the bundle lacks it."""
         name = text_of(node).strip()
         if isinstance(node.value, dict | list) or not name:
             self.notes.refuse("no-file", f"{path} is the name of a file", node)
@@ -113,7 +115,7 @@ class Reading:
         return found
 
     def page(self, keys: Keys, key: str, title: str, became: str) -> Page | None:
-        """Return a page, without text if it cannot be shown; None if there is none, or nothing in it."""
+        """Return a page, without text if it cannot be shown; None if there is none, or it is empty."""
         found = self.file(keys, key, became)
         if found is None:
             return None
@@ -136,7 +138,7 @@ class Reading:
         return Page(title, text, found)
 
     def terms(self, page: Page | None, keys: Keys, key: str) -> str:
-        """Return the terms; if they are too long they are refused, since nobody can accept a part of them."""
+        """Return the terms; terms that are too long add a problem, because nobody can accept a part of them."""
         if page is None:
             return ""
         if len(page.text) > TERMS_CHARACTERS:
@@ -145,9 +147,9 @@ class Reading:
         return page.text
 
     def program(self, found: Path, key: tuple[str, int], image: str, contract: str = "codabench") -> Program:
-        """Return the program in a file or folder of the bundle; the same place gives the same program.
+        """Return the program in a file or folder of the bundle; the same path gives the same program.
 
-        key: path and line of the key that names it; image: the container that it ran in.
+        key: path and line of the key that names it; image: the container in which it ran.
         """
         folder = self.bundle.contents(found)
         if folder not in self.programs:
@@ -158,7 +160,7 @@ class Reading:
         return self.programs[folder]
 
     def command(self, program: Program) -> str:
-        """Return the command in a program's own metadata; empty if there is none."""
+        """Return the command in a program's own metadata; "" if there is none."""
         for name in _METADATA:
             path = program.folder / name
             if path.is_file():
@@ -168,6 +170,6 @@ class Reading:
         return ""
 
     def is_code(self, found: Path) -> bool:
-        """Return whether a sample submission is code: it has a command or a model."""
+        """Return whether a sample submission is code, that is, has a command or a model."""
         folder = self.bundle.contents(found)
         return any((folder / name).is_file() for name in (*_METADATA, "model.py"))

@@ -1,4 +1,4 @@
-"""IMPORT.md: what became of each key of a bundle, what is open, and what the baselines score."""
+"""IMPORT.md: the result for each key of a bundle, open questions, and scores of the baselines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ _LINES_SHOWN = 12
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A baseline that was scored while importing; scores by metric, None where there is none; words: why not."""
+    """A baseline scored during the import. scores: by metric, None if undefined; words: the reason if there are no
+    scores.
+    """
 
     phase: str
     task: str
@@ -24,7 +26,7 @@ class Compared:
 
     @property
     def shown(self) -> str:
-        """Return the scores in one line."""
+        """The scores in one line."""
         return ", ".join(f"{name} {shown(value)}" for name, value in self.scores.items()) or "none"
 
 
@@ -39,7 +41,7 @@ class Source:
 
 
 def report_text(title: str, source: Source, notes: Sequence[Note], compared: Sequence[Compared]) -> str:
-    """Return IMPORT.md."""
+    """Return the content of IMPORT.md."""
     parts = [
         f"# Import of {title}",
         f"From `{source.name}` (sha256 `{source.sha256}`), {source.version}. Lines are those of `{source.main}`. "

@@ -1,1 +1,1 @@
-"""Bundles of Codabench and CodaLab: `competition.yaml` of the versions 2, 1, 1.5 and 1.8 in a zip."""
+"""Bundles of Codabench and CodaLab: a zip with a `competition.yaml` of version 2, 1, 1.5 or 1.8."""

@@ -1,4 +1,4 @@
-"""Columns of leaderboards as metrics and boards: one metric a key, hidden columns declared but not shown."""
+"""Columns of leaderboards as metrics and boards: one metric per key; hidden columns are declared but not shown."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.importers.bundles.plan import Board, Metric, metric_name, name_of, one_
 
 @dataclass(frozen=True, slots=True)
 class _Listed:
-    """A board as read: names of its metrics in order, those hidden among them; path and line of its key."""
+    """A board as read. order: names of its metrics; hidden: hidden ones among them; key: path and line of its key."""
 
     name: str
     title: str
@@ -22,9 +22,9 @@ class _Listed:
 
 @dataclass(slots=True)
 class Columns:
-    """Metrics and boards of a bundle, before there are tasks.
+    """Metrics and boards of a bundle, before its tasks are read.
 
-    - by_path: metric by the path of its column; titles: those of columns, by board and metric.
+    - by_path: metric by the path of its column; titles: of columns, by board and metric.
     """
 
     by_path: dict[str, str] = field(default_factory=dict)
@@ -39,7 +39,7 @@ class Columns:
         return tuple(sorted(self._metrics.values(), key=lambda one: bool(one.rule)))
 
     def add(self, keys: Keys, key: str, shape: Metric) -> str:
-        """Declare the column's metric unless there is one of the same key, and return its name."""
+        """Declare the column's metric, unless one has the same key, and return its name."""
         hidden = keys.flag("hidden", "a hidden column: its metric is declared, and not shown", False)
         known = next((one.name for one in self._metrics.values() if one.key == key and one.rule == shape.rule), None)
         name = known or metric_name(key, self._metrics)
@@ -62,7 +62,7 @@ class Columns:
 
 
 def better_of(keys: Keys, key: str) -> str:
-    """Return which values are better, from a direction of sorting."""
+    """Return which values are better, `higher` or `lower`, according to the sort direction."""
     written = keys.text(key, "`better` of a metric").strip().lower()
     if written in ("", "desc", "descending"):
         return "higher"
@@ -78,7 +78,7 @@ def leave_out(keys: Keys, *others: str) -> None:
 
 
 def note_unranked(columns: Columns, notes: Notes) -> None:
-    """Add a problem where a board would show nothing, and a note where the column that ranks it is hidden."""
+    """Add a problem for each board without visible columns, and a note if the column that ranks a board is hidden."""
     for board in columns.boards:
         if board.order and not set(board.order) - board.hidden:
             notes.refuse("all-hidden", f"all columns of the board '{board.title}' are hidden: nothing would be shown")

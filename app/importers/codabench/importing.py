@@ -1,4 +1,4 @@
-"""Turns a bundle of Codabench or CodaLab into a competition's folder, with IMPORT.md beside the declaration."""
+"""Converts a bundle of Codabench or CodaLab to a competition's folder, with IMPORT.md next to the declaration."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ MAIN_FILES = ("competition.yaml", "competition.yml")
 
 
 def import_codabench(bundle: Path, target: Target, assumed: Assumed, *, takes_results: bool) -> Imported:
-    """Write the competition and its gold.
+    """Write the competition and its gold, and return the import.
 
-    takes_results: whether tasks that run code of teams take results instead of being closed. Everything is read before
-    anything is written. Raises InvalidBundle with all problems, Unanswered with all questions, OSError.
+    takes_results: whether tasks that run code of teams accept results instead of being closed. Everything is read
+    before anything is written. Raises InvalidBundle with all problems, Unanswered with all questions, OSError.
     """
     with opened(bundle, MAIN_FILES, target.size_bytes) as found:
         version = _version(found)
@@ -36,7 +36,7 @@ def import_codabench(bundle: Path, target: Target, assumed: Assumed, *, takes_re
 
 
 def _version(bundle: Bundle) -> str:
-    """Return the declared version; without one, the version that has such keys."""
+    """Return the declared version; without one, the version that matches the keys."""
     node = bundle.main.entries.get("version")
     written = text_of(node).strip() if node is not None else ""
     if written in ("2", "2.0"):

@@ -1,4 +1,4 @@
-"""Bundles that were exported here: their declaration holds as long as nobody changed the rest of the bundle."""
+"""Bundles that were exported by Evergold: their declaration is used unless somebody changed the rest of the bundle."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _COMMENT = "Imported from {name}, a bundle that was exported by Evergold: this i
 
 
 def own_declaration(bundle: Bundle) -> dict[str, Any] | None:
-    """Return the competition as it was exported, None if the bundle has none or was changed since.
+    """Return the competition as exported; None if the bundle has no declaration or was changed since.
 
-    Raises InvalidBundle if it is there but cannot be read.
+    Raises InvalidBundle if the declaration cannot be read.
     """
     path = bundle.folder / FOLDER / MAIN_FILE
     if not is_unchanged(bundle.main.plain()) or not path.is_file():
@@ -40,9 +40,9 @@ def own_declaration(bundle: Bundle) -> dict[str, Any] | None:
 
 
 def write_own(bundle: Bundle, document: dict[str, Any], target: Target, path: Path) -> Imported:
-    """Write the competition as it was exported, with its gold where the bundle has some.
+    """Write the competition as exported, with the gold that the bundle has; return the import.
 
-    Raises InvalidBundle if there is a competition already, OSError.
+    Raises InvalidBundle if there already is a competition, OSError.
     """
     document = {**document, "name": target.name or str(document.get("name") or "competition")}
     title = one_line(str(document.get("title") or ""), 200, document["name"])
@@ -70,7 +70,7 @@ def write_own(bundle: Bundle, document: dict[str, Any], target: Target, path: Pa
 
 
 def _keep_gold(found: Path, folder: Path, task: str) -> Path:
-    """Write gold as one file: a single one under its name, several as a zip."""
+    """Write gold as one file and return its path: a single file under its name, several as a zip."""
     files = [one for one in found.iterdir()]
     if len(files) == 1 and files[0].is_file():
         return keep_packed(files[0], folder / files[0].name)
@@ -78,7 +78,7 @@ def _keep_gold(found: Path, folder: Path, task: str) -> Path:
 
 
 def _places(document: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the tasks of phases; the caller's declaration may be invalid, which `check` reports."""
+    """Return the (phase, task) pairs of a declaration, which may be invalid: `check` reports that."""
     phases = document.get("phases")
     return [
         (str(phase.get("name")), str(task))

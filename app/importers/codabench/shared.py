@@ -1,4 +1,4 @@
-"""Keys that all versions of Codabench's bundles share: limits, visibility, logo, and what has no counterpart."""
+"""Keys that all versions of Codabench's bundles share: limits, visibility, logo, and keys without a counterpart."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _BEGINNINGS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"RIFF")
 
 
 def limits_of(keys: Keys, per_day: str, total: str) -> dict[str, int]:
-    """Return the limits of a phase, which are per person there, and per team and task here."""
+    """Return the limits of a phase, which are per person in Codabench, and per team and task in Evergold."""
     day = keys.whole(per_day, "`limits.per_day`, of a team for a task", 5)
     whole = keys.whole(total, "`limits.total`, of a team for a task", 100)
     day, whole = (one if one and one > 0 else None for one in (day, whole))
@@ -60,13 +60,13 @@ def visibility_of(keys: Keys, *, has_end: bool) -> dict[str, Any]:
 
 
 def long_description(root: Keys) -> list[Page]:
-    """Return the description as a page, if it is more than a summary can hold."""
+    """Return the description as a page, if it is too long for a summary."""
     written = root.text("description", DESCRIPTION)
     return [Page("", written)] if len(written) > 500 or "\n" in written.strip() else []
 
 
 def logo_of(reading: Reading) -> Path | None:
-    """Return the logo, if pages can show it."""
+    """Return the logo if pages can show it, otherwise None."""
     root = reading.root
     found = reading.file(root, "image", "a picture at the top of `description`")
     if found is None or not found.is_file():

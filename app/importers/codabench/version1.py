@@ -1,6 +1,6 @@
-"""Bundles of the versions 1, 1.5 and 1.8, those of CodaLab: phases with data of their own, boards made by anchors.
+"""Bundles of CodaLab's versions 1, 1.5 and 1.8: phases have their own data, boards are built from YAML anchors.
 
-A phase there only has a start: it ends at the next *later* start. Phases that start together are parallel tracks.
+A phase has only a start there: it ends at the next *later* start. Phases that start together are parallel tracks.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _OPERATIONS = {
 
 @dataclass(frozen=True, slots=True)
 class _ReadPhase:
-    """A phase as read; program None: it cannot be scored."""
+    """A phase as read. program: None if it cannot be scored."""
 
     keys: Keys
     title: str
@@ -39,9 +39,9 @@ class _ReadPhase:
 
 
 def read_version1(reading: Reading, *, takes_results: bool) -> Plan:
-    """Read the bundle; problems, questions and notes are collected in `reading`.
+    """Return the plan of the competition; problems, questions and notes are collected in `reading`.
 
-    takes_results: whether phases that run code of teams take results nevertheless.
+    takes_results: whether phases that run code of teams accept results instead of being closed.
     """
     root, notes = reading.root, reading.notes
     title = one_line(root.text("title", "title"), 200, "")
@@ -134,7 +134,7 @@ def _columns(reading: Reading) -> Columns:
 
 
 def _board_of(column: Keys, boards: Sequence[tuple[str, Keys]]) -> str:
-    """Return the path of the board that the column is on: named by an alias, its label, or its key."""
+    """Return the path of the board with this column, which is named by an alias, its label, or its key."""
     found = column.take("leaderboard", "the board of a column")
     if found is None:
         return boards[0][1].path
@@ -213,7 +213,7 @@ def _read_phase(reading: Reading, keys: Keys, image: str, takes_results: bool) -
 
 
 def _is_closed(keys: Keys, takes_results: bool) -> bool:
-    """Return whether uploads are refused, since they would be code."""
+    """Return whether uploads are refused because they would be code."""
     keys.flag("ingestion_program_only_during_scoring", "nothing: no program runs code of teams", False, Fate.NONE)
     scores_only = keys.flag("is_scoring_only", "uploads are results", False)
     if not keys.has("ingestion_program"):
@@ -228,7 +228,7 @@ def _is_closed(keys: Keys, takes_results: bool) -> bool:
 
 
 def _tasks(reading: Reading, read: Sequence[_ReadPhase], columns: Columns) -> tuple[Task, ...]:
-    """Return a task for each scoring program; its time is the longest of its phases."""
+    """Return a task for each scoring program; its time limit is the longest of its phases."""
     root, tasks = reading.root, list[Task]()
     details = root.flag("enable_detailed_results", "`shown.details`: teams see the program's page, cleaned", False)
     programs = _programs(read)

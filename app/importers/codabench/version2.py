@@ -1,4 +1,4 @@
-"""Bundles of version 2, the one of Codabench: tasks, phases, one board of them, fact sheet, solutions."""
+"""Bundles of Codabench's version 2: tasks, phases, a board for all of them, fact sheet, solutions."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _QUESTIONS_MOST, _CHOICE_CHARACTERS, _QUESTION_CHARACTERS = 20, 80, 60
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """A task as read: its declaration, data, and whether uploads would be code."""
+    """A task as read: its declaration, its data, and whether uploads would be code."""
 
     task: Task
     gold: Path | None
@@ -55,9 +55,9 @@ class _Task:
 
 
 def read_version2(reading: Reading, *, takes_results: bool) -> Plan:
-    """Read the bundle; problems, questions and notes are collected in `reading`.
+    """Return the plan of the competition; problems, questions and notes are collected in `reading`.
 
-    takes_results: whether tasks that run code of teams take results nevertheless.
+    takes_results: whether tasks that run code of teams accept results instead of being closed.
     """
     root = reading.root
     title = one_line(root.text("title", "title"), 200, "")
@@ -150,7 +150,7 @@ def _shape(keys: Keys, key: str) -> Metric:
 
 
 def _computed(keys: Keys, columns: Columns, indexes: Mapping[int | None, Keys]) -> None:
-    """Declare a column made of others; what cannot be one is noted."""
+    """Declare a column computed from others; add a note if that is impossible."""
     kind = keys.text("computation", "a metric made of others").strip().lower()
     key = keys.text("key", "name of a metric made of others")
     shape = _shape(keys, key or "computed")
@@ -357,7 +357,7 @@ def _given(reading: Reading, keys: Keys) -> tuple[Given, ...]:
 
 
 def _samples(reading: Reading, tasks: Mapping[str, _Task]) -> dict[str, tuple[Sample, ...]]:
-    """Return the solutions that are results, by index of their tasks."""
+    """Return the solutions that are results, by index of their task."""
     found: dict[str, tuple[Sample, ...]] = {}
     for number, keys in enumerate(reading.root.items("solutions"), 1):
         keys.text("index", "its place in the bundle")
@@ -379,7 +379,7 @@ def _samples(reading: Reading, tasks: Mapping[str, _Task]) -> dict[str, tuple[Sa
 
 
 def _questions(reading: Reading) -> tuple[Mapping[str, Any], ...]:
-    """Return the fact sheet as questions of method cards."""
+    """Return the questions of the fact sheet as questions of method cards."""
     asked: list[dict[str, Any]] = []
     for place, (key, keys) in enumerate(reading.root.named("fact_sheet")):
         keys.text("key", "name of a question on method cards")

@@ -1,1 +1,1 @@
-"""Challenges of EvalAI: `challenge_config.yaml` in a zip."""
+"""Challenges of EvalAI: a zip with a `challenge_config.yaml`."""

@@ -1,7 +1,7 @@
-"""Turns a challenge of EvalAI into a competition's folder, with IMPORT.md beside the declaration.
+"""Converts a challenge of EvalAI to a competition's folder, with IMPORT.md next to the declaration.
 
-A phase split there (a phase, a leaderboard, a split of the data) is a board here; phases with the same splits share a
-task, so that each board has a score in each of its phases.
+A phase split in EvalAI (a phase, a leaderboard, a split of the data) becomes a board; phases with the same splits share
+a task, so that each board has a score in each of its phases.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _HIDDEN, _OWN, _PUBLIC = 1, 2, 3
 
 @dataclass(frozen=True, slots=True)
 class _Leaderboard:
-    """A leaderboard: its labels in order, which are better small, and which ranks."""
+    """A leaderboard. labels: in order; ascending: those for which lower is better; rank_by: the one that ranks."""
 
     title: str
     labels: tuple[str, ...]
@@ -79,7 +79,7 @@ class _Leaderboard:
 
 @dataclass(frozen=True, slots=True)
 class _Split:
-    """A phase split: leaderboard and split of the data by id, and who sees it."""
+    """A phase split. board, data: ids of the leaderboard and of the split of the data; visibility: who sees it."""
 
     keys: Keys
     phase: str
@@ -91,7 +91,7 @@ class _Split:
 
 
 def import_evalai(challenge: Path, target: Target, assumed: Assumed) -> Imported:
-    """Write the competition and its gold.
+    """Write the competition and its gold, and return the import.
 
     Raises InvalidBundle with all problems, Unanswered with all questions, OSError.
     """
@@ -104,7 +104,7 @@ def import_evalai(challenge: Path, target: Target, assumed: Assumed) -> Imported
 
 
 def score_key(split: str, label: str) -> str:
-    """Return the key under which workers find a label of a split in what an EvalAI package returns."""
+    """Return the key of a label of a split in the result that workers get from an EvalAI package."""
     return f"{split}/{label}"
 
 
@@ -288,7 +288,7 @@ def _board(
 ) -> Board:
     """Return the board of a phase split, and add its metrics to those of the task.
 
-    naming: the prefix of names of this task's boards, and the names taken so far.
+    naming: the prefix for names of this task's boards, and the names used so far.
     """
     (title, codename), (prefix, taken) = data, naming
     columns = {}
@@ -307,7 +307,7 @@ def _board(
 
 
 def _file_rules(phases: Sequence[Keys]) -> Mapping[str, Any]:
-    """Return the patterns of files that all phases of a task take, as options have them."""
+    """Return the file patterns that all phases of a task accept, in the format of options."""
     suffixes: list[str] = []
     for keys in phases:
         written = keys.text("allowed_submission_file_types", "`files.allowed`")
@@ -369,7 +369,7 @@ def _entry(keys: Keys, splits: Sequence[_Split]) -> str:
 
 
 def _visibility(keys: Keys, splits: Sequence[_Split], end: datetime | None) -> dict[str, Any]:
-    """Return the visibility of a phase: that of the strictest of its splits."""
+    """Return the visibility of a phase, which is that of its strictest split."""
     is_public = keys.flag("leaderboard_public", "`visibility.board`", True)
     levels = {one.visibility for one in splits}
     strictest = min(levels, default=_PUBLIC)
@@ -383,7 +383,7 @@ def _visibility(keys: Keys, splits: Sequence[_Split], end: datetime | None) -> d
 
 
 def _limits(keys: Keys) -> dict[str, int]:
-    """Return the limits of a phase, each at most the next one."""
+    """Return the limits of a phase, each at most as large as the next one."""
     found = {
         "per_day": keys.whole("max_submissions_per_day", "`limits.per_day`", None),
         "per_month": keys.whole("max_submissions_per_month", "`limits.per_month`", None),
@@ -400,7 +400,7 @@ def _limits(keys: Keys) -> dict[str, int]:
 
 
 def _questions(phases: Sequence[Keys]) -> tuple[Mapping[str, Any], ...]:
-    """Return the attributes of submissions in any phase, as questions of method cards."""
+    """Return the attributes of submissions in any phase as questions of method cards."""
     asked: dict[str, dict[str, Any]] = {}
     for phase in phases:
         for keys in phase.items("submission_meta_attributes"):

@@ -1,4 +1,4 @@
-"""HTTP of administrators: pages under /admin, and the API under /api/v1/admin.
+"""HTTP routes for administrators: pages under /admin, and the API under /api/v1/admin.
 
-A page's section is a line in `app.web.html.administration`; `access` has the guards.
+The sections of the pages are listed in `app.web.html.administration`; `access` has the guards.
 """

@@ -1,4 +1,4 @@
-"""Guards of administrators' routes: for everybody else pages do not exist, and the API refuses."""
+"""Guards of administrators' routes: to everybody else, pages do not exist and the API returns 403."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def admin_page_visit(visit: PageUserVisit) -> UserVisit:
 def admin_form_of(page: str = "") -> Callable[..., Awaitable[FormSender]]:
     """Return the guard of a form, which returns the administrator who sent it; raise NotFound for everybody else.
 
-    page: as for `form_guard`.
+    page: path template, as for `form_guard`.
     """
 
     async def admin_form(sender: FormSender = Depends(form_guard(page))) -> FormSender:  # noqa: B008, FAST002 - a local
@@ -40,7 +40,7 @@ def admin_form_of(page: str = "") -> Callable[..., Awaitable[FormSender]]:
 
 
 def admin_upload_of(page: str = "") -> Callable[..., Awaitable[SentUpload]]:
-    """Return the guard of a form with a file, as `admin_form_of`."""
+    """Return the guard of a form with a file, which works like that of `admin_form_of`."""
 
     async def admin_upload(upload: SentUpload = Depends(upload_guard(page))) -> SentUpload:  # noqa: B008, FAST002
         _check_page(upload.user)
@@ -50,13 +50,13 @@ def admin_upload_of(page: str = "") -> Callable[..., Awaitable[SentUpload]]:
 
 
 async def admin_api_visit(visit: ApiOrganiserVisit) -> UserVisit:
-    """Visit an API route of administrators; raise Forbidden."""
+    """Visit an API route of administrators; raise Forbidden for everybody else."""
     check_administrator(visit.user)
     return visit
 
 
 async def admin_api_user(user: ApiOrganiser) -> User:
-    """Return the administrator who changes something by the API; raise Forbidden."""
+    """Return the administrator who sent an API request; raise Forbidden for everybody else."""
     check_administrator(user)
     return user
 

@@ -1,4 +1,4 @@
-"""Receives a logo: small, held in memory, and rebuilt before anything of it is stored."""
+"""Receives a logo: it is small, held in memory, and re-encoded before it is stored."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SchemeHere = Annotated[Literal["light", "dark"], Path(description="on light page
 
 
 class _InMemory:
-    """The content of a file that is not stored."""
+    """The content of an upload, held in memory instead of a file."""
 
     def __init__(self) -> None:
         self.content = b""
@@ -29,11 +29,13 @@ class _InMemory:
         return StoredFile(hashlib.sha256(self.content).hexdigest(), len(self.content))
 
     def discard(self) -> None:
-        """Do nothing: nothing is stored anywhere."""
+        """Do nothing, because nothing was stored."""
 
 
 async def received_logo(request: Request, on_fields: FieldsCheck = accept_any_fields) -> MadeLogo:
-    """Return the logo made from the field `file`. Raises InvalidLogo, InvalidForm, UploadTooLarge, Busy."""
+    """Receive the upload and return the logo made from its field `file`. Raises InvalidLogo, InvalidForm,
+    UploadTooLarge, Busy.
+    """
     writer = _InMemory()
     await receive(request, Policy(writer, READ_BYTES, frozenset({csrf.FORM_FIELD}), on_fields))
     return await run_sync(make_logo, writer.content)

@@ -73,7 +73,7 @@ def delete_logo(server: ServerHere, user: ApiAdmin, scheme: SchemeHere) -> Looks
 
 
 def _noticed(server: Server) -> LooksOut:
-    """Have this process notice the change, and return the looks."""
+    """Make this process load the changed looks, and return them."""
     server.live.look(server.engine)
     with reading(server.engine) as session:
         return read_looks(session, server.environment)

@@ -27,7 +27,7 @@ UploadFromLooks = Annotated[SentUpload, Depends(admin_upload_of(LOOKS))]
 
 
 class LooksForm(PageForm):
-    """The looks as people write them."""
+    """The looks as submitted in the form."""
 
     name: str = ""
     accent: str = ""

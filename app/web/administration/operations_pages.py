@@ -35,7 +35,7 @@ SHOWN = 200
 
 
 class HoldForm(PageForm):
-    """Scoring to pause or resume: a place, or a machine."""
+    """A place or a machine where scoring is to be paused or resumed."""
 
     place: str = ""
     host: str = ""
@@ -43,13 +43,13 @@ class HoldForm(PageForm):
 
 
 class RunsForm(PageForm):
-    """A failed run to queue again; none: all of them."""
+    """A failed run to queue again; empty: all failed runs."""
 
     run: int | None = None
 
 
 class MailsForm(PageForm):
-    """A failed mail to send again; none: all of them."""
+    """A failed mail to send again; empty: all failed mails."""
 
     mail: int | None = None
 
@@ -98,7 +98,7 @@ def send_again(sender: FromQueue, form: Annotated[RunsForm, Form()]) -> Response
 
 @router.get(STORAGE)
 def read_storage(visit: AdminVisit, unowned: Ticked = False) -> Response:
-    """Show stored files; those that nobody owns are counted on request, as that reads all names in the storage."""
+    """Show stored files; unreferenced files are counted only on request, because that lists the whole storage."""
     settings = visit.server.settings
     found = storage_now(visit.session, settings)
     counted = count_unowned(visit.server.engine, settings) if unowned else None

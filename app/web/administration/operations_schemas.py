@@ -10,7 +10,7 @@ from app.runs.holds import REASON_CHARACTERS
 
 
 class HoldIn(ApiModel):
-    """Scoring to pause, or a machine to drain."""
+    """A place where scoring is to be paused, or a machine to drain."""
 
     model_config = example({"place": HOLD_EXAMPLE["place"], "host": "", "reason": HOLD_EXAMPLE["reason"]})
 

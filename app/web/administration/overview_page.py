@@ -1,4 +1,4 @@
-"""The first page of administrators: what there is, and what waits for them."""
+"""The administrators' start page: an overview of the server, and what needs their attention."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def read_person(visit: ApiAdminVisit, username: str) -> AccountOut:
 
 
 def _changed(server: Server, username: str, change: Callable[[Session, User, datetime], object]) -> AccountOut:
-    """Change an account in a transaction, and return it as it is then."""
+    """Change an account in a transaction, and return the changed account."""
     now = server.clock()
     with writing(server.engine) as session:
         user = people.find_account(session, username)

@@ -1,4 +1,4 @@
-"""The pages of people: searching them, one account with all that may be done to it, and requests to organise."""
+"""Pages about people: search, one account with all actions on it, and requests to organise."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ class BlockForm(PageForm):
 
 
 class RulesForm(PageForm):
-    """Rules for one organiser; empty: as the server lets everybody."""
+    """Rules for one organiser; empty values: the server's defaults apply."""
 
     organising: Organising = "rule"
     competitions: str = ""
     mebibytes: str = ""
 
     def wanted(self) -> OrganiserRules:
-        """Return the rules; raise InvalidForm for what is not a number."""
+        """Return the rules; raise InvalidForm for values that are not numbers."""
         wrong: dict[str, str] = {}
         competitions = typed_number("competitions", self.competitions, wrong)
         mebibytes = typed_number("mebibytes", self.mebibytes, wrong)
@@ -68,7 +68,7 @@ class DomainForm(PageForm):
 
 
 class AnswerForm(PageForm):
-    """An answer to a request. decision: `approve` or anything else."""
+    """The decision on a request to organise. decision: `approve`; any other value declines."""
 
     decision: str = ""
     text: str = ""
@@ -141,7 +141,7 @@ def _person(
 
 
 def _changed(server: Server, username: str, change: Callable[[Session, User], object]) -> Response:
-    """Change an account in a transaction, and return to its page."""
+    """Change an account in a transaction, and redirect to its page."""
     with writing(server.engine) as session:
         user = people.find_account(session, username)
         change(session, user)

@@ -19,7 +19,7 @@ class SettingChange(ApiModel):
 
 
 class LooksChange(ApiModel):
-    """New looks of the server; what is absent stays as it is."""
+    """New looks of the server; fields that are absent keep their values."""
 
     model_config = example(
         {
@@ -65,7 +65,7 @@ class BlockReason(ApiModel):
 
 
 class OrganiserRulesIn(ApiModel):
-    """Rules for one organiser."""
+    """Rules for one organiser, as JSON."""
 
     model_config = example({"organising": "approved", "competitions": 20, "mebibytes": None})
 
@@ -75,7 +75,7 @@ class OrganiserRulesIn(ApiModel):
 
 
 class RequestAnswer(ApiModel):
-    """An answer to a request to create competitions."""
+    """The decision on a request to create competitions."""
 
     model_config = example({"is_approved": True, "text": "Welcome."})
 

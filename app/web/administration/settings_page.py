@@ -77,7 +77,7 @@ def send_reset(sender: FromSettings, setting: str) -> Response:
 
 
 class AnnouncementForm(PageForm):
-    """An announcement to everybody. starts, ends: moments as people write them."""
+    """An announcement to everybody. starts, ends: dates and times as typed."""
 
     text: str = ""
     severity: Severity = Severity.INFO
@@ -85,7 +85,7 @@ class AnnouncementForm(PageForm):
     ends: str = ""
 
     def wanted(self) -> NewAnnouncement:
-        """Return the announcement; raise InvalidForm for moments that cannot be read."""
+        """Return the announcement; raise InvalidForm for dates that cannot be parsed."""
         wrong: dict[str, str] = {}
         starts_at = typed_moment("starts", self.starts, wrong)
         ends_at = typed_moment("ends", self.ends, wrong)

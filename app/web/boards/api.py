@@ -1,6 +1,7 @@
-"""The API of boards: leaderboards, results side by side, teams; JSON and CSV, live or frozen.
+"""The API of boards: leaderboards, comparisons of two rows, teams; JSON and CSV, live or frozen.
 
-Clients that have the current version receive 304. The viewer's own team is in `app.web.teams.api`."""
+Clients that have the current version receive 304. The viewer's own team is in `app.web.teams.api`.
+"""
 
 from __future__ import annotations
 
@@ -94,7 +95,7 @@ async def board_request(
     half: HalfAsked = None,
     format: FormatParameter = None,  # noqa: A002
 ) -> BoardRequest:
-    """Return the request, in the format named, or else preferred by the Accept header."""
+    """Return the request with the format named in the query, or else the one preferred by the Accept header."""
     preferred: Format = "csv" if prefers_csv(visit.request.headers.get("accept", "")) else "json"
     return BoardRequest(visit, query, format or preferred, half)
 
@@ -208,7 +209,7 @@ def read_official_by_number(
 def _answer(
     asked: BoardRequest, place: BoardNames, *, is_official: bool = False, number: int | None = None
 ) -> Response:
-    """Find the board, view it as its viewer may, render it; 304 if the client has it.
+    """Find the board, restrict it to what the viewer may see, and render it; return 304 if the client has this version.
 
     number: of the official board, None for the latest one.
     """

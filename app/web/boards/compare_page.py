@@ -38,8 +38,9 @@ def read_row_comparison(
     show: Name = "",
     page: Annotated[int, Query(ge=1, le=2**31 - 1)] = 1,
 ) -> Response:
-    """Show two rows side by side; missing ones are chosen: the viewer's own, then from the top. show, page: of the
-    items.
+    """Show two rows side by side; missing ones default to the viewer's own row, then the top rows.
+
+    show, page: which of their items are listed.
     """
     session, viewer = visit.session, visit.viewer
     competition = find_competition(session, names.competition)

@@ -170,7 +170,7 @@ def _chosen(leaderboard: Leaderboard, names: list[str], decimals: int | None) ->
 
 
 def _caption(found: _BoardToExport, now: datetime) -> str:
-    """Return the caption: what ranks the board and on which day, with the version of official results."""
+    """Return the caption: the ranking score and the date, with the number of an official version."""
     kind, day = "", now
     if found.official is not None:
         kind = f", official results no. {found.official.snapshot.number}"

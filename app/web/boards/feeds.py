@@ -1,4 +1,4 @@
-"""Feeds: a competition's dates, and a board's rows, as the public sees them, since feed readers do not log in."""
+"""Feeds of a competition's dates and of a board's rows, as the public sees them, because feed readers do not log in."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def picture_of(session: Session, board: Board, leaderboard: Leaderboard, wanted:
 
 
 def _name(row: LeaderboardRow, rows: Sequence[LeaderboardRow]) -> str:
-    """Return the team, with its method if the team has several rows."""
+    """Return the team's name, followed by the method if the team has several rows."""
     is_alone = sum(other.team == row.team for other in rows) == 1
     return row.team if is_alone or not row.method else f"{row.team}: {row.method}"
 
@@ -273,7 +273,7 @@ def read_figure(
 
 
 def kept_of(viewer: Viewer, split: str | None = None, half: Half | None = None) -> list[tuple[str, str]]:
-    """Return the query parameters of the page that links of the table keep."""
+    """Return those query parameters of the page that links in the table carry over."""
     found = {"as": viewer.seen_as, "split": split, "part": half}
     return [(name, str(value)) for name, value in found.items() if value]
 
@@ -301,7 +301,7 @@ def _moves(
     leaderboard: Leaderboard,
     query: BoardQuery,
 ) -> dict[tuple[object, ...], Move] | None:
-    """Return changes of rank since the requested day; None if not requested, or if the board is not public."""
+    """Return the changes of rank since the requested day; None if none was requested, or the board is not public."""
     until = since_moment(query)
     if until is None or leaderboard.view.board is not BoardShown.PUBLIC:
         return None
@@ -310,14 +310,16 @@ def _moves(
 
 
 def _waiting(session: Session, phase: Phase, board: Board, leaderboard: Leaderboard, now: datetime) -> str:
-    """Return a notice that submissions wait for a worker, for boards that would show them; else ""."""
+    """Return a notice that submissions are waiting for a worker, if this board would show their scores; else ""."""
     if leaderboard.view.board is not BoardShown.PUBLIC:
         return ""
     return waiting_notice(session, task_in_phase(session, phase, board), board.task.task_type, now)
 
 
 def _options(competition: Competition, phase: Phase, board: Board, seen_as: SeenAs | None) -> PlaceOptions:
-    """Return the other phases with this board, the other tasks of its phase, the other boards of its task."""
+    """Return the options of the menus: other phases with this board, other tasks of the phase, other boards of the
+    task.
+    """
 
     def option(title: str, to_phase: Phase, to_board: Board, is_current: bool) -> Option:
         address = links.board(competition.name, to_phase.name, to_board.name)
@@ -346,7 +348,7 @@ def _with_part(address: str, half: Half | None) -> str:
 
 
 def _version_title(official: Official) -> str:
-    """Return the title of an official version; numbered, since one day may have several."""
+    """Return the title of an official version, with its number because several may have the same date."""
     snapshot = official.snapshot
     return f"No. {snapshot.number} · {date_words(snapshot.closed_at)}{' · superseded' if official.successor else ''}"
 
@@ -364,7 +366,7 @@ def _tasks(competition: Competition, phase: Phase) -> list[Board]:
 
 
 def _same_task(competition: Competition, phase: Phase, shown: Board) -> list[tuple[str, Board]]:
-    """Return the boards of this board's task, with their titles without the common beginning."""
+    """Return the boards of the same task, with their titles shortened by the beginning that they share."""
     boards = [board for board in boards_of(competition, phase) if board.task_id == shown.task_id]
     return list(zip(short_titles([board.title for board in boards]), boards, strict=True))
 

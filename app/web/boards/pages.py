@@ -1,4 +1,4 @@
-"""Pages beside the board: results side by side, rankings, pictures, citation, shared links, the sitemap."""
+"""Pages around the board: results of a task, rankings, pictures, citation, shared links, the sitemap."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ router = page_router()
 
 @dataclass(frozen=True, slots=True)
 class FrozenBoard:
-    """A board with all its official versions, the latest first."""
+    """A board with all its official versions, latest first."""
 
     phase: Phase
     board: Board
@@ -94,7 +94,7 @@ def read_cite(visit: PageVisit, competition: str) -> Response:
 
 
 def _public_boards(session: Session, competition: Competition, now: datetime) -> list[tuple[Phase, Board]]:
-    """Return the boards that everybody may see."""
+    """Return the boards that the public may see, each with its phase."""
     found = []
     for phase in competition.phases:
         views = views_of(session, phase.phase_tasks, Viewer(None, now))
@@ -119,7 +119,7 @@ def _embeddable(
 
 @dataclass(frozen=True, slots=True)
 class PictureShown:
-    """A picture drawn for desktop and phone, with the addresses of its numbers and of its file."""
+    """A picture drawn for desktop and phone, with the addresses of its data and of its file."""
 
     picture: Picture
     wide: Markup
@@ -189,7 +189,7 @@ def _shown(picture: Picture, place: BoardNames, query: str) -> PictureShown:
 
 
 def _query(split: str | None, teams: Sequence[str], seen_as: SeenAs | None) -> str:
-    """Return the query string that gives numbers and files the same choices as the page."""
+    """Return the query string that requests data and files with the same choices as the page."""
     asked = [("split", split)] if split else []
     asked += [("teams", team) for team in teams]
     asked += [("as", seen_as.value)] if seen_as else []
@@ -232,7 +232,7 @@ def read_results(
     task: str,
     sort: Annotated[str, Query()] = "",
 ) -> Response:
-    """Show all results of a task. sort: `phase/board`; any other value leaves the rows as they are."""
+    """Show all results of a task. sort: `phase/board`; any other value keeps the default order."""
     session, viewer = visit.session, visit.viewer
     found = find_competition(session, competition)
     asked = find_task(found, task)
@@ -256,7 +256,7 @@ def read_results(
 
 
 def key_of(column: ResultColumn) -> str:
-    """Return the name of a column in addresses."""
+    """Return the name of a column as used in addresses."""
     return f"{column.phase.name}/{column.board.name}"
 
 
@@ -293,7 +293,7 @@ def read_picture(visit: PublicVisit, names: BoardNamesHere) -> Response:
 
 @lru_cache(maxsize=PICTURES_KEPT)
 def _drawn(picture: BoardPicture) -> bytes:
-    """Draw a picture, cached: the board's version changes with everything that could be in it."""
+    """Draw a picture. Results are cached, because the board's version changes with everything that it may show."""
     return draw_board(picture)
 
 
@@ -363,7 +363,7 @@ def read_sitemap(visit: PublicVisit) -> Response:
 
 
 def _paths(session: Session, competition: Competition, now: datetime) -> Iterator[str]:
-    """Yield the pages of a competition, and its public boards."""
+    """Yield the addresses of a competition's pages and of its public boards."""
     name = competition.name
     yield links.competition(name)
     yield from (links.tab(name, tab) for tab in ("data", "cite"))

@@ -1,4 +1,4 @@
-"""The API of a board's pictures: the numbers drawn on pages, with 304 for clients that have the current version."""
+"""The API of a board's pictures: the data drawn on pages; clients that have the current version receive 304."""
 
 from __future__ import annotations
 

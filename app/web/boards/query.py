@@ -35,7 +35,7 @@ TeamsAsked = Annotated[
 
 
 async def page_query(request: Request) -> BoardQuery:
-    """Return the query of a page; the page reports unknown values."""
+    """Return the query of a page; unknown values raise no error here, the page reports them."""
     return read_query(request.query_params.multi_items())
 
 
@@ -106,9 +106,9 @@ def raise_if_unknown(queried: QueriedBoard) -> Leaderboard:
 
 
 def canonical(query: str, others: frozenset[str]) -> tuple[str, bool] | None:
-    """Return the query in normalised form, and whether it changes the board.
+    """Return the query in normalised form, and whether it changes the board; None for unknown or repeated parameters.
 
-    others: further parameters allowed for the address. None for unknown or repeated parameters.
+    others: further parameters that the address may have.
     """
     if not query:
         return "", False

@@ -120,7 +120,7 @@ def _row_page(
 
 
 def _has_own_name(leaderboard: Leaderboard, row: LeaderboardRow, number: int | None) -> bool:
-    """Return whether the row shows its team by the name that it has today, and not by a neutral or a former one."""
+    """Return whether the row shows its team's current name, rather than a neutral or a former one."""
     return number is None and row.kind == "team" and row.carried_from is None and leaderboard.view.names
 
 
@@ -136,7 +136,7 @@ class MarkForm(PageForm):
     note: str = ""
 
     def choice(self) -> tuple[RowStatus, UUID | None]:
-        """Return the status, and the submission if there is one; raise InvalidForm."""
+        """Return the status, and the id of the submission if there is one; raise InvalidForm for invalid values."""
         wrong, submission_id, text = {}, None, self.submission.strip()
         if self.status not in tuple(RowStatus):
             wrong["status"] = "Choose one."

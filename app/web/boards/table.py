@@ -1,4 +1,4 @@
-"""The table of a board as the page shows it: its headings, its order, and what its form offers."""
+"""The table of a board as the page shows it: its headings, its order, and the options of its form."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class AxisShown:
-    """Labels at the ends of the axis; baseline: position of the baseline rule, None without one."""
+    """Labels at the ends of the axis; baseline: position of the line that marks a baseline, None without one."""
 
     left: str
     right: str
@@ -88,11 +88,11 @@ class TableShown:
     """A board's table for its template.
 
     headings: of scores; others: headings of other columns by sort key; clear: address of the unfiltered board; kept:
-    parameters that the form passes on; axis: of the dots, None without dots; fits: no horizontal scrolling on a
-    desktop; aspects: the numbers of the measures to choose from (title, address, whether it is the current one);
-    groups: the metrics above the headings of scores, each with the number of scores below it, and whether the dots are
-    beside one of these; none where the headings name the metrics themselves;
-    picking, unpicked: addresses of the table with and without boxes.
+    parameters that the form passes on; axis: of the plot of dots, None without one; fits: True if a desktop needs no
+    horizontal scrolling; aspects: the choices between kinds of scores (title, address, whether it is the current one);
+    groups: the metrics above the headings of scores, each with the number of scores below it, and whether one of these
+    has the dots; empty if the headings name the metrics themselves;
+    picking, unpicked: addresses of the table with and without checkboxes.
     """
 
     query: BoardQuery
@@ -181,7 +181,10 @@ def table_of(
 
 
 def _groups(headings: Sequence[Heading], *, has_dots: bool) -> list[tuple[str, int, bool]]:
-    """Return the metric of each run of columns; "" where the heading of a single column names it."""
+    """Return the metric above each series of columns, with their number and whether they include the dots.
+
+    The metric is "" if the heading of a single column names it; the list is empty if all do.
+    """
     found = []
     for metric, group in groupby(headings, key=lambda one: one.metric):
         columns = list(group)
@@ -196,7 +199,7 @@ def known_metrics(board: Board) -> dict[str, Metric]:
 
 
 def range_words(metric: Metric | None, column: BoardColumn) -> str:
-    """Return `from 0 to 100 %` or `from 0 up`, in the unit of the column."""
+    """Return `from 0 to 100 %` or `from 0 up`: the range of the metric in the unit of the column."""
     if column.out_of is not None:
         return f"from 0 to {column.out_of}"
     low, high = (metric.minimum, metric.maximum) if metric else (None, None)
@@ -287,7 +290,7 @@ def _fits(queried: QueriedBoard, query: BoardQuery, headings: Sequence[Heading])
 
 
 def _cells_of(queried: QueriedBoard, row: LeaderboardRow) -> list[Cell]:
-    """Return the cells of a row of the unfiltered board in the columns shown."""
+    """Return those cells of a row that are in the columns shown; the row has the cells of the unfiltered board."""
     places = {key_of(column): place for place, column in enumerate(queried.whole.columns)}
     return [row.cells[places[key_of(column)]] for column in queried.board.columns]
 
@@ -309,7 +312,7 @@ def _choices(queried: QueriedBoard, board: Board, languages: Sequence[str], trac
 
 
 def _aspects(queried: QueriedBoard, query: BoardQuery, kept: Sequence[tuple[str, str]]) -> list[tuple[str, str, bool]]:
-    """Return the aspects to switch between, and all of them at once. Columns that were picked belong to one aspect."""
+    """Return (title, address, is current) for each link that switches the aspect, with a last one for all aspects."""
     names = visible_aspects(queried.whole)
     return [
         (
@@ -322,7 +325,7 @@ def _aspects(queried: QueriedBoard, query: BoardQuery, kept: Sequence[tuple[str,
 
 
 def _pickable(queried: QueriedBoard) -> list[tuple[str, str]]:
-    """Return all columns that can be hidden, of the aspect shown."""
+    """Return the columns of the current aspect that can be hidden."""
     whole = queried.whole
     scores = [
         (key_of(one), one.title)

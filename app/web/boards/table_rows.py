@@ -1,4 +1,4 @@
-"""The rows of a board's table, each written as HTML in one go instead of by thirty pieces of a template."""
+"""The rows of a board's table, written directly as HTML because including a template for each cell is slower."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _MOVED = '      <td class="moved">{}</td>\n'
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Beginnings and ends of the addresses of rows and teams, around an id or a name."""
+    """The parts of row and team addresses before and after the id or the name."""
 
     rows: str
     rows_end: str
@@ -63,10 +63,10 @@ class Addresses:
 class TableRows:
     """The rows of a board's table.
 
-    board: filtered and sorted; columns: with their positions, the ranking column first; axis: of the dots, None without
-    dots; rule: position of the best baseline on it; against: cells of the reference row for differences; moved: changes
-    of rank by `row_key`, None if not requested; with_lines: draw lines between clusters;
-    with_boxes: a box at each row that opens, to pick two.
+    board: filtered and sorted; columns: with their positions, the ranking column first; axis: of the plot of dots, None
+    without one; rule: position of the best baseline on the axis; against: cells of the reference row for differences;
+    moved: changes of rank by `row_key`, None if not requested; with_lines: draw lines between clusters;
+    with_boxes: a checkbox at each row that has a page, to select two.
     """
 
     board: Leaderboard
@@ -86,12 +86,12 @@ class TableRows:
 
     @property
     def has_ranges(self) -> bool:
-        """True if any rank is a range, or any line separates rows."""
+        """True if any rank is a range, or if lines separate clusters."""
         return bool(self._lines) or any(ranks_words(row) for row in self.board.rows)
 
     @property
     def with_published(self) -> bool:
-        """True if any row has the rank of a published result, which stands in a column of its own."""
+        """True if any row has the rank of a published result, which has a column of its own."""
         return any(row.published_rank for row in self.board.rows)
 
     @property
@@ -188,7 +188,7 @@ class TableRows:
 
 
 def _box(row: LeaderboardRow, team: str) -> str:
-    """Return the cell with a row's box. team: escaped."""
+    """Return the cell with a row's checkbox. team: already escaped."""
     return _BOX.format(row.page_id, team) if row.page_id else '      <td class="pick"></td>\n'
 
 
@@ -222,7 +222,7 @@ def _badges(row: LeaderboardRow) -> int:
 
 
 def _links(row: LeaderboardRow) -> int:
-    """Return the number of links next to the name; each is four letters wide."""
+    """Return the number of links next to the name."""
     return bool(row.card.paper) + bool(row.card.code) if row.card else 0
 
 

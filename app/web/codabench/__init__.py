@@ -1,1 +1,1 @@
-"""The REST of Codabench that its clients use, over the rules of /api/v1: answers in its form, no rule of its own."""
+"""The part of Codabench's REST API that its clients use: its formats, on top of the rules of /api/v1."""

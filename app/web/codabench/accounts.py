@@ -1,4 +1,4 @@
-"""Log-ins of Codabench's clients: a token for the API, a form for downloads, and the account."""
+"""Log-in for Codabench's clients: an API token, a form for downloads, and the account."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ CSRF_SECONDS = 3600
 
 
 class LoginFailed(EvergoldError):
-    """The user name or the password is wrong; these clients expect a 400."""
+    """Wrong user name or password; these clients expect the status 400."""
 
     status = 400
     code = "login_failed"
 
 
 class CodabenchLoginForm(PageForm):
-    """A log-in."""
+    """The user name and password of a log-in."""
 
     username: str = ""
     password: str = Field("", repr=False)
@@ -64,7 +64,7 @@ def create_token(
 
 @router.get(LOGIN)
 def read_login(server: ServerHere) -> Response:
-    """Set the form's token as a cookie, as clients expect it, and redirect to the page for people."""
+    """Set the form's CSRF token as a cookie, as clients expect, and redirect people to the normal log-in page."""
     response = RedirectResponse("/login", 303)
     response.set_cookie(
         CSRF_COOKIE,
@@ -78,7 +78,7 @@ def read_login(server: ServerHere) -> Response:
 
 
 async def check_own_form(request: Request) -> None:
-    """Raise ForgedRequest unless the form repeats the cookie's token and comes from no other site."""
+    """Raise ForgedRequest unless the form repeats the cookie's token and was sent from our own site."""
     sent = (await sent_fields(request)).get(CSRF_FIELD)
     csrf.check(request, csrf.mask(sent) if sent else None, request.cookies.get(CSRF_COOKIE))
 

@@ -1,4 +1,4 @@
-"""All routes for clients of Codabench, which `EVERGOLD_CODABENCH_API=false` leaves out."""
+"""All routes for clients of Codabench; `EVERGOLD_CODABENCH_API=false` removes them."""
 
 from __future__ import annotations
 

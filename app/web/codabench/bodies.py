@@ -1,4 +1,4 @@
-"""A body that is a file and nothing else, written as it comes."""
+"""Receives a request body that consists of one file, and stores it while it arrives."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.web.http.multipart import PIECE_BYTES
 
 
 async def receive_body(request: Request, writer: UploadWriter) -> StoredFile:
-    """Store the body and return the stored file; a body that breaks off leaves nothing behind."""
+    """Store the body and return the stored file; nothing remains of an incomplete body."""
     try:
         pending = bytearray()
         async for chunk in request.stream():

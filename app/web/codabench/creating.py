@@ -1,4 +1,4 @@
-"""Competitions that clients of Codabench create from a bundle: made as it comes, as the browser's import does."""
+"""Competitions that clients of Codabench create from a bundle, imported in the same way as in the browser."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def read_creation(visit: ApiUserVisit, status_id: RowId) -> CreationOut:
 
 
 def check_may_send_bundles(visitor: Visitor) -> None:
-    """Raise ScopeMissing for a token with neither the scope `create` nor `organise`, which includes it."""
+    """Raise ScopeMissing for a token without the scope `create` or `organise`."""
     token = visitor.token
     if token is not None and not scopes_of(token) & {TokenScope.CREATE, TokenScope.ORGANISE}:
         raise ScopeMissing(
@@ -65,10 +65,10 @@ def check_may_send_bundles(visitor: Visitor) -> None:
 
 
 async def receive_sent_bundle(request: Request, server: Server, secret: str, user: User) -> None:
-    """Create a draft from the body, and record the outcome, with what is wrong if it fails.
+    """Create a draft from the body, and record the outcome, including the problems if it fails.
 
-    Raises UploadTooLarge, EmptyUpload, QuotaReached, UploadedAlready, Busy. Except after UploadedAlready, the address
-    stays open.
+    Raises UploadTooLarge, EmptyUpload, QuotaReached, UploadedAlready, Busy. Except after UploadedAlready, the upload
+    address can be used again.
     """
     with private_folder(server.settings) as folder:
         with within(await room_left(server, user), server.settings.upload_limit_bytes) as limit_bytes:
@@ -80,14 +80,14 @@ async def receive_sent_bundle(request: Request, server: Server, secret: str, use
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A bundle in its private folder. address: of this server, for its sender."""
+    """A bundle in its private folder. address: base address of this server, as the sender sees it."""
 
     folder: Path
     address: str
 
 
 def _make(server: Server, secret: str, user: User, sent: Sent) -> None:
-    """Create the draft for this address, once, and record the outcome."""
+    """Create the draft for this upload address, only once, and record the outcome."""
     with writing(server.engine) as session:
         claim_bundle(session, secret, server.clock())
     try:
@@ -105,7 +105,7 @@ def _make(server: Server, secret: str, user: User, sent: Sent) -> None:
 
 
 def _made(server: Server, user: User, sent: Sent) -> tuple[str | None, str]:
-    """Make the draft; return its name, None if there is none, and sentences about it."""
+    """Create the draft; return its name, or None if that failed, and sentences about the outcome."""
     try:
         made = make_draft(server, user, sent.folder, AS_THERE)
     except Busy:

@@ -1,4 +1,4 @@
-"""Describe competitions, phases, tasks and boards for clients of Codabench, as one viewer may see them."""
+"""Describes competitions, phases, tasks and boards for clients of Codabench, as one viewer may see them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ DECIMALS = 10
 
 
 def list_competition(competition: Competition) -> ListedCompetition:
-    """Describe a competition in the list."""
+    """Return the description of a competition for the list."""
     return ListedCompetition(
         id=competition.id,
         title=competition.title,
@@ -53,7 +53,7 @@ def list_competition(competition: Competition) -> ListedCompetition:
 
 
 def describe_competition(session: Session, competition: Competition, viewer: Viewer) -> CompetitionOut:
-    """Describe a competition with its parts."""
+    """Return the description of a competition with its parts."""
     texts = [("Overview", competition.description), *((one.title, one.description) for one in competition.tasks)]
     pages = [(title, text) for title, text in texts if text]
     return CompetitionOut(
@@ -66,7 +66,7 @@ def describe_competition(session: Session, competition: Competition, viewer: Vie
 
 
 def describe_phase(session: Session, competition: Competition, phase: Phase, viewer: Viewer) -> PhaseOut:
-    """Describe a phase of a competition with its tasks."""
+    """Return the description of a phase of a competition with its tasks."""
     limits = declared_limits(phase)
     return PhaseOut(
         id=phase.id,
@@ -87,7 +87,7 @@ def describe_phase(session: Session, competition: Competition, phase: Phase, vie
 def describe_task(
     session: Session, competition: Competition, phase: Phase, phase_task: PhaseTask, viewer: Viewer
 ) -> TaskOut:
-    """Describe a task of a phase, with the files that this viewer may download now."""
+    """Return the description of a task of a phase, with the files that this viewer may download now."""
     files = file_access(
         competition,
         phase,
@@ -118,7 +118,7 @@ def describe_task(
 def describe_boards(
     session: Session, competition: Competition, boards: Sequence[Board], viewer: Viewer
 ) -> list[LeaderboardSummary]:
-    """Describe boards of a competition that are in a phase, without their rows."""
+    """Return descriptions, without rows, of those boards of a competition that are in a phase."""
     found = [(board, next(iter(phases_of(competition, board, viewer)), None)) for board in boards]
     return [
         summary
@@ -129,7 +129,7 @@ def describe_boards(
 
 
 def boards_in(session: Session, competition: Competition, phase: Phase, viewer: Viewer) -> list[LeaderboardOut]:
-    """Describe the boards of a phase with their rows."""
+    """Return descriptions, with rows, of the boards of a phase."""
     return [
         describe_board(session, PlacedBoard(competition, phase, board), viewer)
         for board in boards_of(competition, phase)
@@ -137,7 +137,7 @@ def boards_in(session: Session, competition: Competition, phase: Phase, viewer: 
 
 
 def describe_board(session: Session, place: PlacedBoard, viewer: Viewer) -> LeaderboardOut:
-    """Describe a board with the rows of teams and baselines; published results are on the board's own page."""
+    """Return the description of a board with the rows of teams and baselines; published results are left out."""
     competition, phase, board = place
     shown = build_leaderboard(session, phase, board, viewer)
     keys = [column_key(competition, board.task, column.metric, column.split) for column in shown.columns]
@@ -168,17 +168,16 @@ def describe_board(session: Session, place: PlacedBoard, viewer: Viewer) -> Lead
 
 
 def column_key(competition: Competition, task: CompetitionTask, metric: str, split: str) -> str:
-    """Return the key of a score: its metric, with the split unless that is all; with the task where one upload to a
-    phase may go to several.
+    """Return the key of a score: its metric, followed by the split unless that is `all`.
 
-    competition: with its phases and their tasks.
+    The task comes first if one upload to a phase may go to several tasks. competition: with its phases and their tasks.
     """
     key = metric if split == WHOLE_SPLIT else f"{metric}.{split}"
     return f"{task.name}.{key}" if any(len(phase.phase_tasks) > 1 for phase in competition.phases) else key
 
 
 def decimal_of(value: float | None) -> str | None:
-    """Return a score as Codabench writes it; None stays None."""
+    """Return a score as a string with Codabench's number of decimals; None stays None."""
     return None if value is None else f"{value:.{DECIMALS}f}"
 
 

@@ -18,7 +18,7 @@ Fields = Mapping[str, Sequence[str]]
 
 
 async def sent_fields(request: Request) -> Fields:
-    """Return the values of each field as texts. Raises InvalidForm."""
+    """Return the values of each field as strings. Raises InvalidForm."""
     body = await request.body()
     try:
         text = body.decode()
@@ -42,7 +42,7 @@ def text_of(fields: Fields, name: str) -> str:
 
 
 def row_ids(fields: Fields, name: str) -> list[int]:
-    """Return the numbers in a field that may be repeated. Raises InvalidForm."""
+    """Return the numbers in a field that may be repeated, without duplicates. Raises InvalidForm."""
     values = [value for value in fields.get(name, ()) if value]
     numbers = [number for value in values if (number := whole_number(value, 10)) is not None]
     if len(numbers) < len(values) or max(numbers, default=0) > _LARGEST_ROW_ID:
@@ -51,7 +51,7 @@ def row_ids(fields: Fields, name: str) -> list[int]:
 
 
 def row_id(fields: Fields, name: str) -> int:
-    """Return the one number in a field. Raises InvalidForm."""
+    """Return the only number in a field. Raises InvalidForm."""
     found = row_ids(fields, name)
     if len(found) != 1:
         raise InvalidForm(PLEASE_CORRECT, fields={name: "This must be one number."})

@@ -1,4 +1,4 @@
-"""Look up objects by the numbers and keys of Codabench's clients; what the user may not see raises NotFound."""
+"""Looks up objects by the numbers and keys of Codabench's clients; objects that the user may not see raise NotFound."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class PlacedPhase(NamedTuple):
 
 
 class PlacedTask(NamedTuple):
-    """A task of a phase with what is above it."""
+    """A task of a phase, with the phase and the competition."""
 
     competition: Competition
     phase: Phase
@@ -41,7 +41,7 @@ class PlacedTask(NamedTuple):
 
 
 class PlacedBoard(NamedTuple):
-    """A board in the phase in which it is shown."""
+    """A board in one of the phases that show it."""
 
     competition: Competition
     phase: Phase
@@ -49,7 +49,7 @@ class PlacedBoard(NamedTuple):
 
 
 def competition_by_id(session: Session, competition_id: int, user: User | None) -> Competition:
-    """Return the competition with its parts. Raises NotFound, also where this user may not see it."""
+    """Return the competition with its parts. Raises NotFound, also if this user may not see it."""
     seen = select(Competition.name).where(Competition.id == competition_id, is_seen_by(user))
     name = session.scalar(seen)
     if name is None:
@@ -98,7 +98,7 @@ def task_by_key(session: Session, key: UUID, user: User | None) -> PlacedTask:
 
 
 def board_by_id(session: Session, board_id: int, viewer: Viewer, phase_id: int | None = None) -> PlacedBoard:
-    """Return the board in this phase, or else in the one that matters now. Raises NotFound."""
+    """Return the board in this phase, or else in the most relevant phase now. Raises NotFound."""
     seen = select(Board.competition_id).where(
         Board.id == board_id, Board.competition_id.in_(select(Competition.id).where(is_seen_by(viewer.user)))
     )
@@ -113,7 +113,7 @@ def board_by_id(session: Session, board_id: int, viewer: Viewer, phase_id: int |
 
 
 def phases_of(competition: Competition, board: Board, viewer: Viewer) -> list[Phase]:
-    """List the phases with this board: first the one that matters now, then the others, the last first."""
+    """List the phases with this board: first the most relevant one now, then the others in reverse order."""
     current = current_phase(competition, viewer.now)
     others = [one for one in reversed(competition.phases) if current is None or one.id != current.phase.id]
     phases = [current.phase, *others] if current else others
@@ -121,7 +121,7 @@ def phases_of(competition: Competition, board: Board, viewer: Viewer) -> list[Ph
 
 
 def file_by_key(session: Session, key: UUID, user: User | None) -> tuple[TaskNames, str]:
-    """Return the names of a public file's task, and its own. Raises NotFound."""
+    """Return the names that identify a public file's task, and the name of the file. Raises NotFound."""
     row_id = row_of(KeyOf.PUBLIC_FILE, key)
     file = session.get(PublicFile, row_id) if row_id is not None else None
     try:
@@ -134,7 +134,7 @@ def file_by_key(session: Session, key: UUID, user: User | None) -> tuple[TaskNam
 
 
 def submissions_by_number(session: Session, number: int, user: User | None) -> Sequence[Submission]:
-    """Return the submissions of the upload with this number that the user may see, by task. Raises NotFound."""
+    """Return the submissions that the user may see of the upload with this number, by task. Raises NotFound."""
     ids = session.scalars(select(Submission.id).where(Submission.id.between(*id_range(number))))
     found = [one for one in (_seen(session, submission_id, user) for submission_id in ids) if one is not None]
     if not found:
@@ -145,7 +145,7 @@ def submissions_by_number(session: Session, number: int, user: User | None) -> S
 
 
 def upload_of(submission: Submission) -> tuple[int, int, str]:
-    """Return what submissions of one upload have in common."""
+    """Return the key shared by all submissions of one upload: user, phase and hash."""
     return submission.user_id, submission.phase_task.phase_id, submission.sha256
 
 

@@ -1,4 +1,4 @@
-"""Pages of lists, as Codabench has them: `?page=` and `?page_size=`, answered by count, next, previous and results."""
+"""Pagination as in Codabench: `?page=` and `?page_size=`; answers have count, next, previous and results."""
 
 from __future__ import annotations
 
@@ -25,14 +25,16 @@ Entry = TypeVar("Entry")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The page that a request names, as written. address: of the list with all other parameters."""
+    """A requested page, with its parameters as written. address: of the list with all other parameters."""
 
     page: str
     page_size: str
     address: str
 
     def cut(self, count: int, usual_size: int) -> Cut:
-        """Return the place of this page in a list of `count` entries. Raises NotFound for a page that is not there."""
+        """Return the position of this page in a list of `count` entries. Raises NotFound for a page that does not
+        exist.
+        """
         size = self._size(usual_size)
         last = max(1, -(-count // size))
         page = last if self.page == LAST else self._page
@@ -47,7 +49,7 @@ class Asked:
         return f"{self.address}{mark}{urlencode({'page': page, **size})}"
 
     def reach(self, usual_size: int) -> int:
-        """Return how many entries have to be known for this page, and for whether there is a next one."""
+        """Return how many entries to load to fill this page and to know whether there is a next one."""
         return MOST_ENTRIES if self.page == LAST else self._page * self._size(usual_size) + 1
 
     @property
@@ -62,7 +64,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A page of a list of `count` entries: `size` of them, on page `page` of `last`."""
+    """One page of a list: page number `page` of `last`, with `size` of all `count` entries."""
 
     asked: Asked
     count: int
@@ -75,7 +77,7 @@ class Cut:
         return slice((self.page - 1) * self.size, self.page * self.size)
 
     def answer(self, results: Sequence[Entry]) -> Paged[Entry]:
-        """Return the page with these descriptions of its entries."""
+        """Return the response for the page. results: its entries, described."""
         return Paged(
             count=self.count,
             next=self.asked.at(self.page + 1) if self.page < self.last else None,

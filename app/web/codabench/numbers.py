@@ -1,7 +1,8 @@
-"""Integers and UUIDs that clients of Codabench want, computed from the ids that are there.
+"""Integers and UUIDs for clients of Codabench, computed from our own ids.
 
-A submission's number is the first bits of its random id: it does not reveal how many there are. Submissions that came
-as one upload to several tasks have one number. Public files and tasks of a phase have UUIDs that contain their ids.
+A submission's number is the first bits of its random id, so it does not reveal how many there are. Submissions that
+came as one upload to several tasks share one number. Public files and tasks of a phase have UUIDs that contain their
+ids.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ SubmissionNumber = Annotated[int, Path(ge=0, lt=1 << _NUMBER_BITS)]
 
 
 class KeyOf(IntEnum):
-    """The kinds of rows that have a key."""
+    """The kinds of database rows that have such a key."""
 
     PUBLIC_FILE = 1
     PHASE_TASK = 2
@@ -47,7 +48,7 @@ def id_with(number: int) -> UUID:
 
 
 def key_of(kind: KeyOf, row_id: int) -> UUID:
-    """Return the key of a row: a UUID of version 8, which has its id."""
+    """Return the key of a row: a UUID of version 8 that contains its id."""
     return UUID(int=_OURS << 96 | kind << 80 | 0x8 << 76 | 0b10 << _ROW_BITS | row_id)
 
 

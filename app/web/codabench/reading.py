@@ -1,4 +1,4 @@
-"""Reading for clients of Codabench: competitions, phases, tasks, boards, files."""
+"""Routes by which clients of Codabench read competitions, phases, tasks, boards and files."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ TASKS_ON_A_PAGE = 100
 
 @router.get("/api/competitions/")
 def read_competitions(visit: ApiVisit, search: Annotated[str, Query(max_length=200)] = "") -> list[ListedCompetition]:
-    """List competitions. search: words of the title, the name or the summary, in any case."""
+    """List competitions. search: words of the title, the name or the summary; case is ignored."""
     words = folded(search).split()
     found = [
         one
@@ -65,7 +65,7 @@ def read_competition(visit: ApiVisit, competition_id: RowId) -> CompetitionOut:
 
 @router.get("/competitions/{competition_id:int}/")
 def find_page(visit: PlainPageVisit, competition_id: RowId) -> Response:
-    """Redirect from the address that clients print, which has the number, to the page, which has the name."""
+    """Redirect from the address that clients print, with the competition's number, to its page, with its name."""
     named = visit.session.scalar(select(Competition.name).where(Competition.name == str(competition_id)))
     name = named or competition_by_id(visit.session, competition_id, visit.viewer.user).name
     return RedirectResponse(links.competition(name), 303)
@@ -104,7 +104,7 @@ def read_first_leaderboard(visit: ApiVisit, phase_id: RowId) -> LeaderboardOut:
 
 @router.get("/api/tasks/")
 def read_tasks(visit: ApiVisit, asked: AskedPage, competition: OptionalId = None) -> Paged[TaskOut]:
-    """List the tasks of all phases of a competition, or of all that are listed."""
+    """List the tasks of all phases of a competition, or of all listed competitions."""
     session, viewer = visit.session, visit.viewer
     if competition is not None:
         found = [competition_by_id(session, competition, viewer.user)]
@@ -129,7 +129,7 @@ def read_leaderboards(visit: ApiVisit, phase: RowId) -> list[LeaderboardOut]:
 
 @router.get("/api/leaderboards/{board_id}/")
 def read_leaderboard(visit: ApiVisit, board_id: RowId, phase: OptionalId = None) -> LeaderboardOut:
-    """Return a leaderboard with its rows. phase: by default the one that matters now."""
+    """Return a leaderboard with its rows. phase: default: the most relevant one now."""
     place = board_by_id(visit.session, board_id, visit.viewer, phase)
     return describe_board(visit.session, place, visit.viewer)
 
@@ -137,7 +137,7 @@ def read_leaderboard(visit: ApiVisit, board_id: RowId, phase: OptionalId = None)
 @router.get("/datasets/download/{key}/")
 @router.get("/api/datasets/{key}/download/")
 def download_file(request: Request, server: ServerHere, visitor: ApiVisitor, key: UUID) -> Response:
-    """Send a public file, in a zip unless it is one: clients of Codabench take every download for a zip."""
+    """Send a public file, zipped unless it is a zip: clients of Codabench expect every download to be one."""
     with reading(server.engine) as session:
         names, name = file_by_key(session, key, visitor.user)
     opened = open_task_file(server, visitor.user, names, name)

@@ -51,7 +51,7 @@ MESSAGES = 3
 def read_submissions(
     visit: ApiUserVisit, viewer: ApiViewer, asked: AskedPage, phase: Annotated[RowId | None, Query()] = None
 ) -> Paged[SubmissionOut]:
-    """List the submissions of the user's teams, newest first; those of one upload are one entry."""
+    """List the submissions of the user's teams, newest first, as one entry per upload."""
     session, user = visit.session, visit.user
     competition_name = phase_name = None
     if phase is not None:
@@ -69,7 +69,7 @@ def read_submissions(
 
 @router.get("/api/submissions/{submission_number}/")
 def read_submission(visit: ApiUserVisit, viewer: ApiViewer, submission_number: SubmissionNumber) -> SubmissionOut:
-    """Read state and scores, which are written together."""
+    """Return the status and the scores of an upload, which appear together."""
     found = submissions_by_number(visit.session, submission_number, visit.user)
     return _describe(visit.session, [found], viewer)[0]
 
@@ -113,7 +113,7 @@ def download_scores(visit: ApiUserVisit, viewer: ApiViewer, submission_number: S
 
 
 def _newest_uploads(session: Session, user: User, filters: OwnFilter, wanted: int) -> list[list[UUID]]:
-    """Return the ids of the newest uploads, by upload: at least `wanted` of them, or all."""
+    """Return the submission ids of each of the newest uploads: of at least `wanted` uploads, or of all."""
     limit = FIRST_READ
     while True:
         ids = newest_own(session, user, filters, limit=limit)
@@ -159,7 +159,7 @@ def _describe(session: Session, uploads: Sequence[Sequence[Submission]], viewer:
 
 
 def _scores(competition: Competition, upload: Sequence[tuple[Submission, OwnScores]]) -> list[ScoreOut]:
-    """Return the scores of all its submissions, one after the other; the first board's is the primary one."""
+    """Return the scores of all submissions of an upload; the first board's ranking score is the primary one."""
     tasks = {one.phase_task.task_id for one, _ in upload}
     boards: list[Board] = [board for board in competition.boards if board.task_id in tasks]
     primary = primary_key_of(competition, boards[0]) if boards else ""
@@ -181,9 +181,10 @@ def _scores(competition: Competition, upload: Sequence[tuple[Submission, OwnScor
 
 
 def _details(upload: Sequence[tuple[Submission, OwnScores]]) -> str | None:
-    """Explain why scores are missing: what is wrong with the file, or when they are shown.
+    """Return why scores are missing: the problems of the file, or when the scores will be shown; None if they are
+    shown.
 
-    Where the upload went to several tasks, each line begins with the title of the task that it concerns.
+    If the upload went to several tasks, each line begins with the title of its task.
     """
     words: list[str] = []
     for one, own in upload:

@@ -1,4 +1,4 @@
-"""Submitting for clients of Codabench: one upload to the tasks of a phase, accepted for all of them or for none."""
+"""Submitting for clients of Codabench: one upload for several tasks of a phase, accepted for all or for none."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ SUBMITTED = "Submitted"
 
 @dataclass(frozen=True, slots=True)
 class UploadToTasks:
-    """A file for tasks of one phase, all from `find_phase_task`. key: the same for repetitions of one request."""
+    """A file for tasks of one phase, all from `find_phase_task`. key: the idempotency key of the request."""
 
     phase_tasks: Sequence[PhaseTask]
     held: HeldFile
@@ -59,9 +59,9 @@ class UploadToTasks:
 
 @router.get("/api/can_make_submission/{phase_id}/")
 def can_submit(request: Request, server: ServerHere, user: ApiUser, phase_id: RowId) -> CanSubmit:
-    """Return whether an upload to all tasks of the phase would be accepted now, and if not, why.
+    """Return whether an upload to all tasks of the phase would be accepted now, and if not, the reason.
 
-    These clients print the reason in a terminal: the page of registration is an absolute address there.
+    Clients print the reason in a terminal, so it links to the registration page by its absolute address.
     """
     now = server.clock()
     with reading(server.engine) as session:
@@ -83,7 +83,7 @@ def can_submit(request: Request, server: ServerHere, user: ApiUser, phase_id: Ro
 def create_submission(
     request: Request, server: ServerHere, user: ApiSubmitter, fields: SentFields
 ) -> CreatedSubmission:
-    """Submit a held file to these tasks of the phase, or to all of them. With the same key: the same submission."""
+    """Submit an uploaded file to the given tasks of the phase, or to all. The same key returns the same submission."""
     phase_id, key, wanted = row_id(fields, "phase"), key_in(fields, "data"), row_ids(fields, "tasks")
     arrived_at = arrival_of(request, server)
     with reading(server.engine) as session:
@@ -97,7 +97,7 @@ def create_submission(
 def submit_again(
     request: Request, server: ServerHere, user: ApiSubmitter, submission_number: SubmissionNumber, task_key: UUID
 ) -> CreatedSubmission:
-    """Submit the file of an earlier submission of the team to a task, as a new submission by all its rules."""
+    """Submit the file of an earlier submission of the team to a task, as a new submission under all its rules."""
     with reading(server.engine) as session:
         earlier = submissions_by_number(session, submission_number, user)[0]
         if not is_of_team(session, earlier, user):
@@ -112,7 +112,7 @@ def submit_again(
 
 
 def _tasks_of(session: Session, phase_id: int, user: User, wanted: Sequence[int]) -> list[PhaseTask]:
-    """Return these tasks of the phase, or all; raise NotFound, InvalidForm."""
+    """Return the given tasks of the phase, or all of them; raise NotFound or InvalidForm."""
     competition, phase = phase_by_id(session, phase_id, user)
     there = {one.id: one.task.name for one in phase.phase_tasks}
     if unknown := [number for number in wanted if number not in there]:
@@ -147,7 +147,7 @@ def _submit(request: Request, server: Server, upload: UploadToTasks) -> CreatedS
 
 
 def accept_for_all(session: Session, upload: UploadToTasks) -> list[Accepted]:
-    """Create a submission for each task, all with one number; if one is refused, the transaction has to end."""
+    """Create a submission for each task, all with one number; after an error the caller must roll back."""
     accepted: list[Accepted] = []
     for phase_task in upload.phase_tasks:
         beside = id_with(number_of(accepted[0].submission.id)) if accepted else None

@@ -1,4 +1,4 @@
-"""Uploads in three steps, as Codabench has them: announced, sent to an address of their own, submitted by key."""
+"""Uploads in Codabench's three steps: announce, send to a separate address, submit by key."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NAME_FIELDS = ("request_sassy_file_name", "filename")
 def announce(
     request: Request, server: ServerHere, user: ApiSubmitter, visitor: ApiSubmittingVisitor, fields: SentFields
 ) -> AnnouncedUpload:
-    """Announce the file of a submission, or a bundle of somebody who may create competitions."""
+    """Announce the file of a submission, or a competition bundle, for users who may create competitions."""
     kind = text_of(fields, "type")
     if kind not in (SUBMISSION, BUNDLE):
         raise Forbidden(
@@ -60,7 +60,7 @@ def announce(
 
 @router.put("/api/uploads/{secret}/")
 async def receive_file(request: Request, server: ServerHere, secret: Annotated[str, Path(max_length=100)]) -> Response:
-    """Receive the announced file; its secret address is all the permission needed."""
+    """Receive the announced file; knowing its secret address is the only permission needed."""
     sender = await run_sync(_sender_of_bundle, server, secret)
     if sender is not None:
         await receive_sent_bundle(request, server, secret, sender)

@@ -12,7 +12,7 @@ Entry = TypeVar("Entry")
 
 
 class Paged(ApiModel, Generic[Entry]):
-    """A page of a list. count: of all entries; next, previous: addresses of pages, None where there is none."""
+    """A page of a list. count: all entries; next, previous: addresses of pages, None if there is none."""
 
     count: int
     next: str | None
@@ -41,7 +41,7 @@ class DatasetOut(ApiModel):
 
 
 class TaskOut(ApiModel):
-    """A task of a phase; solutions: always empty, nobody gets gold here."""
+    """A task of a phase. solutions: always empty, because this API never sends gold."""
 
     id: int
     key: UUID
@@ -54,7 +54,7 @@ class TaskOut(ApiModel):
 
 
 class PhaseOut(ApiModel):
-    """A phase. used_submissions_per_person: of the task with most; None for readers who are not logged in."""
+    """A phase. used_submissions_per_person: the highest number of any task; None for anonymous viewers."""
 
     id: int
     index: int
@@ -73,7 +73,7 @@ class PhaseOut(ApiModel):
 
 
 class ColumnOut(ApiModel):
-    """A column of a board. sorting: `desc` where more is better."""
+    """A column of a board. sorting: `desc` if higher is better."""
 
     key: str
     title: str
@@ -91,7 +91,7 @@ class LeaderboardSummary(ApiModel):
 
 
 class ScoreOut(ApiModel):
-    """A score. score: a decimal number, or None with the reason where it is undefined."""
+    """A score. score: a decimal number, or None if it is undefined, with the reason."""
 
     index: int
     column_key: str
@@ -109,7 +109,7 @@ class RowOut(ApiModel):
 
 
 class LeaderboardOut(LeaderboardSummary):
-    """A board in one phase, as its reader may see it."""
+    """A board in one phase, as this viewer may see it."""
 
     phase: int
     submissions: Sequence[RowOut]
@@ -133,7 +133,7 @@ class ListedCompetition(ApiModel):
 
 
 class CompetitionOut(ListedCompetition):
-    """A competition with its parts. Counts are None: boards have them, as far as they are shown."""
+    """A competition with its parts. Counts are None: only boards show them, as far as they are visible."""
 
     owner_display_name: str
     participants_count: None = None
@@ -152,21 +152,23 @@ class CanSubmit(ApiModel):
 
 
 class AnnouncedUpload(ApiModel):
-    """An announced upload: where to put the file, and the key by which it is submitted."""
+    """An announced upload: the address to send the file to, and the key to submit it with."""
 
     key: UUID
     sassy_url: str
 
 
 class CompletedUpload(ApiModel):
-    """A file that is here. status_id: of a bundle, the number of its creation."""
+    """A completed upload. status_id: for a bundle, the number of the competition's creation."""
 
     key: UUID
     status_id: int | None = None
 
 
 class CreationOut(ApiModel):
-    """The making of a competition from a bundle. status: `Starting`, `Finished`, `Failed`; details: in sentences."""
+    """The creation of a competition from a bundle. status: `Starting`, `Finished`, `Failed`; details: sentences on the
+    outcome.
+    """
 
     id: int
     status: str
@@ -186,7 +188,7 @@ class CreatedSubmission(ApiModel):
 
 
 class SubmissionOut(ApiModel):
-    """An upload: one submission, or several to the tasks of one phase. status_details: why there are no scores."""
+    """An upload: one submission, or several to the tasks of one phase. status_details: why scores are missing."""
 
     id: int
     status: str
@@ -209,7 +211,7 @@ class LogOut(ApiModel):
 
 
 class SubmissionDetails(ApiModel):
-    """Addresses of what belongs to a submission. There is no output of a prediction step."""
+    """Addresses of the files of a submission. There is no output of a prediction step."""
 
     logs: Sequence[LogOut]
     data_file: str | None

@@ -1,4 +1,4 @@
-"""The page on which organisers grant single teams a later deadline or more submissions, and revoke it."""
+"""The page on which organisers grant extensions to single teams and revoke them."""
 
 from __future__ import annotations
 

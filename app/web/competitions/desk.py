@@ -57,7 +57,7 @@ class HoursShown:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """Submissions of teams and their results, for organisers who may see submissions."""
+    """Submissions of teams and their results, for organisers with permission to see submissions."""
 
     today: list[desk.TaskToday]
     failures: Sequence[FailedRun]

@@ -49,7 +49,7 @@ class LifeForm(PageForm):
 
 
 class ConfirmationForm(PageForm):
-    """The decision on the scores of baselines. why: the reason to go on without."""
+    """The decision on the scores of baselines. why: the reason for continuing without a confirmation."""
 
     verdict: Literal["confirmed", "declined"]
     why: str = ""

@@ -1,4 +1,4 @@
-"""The first page of a competition: about, the way to a first score, its phases, and its tasks by phase."""
+"""The overview page of a competition: description, steps to a first score, phases, and tasks by phase."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ ANNOUNCEMENTS_SHOWN = 2
 class Cell:
     """A task in a phase.
 
-    board: its first board that this viewer may open; None if there is none to look at yet. teams: with a score.
+    board: its first board that this viewer may open; None if there is none to show yet. teams: number of teams with a
+    score.
     takes_uploads: whether files can be submitted now; waits_for_gold: whether only the gold is missing for that.
     """
 
@@ -47,7 +48,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class PhaseLine:
-    """A phase with its tasks and their entry rules, by the id of the task."""
+    """A phase with its tasks. entries: entry rules by the id of the task."""
 
     phase: Phase
     state: PhaseState
@@ -90,7 +91,7 @@ def read_competition(visit: PageVisit, competition: str) -> Response:
 
 
 def _tasks_in_phases(competition: Competition) -> list[CompetitionTask]:
-    """Return the tasks that some phase has; only these have cells."""
+    """Return the tasks that are in some phase; only these have cells."""
     asked = {one.task_id for phase in competition.phases for one in phase.phase_tasks}
     return [task for task in competition.tasks if task.id in asked]
 
@@ -109,7 +110,7 @@ def _line(
 
 
 def _cell(phase_task: PhaseTask, state: PhaseState, board: Board | None, view: View, teams: int) -> Cell:
-    """Return the cell. board: the first of the task; before the phase it is shown only if there is something on it."""
+    """Return the cell. board: the first board of the task; before the phase it is shown only if it has rows."""
     is_shown = view.board is not BoardShown.HIDDEN and (state != "upcoming" or teams > 0)
     has_gold = bool(phase_task.gold)
     return Cell(

@@ -1,4 +1,4 @@
-"""Pages that everybody reads: start, guide, images of competitions, the site's texts."""
+"""Public pages: start page, guide, images of competitions, and texts of the site."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def read_home(
 
 
 def _featured(cards: Sequence[Card], names: Sequence[str]) -> list[Card]:
-    """Return those that the administrators feature, in their order; a name that is not listed makes no difference."""
+    """Return the cards that administrators feature, in their order; names that are not listed are ignored."""
     by_name = {card.competition.name: card for card in cards}
     return [by_name[name] for name in names if name in by_name]
 
@@ -114,7 +114,7 @@ def read_robots(request: Request, server: ServerHere) -> Response:
 
 
 def card_of(competition: Competition, now: datetime) -> Card | None:
-    """Return the card, or None for a competition without phases, of which nothing can be shown yet."""
+    """Return the card; None for a competition without phases, which has nothing to show yet."""
     current = current_phase(competition, now)
     return Card(competition, current.phase, current.group) if current else None
 
@@ -153,7 +153,7 @@ _NO_SLUG = re.compile(r"[^\w\- ]")
 
 @dataclass(frozen=True, slots=True)
 class Guide:
-    """A page of the guide: HTML without its first heading, and (id, text) of its sections and of all its headings."""
+    """A page of the guide. body: HTML without the first heading; sections, headings: (id, text) of each."""
 
     title: str
     body: Markup
@@ -193,7 +193,7 @@ def guide(name: str) -> Guide:
 
 
 def has_guide(name: str) -> bool:
-    """Return whether this server has the page: texts can be left out where it was installed."""
+    """Return True if this server has the page; an installation may lack the texts."""
     return _path(name).is_file()
 
 
@@ -202,8 +202,9 @@ def _path(name: str) -> Path:
 
 
 def _anchor_headings(tokens: list[Token]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """Give every heading the id that links in these texts use; return (id, text) of those of level two, and of all
-    below the title."""
+    """Give every heading the id that links in these texts use; return (id, text) of level two, and of all below the
+    title.
+    """
     sections, headings = [], []
     taken: set[str] = set()
     for opening, content in zip(tokens, tokens[1:], strict=False):
@@ -223,14 +224,19 @@ def _anchor_headings(tokens: list[Token]) -> tuple[list[tuple[str, str]], list[t
 
 
 def _without_title(tokens: list[Token], otherwise: str) -> tuple[str, list[Token]]:
-    """Return the text of the first heading, which the page shows as its own, and the remaining tokens."""
+    """Return the text of the first heading, which the page shows as its title, and the remaining tokens.
+
+    otherwise: the title of a text without such a heading.
+    """
     if tokens and tokens[0].type == "heading_open" and tokens[0].tag == "h1":
         return "".join(child.content for child in tokens[1].children or ()), tokens[3:]
     return otherwise, tokens
 
 
 def _bend_links(tokens: list[Token]) -> None:
-    """Point links between the texts to pages; replace links to files that only the repository has by their text."""
+    """Point links between the texts to pages, and replace links to files that exist only in the repository by their
+    text.
+    """
     for token in tokens:
         children = token.children or []
         _bend_links(children)
@@ -252,7 +258,7 @@ def _page_of(address: str) -> str | None:
 
 
 def _unlink(children: list[Token], opening: int) -> None:
-    """Remove the link and keep its text."""
+    """Remove the link that opens at this position, and keep its text."""
     closing = next(at for at in range(opening, len(children)) if children[at].type == "link_close")
     for at in (opening, closing):
         children[at] = Token("text", "", 0)

@@ -69,7 +69,7 @@ def read_data(visit: PageVisit, competition: str) -> Response:
 
 
 def _looks(storage: Storage, tasks: list[TaskData], phase: Phase | None) -> dict[int, Look]:
-    """Look into files of the phase that matters now, by id: those for everybody, up to a number and a size."""
+    """Return previews, by file id, of the phase's public files, up to a number and a size."""
     listed = (
         access.file
         for task in tasks
@@ -83,7 +83,7 @@ def _looks(storage: Storage, tasks: list[TaskData], phase: Phase | None) -> dict
 
 
 def _tasks(session: Session, competition: Competition, viewer: Viewer, first: Phase | None) -> list[TaskData]:
-    """Return the tasks with their files, those of the phase `first` before others."""
+    """Return the tasks with their files; those of the phase `first` come first."""
     asking = file_viewer(session, competition, viewer.user, seen_as=viewer.seen_as)
     found = {task.id: TaskData(task, TASKS[task.task_type], []) for task in competition.tasks}
     for phase in sorted(competition.phases, key=lambda phase: phase is not first):
@@ -99,7 +99,7 @@ def _tasks(session: Session, competition: Competition, viewer: Viewer, first: Ph
 
 @router.get("/competitions/{competition}/leaderboard")
 def go_to_leaderboard(visit: PublicVisit, competition: str) -> Response:
-    """Redirect to the first board of the phase that matters now."""
+    """Redirect to the first board of the most relevant phase now."""
     return RedirectResponse(links.board(*_board(visit, competition)), 303)
 
 

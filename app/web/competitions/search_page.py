@@ -1,4 +1,4 @@
-"""Search of this server: competitions, tasks, boards, teams, headings of the guide, metrics."""
+"""Search on this server: competitions, tasks, boards, teams, headings of the guide, metrics."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST_HITS = 20
 
 @dataclass(frozen=True, slots=True)
 class GuideHit:
-    """A page of the guide, a heading in it, or a metric. about: what kind of thing it is, and where."""
+    """A page of the guide, a heading in it, or a metric. about: what kind of result it is, and where it is found."""
 
     title: str
     address: str
@@ -52,7 +52,7 @@ def read_search(visit: PlainPageVisit, q: Annotated[str, Query(max_length=1000)]
 
 
 def _guides(wanted: Sequence[str]) -> Iterator[GuideHit]:
-    """Yield the pages, then the headings: a heading has one of the words itself, and the rest may be in its page's."""
+    """Yield pages, then headings: a heading must contain one of the words; its page may contain the others."""
     pages = {name: told for name, told in GUIDES.items() if has_guide(name)}
     for name, (title, hint) in pages.items():
         if _has(f"{title} {hint}", wanted):
@@ -71,7 +71,7 @@ def _metrics(wanted: Sequence[str]) -> Iterator[GuideHit]:
 
 
 def _adds(own: str, about: str, wanted: Sequence[str]) -> bool:
-    """True if one of the words is in its own text, and each in that or in what is around it."""
+    """Return True if `own` contains one of the words, and `own` and `about` together contain all."""
     return any(word in folded(own) for word in wanted) and _has(f"{own} {about}", wanted)
 
 

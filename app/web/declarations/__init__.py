@@ -1,1 +1,1 @@
-"""Editing competitions over HTTP, with preview, history and undo; effects of edits are in `app.declarations`."""
+"""Editing of competitions over HTTP, with preview, history and undo; `app.declarations` has the effects of edits."""

@@ -38,7 +38,7 @@ router = api_router("organising")
 
 
 class CreatedOut(ApiModel):
-    """A competition that was made: a draft."""
+    """A competition that was created as a draft."""
 
     model_config = example({"name": "demo", "link": "/api/v1/competitions/demo", "page": "/competitions/demo"})
 

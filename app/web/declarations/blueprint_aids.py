@@ -1,4 +1,4 @@
-"""Aids beside the forms of a blueprint: a drawing of its phases, and the presets of who sees what, when."""
+"""Aids next to the forms of a blueprint: a calendar of its phases, and presets for who sees what, and when."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.web.http.context import Server
 
 
 def calendar_aid(server: Server, document: Document) -> dict[str, Any]:
-    """Return a drawing of the phases, and the titles of those without valid dates."""
+    """Return a calendar of the phases, and the titles of phases without valid dates."""
     dates, undated = dates_of(document)
     calendar = calendar_of(dates, server.clock())
     wide, narrow = (calendar.wide, calendar.narrow) if calendar else ("", "")
@@ -24,7 +24,7 @@ def calendar_aid(server: Server, document: Document) -> dict[str, Any]:
 
 
 def visibility_aid(document: Document, steps: schemas.Steps) -> dict[str, Any]:
-    """Return the presets, the current one, and what each shows when; empty values outside a visibility form."""
+    """Return the presets, the current one, and what each shows when; empty values for forms of other parts."""
     place = phase_of_visibility(steps)
     phase = schemas.part_at(document, steps[:2]) if place is not None else None
     if not isinstance(phase, dict):
@@ -44,8 +44,8 @@ def visibility_aid(document: Document, steps: schemas.Steps) -> dict[str, Any]:
 def with_story_sent(document: Document, steps: schemas.Steps, before: Document, form: Mapping[str, str]) -> Document:
     """Return the document with the preset chosen in the form.
 
-    document: with the form's values; before: without. A newly chosen preset sets its keys; the same preset, or a custom
-    mixture, leaves those of the form.
+    document: with the form's values; before: without them. A newly chosen preset sets its keys; an unchanged preset, or
+    a custom combination, keeps those of the form.
     """
     place = phase_of_visibility(steps)
     if place is None:
@@ -59,6 +59,6 @@ def with_story_sent(document: Document, steps: schemas.Steps, before: Document, 
 
 
 def phase_of_visibility(steps: schemas.Steps) -> int | None:
-    """Return the position of the phase whose visibility is at these steps, or None."""
+    """Return the index of the phase whose visibility settings these steps lead to, or None."""
     is_there = len(steps) == 3 and steps[0] == "phases" and schemas.is_position(steps[1]) and steps[2] == "visibility"
     return int(steps[1]) if is_there else None

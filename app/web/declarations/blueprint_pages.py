@@ -102,7 +102,7 @@ def _page(
 
 
 def _looked_at(server: Server, user: User, blueprint_id: int) -> tuple[Blueprint, dict[str, str]]:
-    """Return the draft and all its problems by path."""
+    """Return the blueprint, and all its problems in words by path."""
     with reading(server.engine) as session:
         blueprint = find_blueprint(session, user, blueprint_id)
     settings = server.settings
@@ -111,7 +111,7 @@ def _looked_at(server: Server, user: User, blueprint_id: int) -> tuple[Blueprint
 
 
 def _elements(document: Document, name: str) -> list[tuple[str, str]]:
-    """Return title and address of the list elements that have a page of their own."""
+    """Return the title and the address of those list elements that have a page of their own."""
     return list(next(one.parts for one in forms.fields_of(document, ()) if one.name == name))
 
 
@@ -289,9 +289,9 @@ def _change(
     form: Mapping[str, str],
     change: Callable[[Document], Document],
 ) -> Document:
-    """Change the draft and return its new document; raise ChangedMeanwhile for a form of an outdated version.
+    """Change the blueprint and return its new document; raise ChangedMeanwhile if the form shows an outdated version.
 
-    The form is parsed before anything is locked: saving checks that no other version has been saved since.
+    The form is parsed before anything is locked: saving checks that no newer version exists.
     """
     seen = whole_number(form.get("version", "")) or 0
     with reading(sender.server.engine) as session:
@@ -324,7 +324,7 @@ def send_file_removal(sender: FromPlace, blueprint_id: RowId, form: SentFields) 
 @router.post(f"{PLACE}/build", dependencies=EDITING)
 @form_again(_page)
 def send_build(sender: FromPlace, blueprint_id: RowId, form: SentFields) -> Response:
-    """Build the blueprint: a new competition becomes a draft; changes are previewed first, and applied once seen."""
+    """Build the blueprint: a new competition becomes a draft; changes are previewed first, and then applied."""
     engine, settings, now = sender.server.engine, sender.server.settings, sender.server.clock()
     with reading(engine) as session:
         blueprint = find_blueprint(session, sender.user, blueprint_id)

@@ -1,4 +1,4 @@
-"""Receiving files of a draft competition: stored as they arrive, one by one or as a zip."""
+"""Receiving files of a blueprint: stored as they arrive, one by one or as a zip."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NAME_CHARACTERS = 200
 
 
 async def receive_file(upload: SentUpload, blueprint_id: int) -> None:
-    """Store the file, replacing one of the same name; raise NotFound, which leaves the upload unreferenced."""
+    """Store the file, replacing one of the same name; raise NotFound, which leaves the uploaded file unreferenced."""
     received = await _received(upload.request, upload.server, upload.user, upload.check)
     await run_sync(_keep_file, upload.server, upload.user, blueprint_id, _name(received), received.file)
 
@@ -66,7 +66,7 @@ def _keep_file(server: Server, user: User, blueprint_id: int, path: str, file: S
 
 
 def _name(upload: Upload) -> str:
-    """Return the last part of a path that a browser may send; raise InvalidForm for an invalid name."""
+    """Return the last part of the path that a browser may send; raise InvalidForm for an invalid name."""
     name = PurePosixPath(upload.filename.replace("\\", "/")).name
     if not name or name in (".", "..") or not can_be_name(name) or len(name) > NAME_CHARACTERS:
         raise InvalidForm("This file cannot be stored.", fields={"file": "Give the file a name of letters and digits."})

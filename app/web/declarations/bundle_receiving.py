@@ -1,7 +1,7 @@
-"""Receiving a bundle of another system: it lies in memory while it is read, becomes a draft, and its gold is sealed.
+"""Receiving a bundle of another platform: it is read in a private folder, becomes a draft, and its gold is sealed.
 
-A bundle has gold in clear, so that it is never stored: its folder is private, in /dev/shm where there is one, and gone
-with the request.
+A bundle contains unsealed gold, so it is never stored: its folder is in /dev/shm if that exists, and is deleted at the
+end of the request.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ _NAME = "bundle.zip"
 class Made:
     """The result of an import.
 
-    - title: of the competition; blueprint_id: where it is edited, if it cannot be built as it is.
-    - competition: its name, if it is built; sealed: places of gold that is sealed; unsealed: why other gold is not.
+    - title: of the competition; blueprint_id: of the blueprint to edit, if the bundle cannot be built unchanged.
+    - competition: its name, if it was built; sealed: where gold was sealed; unsealed: why other gold was not.
     - notes: what became of each key.
     """
 
@@ -60,7 +60,9 @@ class Made:
 
 
 async def receive_bundle(upload: SentUpload) -> Made:
-    """Make a draft of the bundle. Raises Forbidden, InvalidForm with what is wrong or unclear, QuotaReached, Busy."""
+    """Create a draft from the bundle. Raises Forbidden, InvalidForm with all problems and ambiguities, QuotaReached,
+    Busy.
+    """
     server = upload.server
     await run_sync(check_may_create, upload.user, server.settings.organise)
     with private_folder(server.settings) as folder:
@@ -73,7 +75,7 @@ async def receive_bundle(upload: SentUpload) -> Made:
 
 
 async def _received(request: Request, policy: Policy) -> None:
-    """Write the upload; a fault of the file is one of the field that the form calls `bundle`."""
+    """Store the upload; problems of the file are reported for the form's field `bundle`."""
     try:
         await receive(request, policy)
     except InvalidForm as invalid:
@@ -84,7 +86,7 @@ async def _received(request: Request, policy: Policy) -> None:
 
 
 def bundle_writer(folder: Path, limit_bytes: int) -> UploadWriter:
-    """Return what writes the bundle into its private folder."""
+    """Return the writer that stores the bundle in its private folder."""
     return UploadWriter(FolderStorage(folder), limit_bytes, name=_NAME)
 
 
@@ -103,9 +105,9 @@ def _wish(fields: Mapping[str, str]) -> Wish:
 
 
 def make_draft(server: Server, user: User, folder: Path, wish: Wish) -> Made:
-    """Read the bundle in this folder, keep what is public as a blueprint, build it as a draft, and seal its gold.
+    """Read the bundle in this folder, save its public parts as a blueprint, build it as a draft, and seal its gold.
 
-    Raises InvalidForm with what is wrong with it, QuotaReached, Busy.
+    Raises InvalidForm with all problems, QuotaReached, Busy.
     """
     try:
         brought = read_bundle(folder / _NAME, folder, wish, UNPACKED_BYTES)
@@ -137,7 +139,7 @@ def _kept(server: Server, user: User, brought: Brought) -> int:
 
 
 def _seal(server: Server, user: User, name: str, brought: Brought) -> tuple[tuple[str, ...], str]:
-    """Seal the gold of each task; return the places that have it, and why another one has not."""
+    """Seal the gold of each task; return where it was sealed, and why sealing stopped ("" if it did not)."""
     sealed: list[str] = []
     for (phase, task), path in brought.gold.items():
         try:

@@ -1,6 +1,6 @@
-"""A semaphore for edits: declarations are checked in a helper process, a few at a time.
+"""Limits edits: declarations are checked in a helper process, a few at a time.
 
-Waiting edits hold no thread that readers would need.
+A waiting edit occupies no thread that readers would need.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ WAITING, WAITING_PER_ADDRESS = 96, 24
 
 
 def editing_turns() -> Turns:
-    """Return the turns of a web process."""
+    """Return the semaphore for edits of a web process."""
     return Turns(
         AT_ONCE,
         waiting_limit=WAITING,
@@ -31,13 +31,13 @@ def editing_turns() -> Turns:
 
 @asynccontextmanager
 async def editing(request: Request) -> AsyncIterator[None]:
-    """Hold a turn, for routes that read a body first; raise Busy."""
+    """Hold a turn, for routes that read the body first; raise Busy."""
     async with cast(Turns, request.app.state.editing_turns).turn(client_of(request)):
         yield
 
 
 async def editing_turn(request: Request) -> AsyncIterator[None]:
-    """Hold a turn while a route works; raise Busy."""
+    """Hold a turn while the route runs; raise Busy."""
     async with editing(request):
         yield
 

@@ -49,7 +49,7 @@ ALT_CHARACTERS = 300
 
 @dataclass(frozen=True, slots=True)
 class SentImage:
-    """A re-encoded image. field: of the text that it is appended to; alt: what it shows, in words."""
+    """A re-encoded image. field: the text that it is appended to; alt: its description for screen readers."""
 
     name: str
     field: str
@@ -57,14 +57,14 @@ class SentImage:
     made: MadeImage
 
     def free_name(self, taken: Mapping[str, str], sha256: str) -> str:
-        """Return a free name: an existing file of the same name keeps it, because texts may show it."""
+        """Return a name that is not taken: existing files keep their names, because texts may refer to them."""
         stem, _, suffix = self.name.rpartition(".")
         names = [self.name, *(f"{stem}-{number}.{suffix}" for number in range(2, len(taken) + 3))]
         return next(one for one in names if taken.get(one, sha256) == sha256)
 
 
 async def _received(upload: SentUpload, room: Room) -> SentImage:
-    """Return the image of an upload; raise InvalidForm."""
+    """Receive the upload and return the image; raise InvalidForm."""
     settings = upload.server.settings
     with within(room, min(READ_BYTES, settings.upload_limit_bytes)) as limit_bytes:
         writer = UploadWriter(storage_of(settings), limit_bytes)
@@ -105,7 +105,7 @@ async def send_image(upload: UploadFromPlace, blueprint_id: RowId, at: At = "") 
 
 
 def _keep(sender: FormSender, blueprint_id: int, steps: schemas.Steps, sent: SentImage) -> None:
-    """Store the file and append the image to the text; neither if one of them is refused."""
+    """Store the file and append the image to the text; if one of them fails, do neither."""
     file = _stored(sender.server, sent.made)
     with writing(sender.server.engine) as session:
         act = sender.act(session)
@@ -124,7 +124,7 @@ def read_written_image(
     blueprint_id: RowId,
     path: Annotated[str, Query(max_length=300)],
 ) -> Response:
-    """Return an image for the preview; one from a zip is not re-encoded yet, so only its owner gets it."""
+    """Return an image for the preview; images from a zip are not re-encoded yet, so only the owner may load them."""
     files = find_blueprint(visit.session, visit.user, blueprint_id).files
     sha256 = next((file.sha256 for file in files if file.path == path), None)
     media_type = media_type_of(path)

@@ -92,7 +92,7 @@ def _edit(sender: FormSender, competition: str, page: str, form: Mapping[str, st
 
 
 def edit_of(competition: str, user: User, form: Mapping[str, str], base: int) -> Edit:
-    """Return the edit that a form requests: a preview, or the change previewed before."""
+    """Return the edit that a form requests: a preview, or a change that was previewed."""
     is_preview = form.get("action") != "apply"
     note = " ".join(form.get("note", "").split())
     return Edit(competition, base, user, note, is_preview, None if is_preview else form.get("previewed", ""))
@@ -172,7 +172,7 @@ def _image_texts(parts: list[Part]) -> list[tuple[str, str]]:
 
 
 def _is_open(part: Part, page: str, shown_texts: Mapping[str, str], touched: set[str]) -> bool:
-    """Return True if the part is initially open: edited, faulty, or with a rule that differs from the phase's."""
+    """Return True if the part is initially open: edited, with errors, or with a rule that differs from the phase's."""
     names = [field.name for field in part.fields]
     return part.is_open or not touched.isdisjoint(names) or (page == RULES and any(shown_texts[name] for name in names))
 
@@ -266,7 +266,7 @@ def send_back(sender: SentForm, competition: str, number: RowId, form: SentField
 
 
 def _compared(before: Revision, after: Revision) -> list[tuple[str, str]]:
-    """Return the changed lines of the YAML with some context, as (sign, text); none if comparing takes too long."""
+    """Return the changed lines of the YAML with some context, as (sign, text); empty if comparing takes too long."""
     try:
         return compared(before.document, after.document, _LINES_COMPARED)
     except TooMuchWork:

@@ -25,7 +25,7 @@ class EditForm(ApiModel):
 
 
 class BackForm(ApiModel):
-    """The revision that the sender saw last."""
+    """A request to go back to an earlier revision. base: the revision that the sender saw last."""
 
     model_config = example({"base": 4, "note": "The board was not to be public yet"})
 

@@ -1,4 +1,4 @@
-"""Contents of the pages on which a draft is set up: one function for each step."""
+"""Contents of the pages that set up a draft: one function for each step."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from evergold.scoring.tasks import TASKS
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A draft in a visit, with its current declaration."""
+    """A draft competition during a visit, with its current declaration."""
 
     visit: UserVisit
     competition: Competition
@@ -46,7 +46,7 @@ class Draft:
         return storage_of(self.visit.server.settings)
 
     def file(self, path: object) -> Path | None:
-        """Return a declared file by its path."""
+        """Return the path of a declared file; None if there is none."""
         found = next((one.sha256 for one in self.present.files if one.path == path), None)
         return local_file(self.storage, found) if found else None
 
@@ -90,7 +90,7 @@ def _files(draft: Draft) -> dict[str, Any]:
 
 
 def _description(draft: Draft, gold: list[tuple[Phase, GoldVersion | None]]) -> columns.Description | None:
-    """Return what a worker reported of the first phase's newest gold, to those with the right to gold."""
+    """Return what a worker read from the columns of the first phase's newest gold; None without permission."""
     version = gold[0][1] if gold else None
     if version is None or not may_organise(draft.visit.session, draft.visit.user, draft.competition, Right.GOLD):
         return None
@@ -98,13 +98,13 @@ def _description(draft: Draft, gold: list[tuple[Phase, GoldVersion | None]]) -> 
 
 
 def _gold_states(draft: Draft, asked: list[tuple[Phase, PhaseTask]]) -> list[tuple[Phase, GoldVersion | None]]:
-    """Return each phase with the newest version of its gold, None if there is none."""
+    """Return each phase with the newest version of its gold, or None if it has none."""
     versions = [(phase, list_gold(draft.visit.session, one)) for phase, one in asked]
     return [(phase, found[-1] if found else None) for phase, found in versions]
 
 
 def _scores(draft: Draft) -> dict[str, Mapping[tuple[str, str], float | None]]:
-    """Return the scores of the first task's baselines in its first phase, by name; empty without the right to them."""
+    """Return the baselines' scores of the first task in its first phase, by name; empty without permission."""
     session, found = draft.visit.session, draft.competition
     if not may_organise(session, draft.visit.user, found, Right.SUBMISSIONS):
         return {}
@@ -138,7 +138,7 @@ def _metrics(draft: Draft) -> dict[str, Any]:
 
 
 def _is_outdated(draft: Draft) -> bool:
-    """Return whether a row of the first board was scored against other gold than the one in use."""
+    """Return whether a row of the first board was scored with a gold version that is no longer in use."""
     session, found, viewer = draft.visit.session, draft.competition, draft.visit.viewer
     phase = next((phase for phase in found.phases if phase.name == _first_phase(draft.document)), None)
     boards_there = boards_of(found, phase) if phase is not None else []
@@ -148,7 +148,7 @@ def _is_outdated(draft: Draft) -> bool:
 
 
 def _overall(scores: Mapping[tuple[str, str], float | None]) -> dict[str, float | None]:
-    """Return each metric's first score over all items; none for a metric of single labels or groups."""
+    """Return each metric's first score over all items, without metrics of single labels or groups."""
     found: dict[str, float | None] = {}
     for (metric, split), value in scores.items():
         if "/" not in split:
@@ -186,7 +186,7 @@ def _phases(draft: Draft) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class StoryShown:
-    """A story of who sees what in a phase. readable: the share of gold that one team may learn, in words."""
+    """A visibility preset of a phase. readable: the share of gold that one team can infer, in words."""
 
     story: stories.Story
     seen: stories.VisibilityTable

@@ -1,4 +1,4 @@
-"""Gold of a draft that is set up: checked again once its columns are chosen, and used in a phase added later."""
+"""Gold of a draft during set-up: checked again once its columns have roles, and used in phases added later."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.web.http.context import Server
 
 
 def use_gold_of_new_phase(server: Server, user: User, competition: str, phase: str) -> None:
-    """Use gold that was sealed for this phase before it was added, so that it need not be uploaded again."""
+    """Use gold that was sealed for this phase before the phase was added, so that it need not be uploaded again."""
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.EDIT)
         if not may_organise(session, user, found, Right.GOLD):
@@ -33,7 +33,7 @@ def use_gold_of_new_phase(server: Server, user: User, competition: str, phase: s
 
 
 def recheck_described_gold(server: Server, user: User, competition: str) -> None:
-    """Have workers check gold again that was read before its columns had roles."""
+    """Make workers check gold again that they read before its columns had roles."""
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.EDIT)
         if not may_organise(session, user, found, Right.GOLD):

@@ -1,6 +1,6 @@
-"""Pages on which a draft competition is set up, a question a page: files, metrics, board, dates, texts, rules.
+"""Pages on which a draft competition is set up step by step: files, metrics, board, dates, texts, rules.
 
-Each form is saved as an edit of the declaration, like any other. A published competition is edited on its own pages.
+Each form is saved as an edit of the declaration, like any other. A published competition is edited on other pages.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def _save(
     form: Mapping[str, str],
     more: StoredFile | None = None,
 ) -> None:
-    """Apply a change of a draft's declaration as an edit. more: a file that is added. Raises the errors of an edit."""
+    """Apply a change of a draft's declaration as an edit. more: a file to add. Raises the errors of an edit."""
     storage, now = storage_of(sender.server.settings), sender.server.clock()
     with writing(sender.server.engine) as session:
         found = organised(session, sender.user, competition, Right.EDIT)
@@ -257,7 +257,7 @@ def _show_files(visit: UserVisit, competition: str, error: EvergoldError) -> Res
 @router.post(f"{PLACE}-items")
 @form_again(_show_files)
 async def send_items(upload: UploadFromFiles, competition: str) -> Response:
-    """Store the items that teams get, with the roles of their columns where a script sent them along."""
+    """Store the items that teams download, and the roles of their columns if the page's script sent them."""
     room = await room_left_in(upload.server, upload.user, competition)
     with within(room, upload.server.settings.upload_limit_bytes) as limit_bytes:
         writer = UploadWriter(storage_of(upload.server.settings), limit_bytes)
@@ -299,7 +299,7 @@ def _with_items(phase: Mapping[str, Any], task: str, path: str) -> dict[str, Any
 
 
 def _with_guessed(document: Document, read: list[columns.ColumnRead]) -> Document:
-    """Return the document with roles guessed from columns of items, for browsers without scripts."""
+    """Return the document with column roles guessed from the items, for browsers without scripts."""
     kind = kind_of(document["tasks"][0])
     answer = columns.answer_of(document)
     by_role = {role: [one for one in read if columns.guessed_role(one, answer) is role] for role in columns.Role}

@@ -1,4 +1,4 @@
-"""Pages on which a competition begins: as a draft, a blueprint, a copy, or from an uploaded folder or bundle."""
+"""Pages on which a competition is started: as a draft, a blueprint, a copy, or from an uploaded folder or bundle."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def send_start(sender: SentForm, form: SentFields) -> Response:
 
 
 def _begin_draft(sender: FormSender, form: Mapping[str, str]) -> str:
-    """Create a draft from a title and a kind of answers; return its name, which follows from the title."""
+    """Create a draft from a title and a kind of answers; return its name, which is derived from the title."""
     title, kind = one_line(form.get("title", "")), kind_named(form.get("kind", ""))
     refuse({"title": wrong_text(title, 200), "kind": "" if kind else "Choose what systems send."})
     if kind is None:
@@ -126,7 +126,7 @@ def _begin(act: UserAct, form: Mapping[str, str]) -> Blueprint:
 
 
 def _wrong_type(task_type: str) -> str:
-    """Describe what is wrong with a task type to begin with; empty if nothing is."""
+    """Return why a draft cannot start with this task type; "" if it can."""
     if task_type not in TASKS:
         return "Choose a task type."
     if TASKS[task_type].run is None:
@@ -173,7 +173,7 @@ async def send_bundle(upload: FromStart) -> Response:
 
 @router.post("/competitions/{competition}/rewrite")
 def send_rewrite(sender: FromEdit, competition: str) -> Response:
-    """Begin, or continue, a change of everything that the competition declares."""
+    """Start or continue a change of the competition's whole declaration."""
     with writing(sender.server.engine) as session:
         blueprint = begin_changes(sender.act(session), organised(session, sender.user, competition, Right.EDIT))
         return RedirectResponse(links.organise(blueprint.id), 303)

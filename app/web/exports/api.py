@@ -40,7 +40,7 @@ _DOWNLOADS_CSV = (
 
 
 class DownloadQuery(DownloadFilter):
-    """The filters, and which page of the log."""
+    """The filters, and the page of the log to return."""
 
     before: RowId | None = Field(None, description="as in `next`")
     limit: int = Field(50, ge=1, le=200)

@@ -30,7 +30,7 @@ PAGE_LENGTH = 50
 
 
 class DownloadQuery(DownloadFilter):
-    """The filters, and where the page begins."""
+    """The filters, and where the page starts."""
 
     before: RowId | None = None
 

@@ -1,4 +1,4 @@
-"""The client's wheel, and the page by which pip finds it: `pip install --find-links ADDRESS/wheels/ evergold`."""
+"""The client's wheel, and the page on which pip finds it: `pip install --find-links ADDRESS/wheels/ evergold`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ router = page_router()
 
 @router.get("/wheels/")
 def list_wheels(visit: PublicVisit) -> Response:
-    """Link the wheel, with its hash, which pip checks."""
+    """Show a link to the wheel with its hash, which pip verifies."""
     address = public_address(visit.request, visit.server, "/wheels/")
     return render_page(visit, "exports/wheels.html", wheel=client_wheel(), address=address)
 

@@ -1,1 +1,1 @@
-"""Gold over HTTP, in one direction only: sealed while it is received, never sent out."""
+"""Gold over HTTP, in one direction only: sealed while it is received, never sent."""

@@ -1,4 +1,4 @@
-"""The API of sealed gold, for organisers: upload a version, put it in use, list versions. Nothing here reads gold."""
+"""The API of sealed gold, for organisers: upload a version, put it in use, list versions. No route reads gold."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def check_gold_version(server: ServerHere, user: ApiOrganiser, names: TaskNamesH
 
 
 def _versions_now(server: Server, user: User, names: TaskNames) -> GoldList:
-    """Return the versions after a change."""
+    """Return the current gold versions, after a change."""
     with reading(server.engine) as session:
         return _versions(session, user, names)
 

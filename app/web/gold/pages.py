@@ -70,7 +70,7 @@ def _page(
 
 
 def _advice(phase_task: PhaseTask) -> str:
-    """Return what the task type advises organisers to declare, in a sentence; empty if nothing."""
+    """Return the task type's advice on what to declare, in a sentence; "" if it has none."""
     task = TASKS.get(phase_task.task.task_type)
     if task is None or task.advice is None:
         return ""

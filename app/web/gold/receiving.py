@@ -1,7 +1,6 @@
-"""Receiving gold: from an upload request to a gold version, sealed piece by piece, for the API and for the page.
+"""Receiving gold: from an upload request to a gold version, sealed chunk by chunk, for the API and for the page.
 
-The plain content is in this process's memory for a moment, but never on a disk; once stored, no web process can read
-it.
+Plain content is briefly in this process's memory, but never on a disk; once stored, no web process can read it.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from evergold.scoring.tasks import needs_gpu
 
 
 def use_version(server: Server, user: User, target: TaskNames, number: int) -> None:
-    """Use the version for new submissions, now or after its check, and submit baselines that waited for it.
+    """Put the version in use for new submissions, now or after its check, and submit baselines that waited for it.
 
     Raise NotFound, Forbidden, NewerGoldPublished, GoldUnusable.
     """
@@ -48,7 +47,7 @@ def use_version(server: Server, user: User, target: TaskNames, number: int) -> N
 
 
 def check_version_again(server: Server, user: User, target: TaskNames, number: int) -> None:
-    """Have a worker check the version again; raise NotFound, Forbidden."""
+    """Queue another check of the version by a worker; raise NotFound, Forbidden."""
     with writing(server.engine) as session:
         phase_task = organised_task(session, user, target.competition, target.phase, target.task, Right.GOLD)
         version_id = ask_for_check(session, phase_task, number, user, server.clock()).id
@@ -69,7 +68,7 @@ _NO = frozenset({"", "false", "no", "off", "0"})
 
 
 async def receive_gold(sent: UploadRequest) -> None:
-    """Store a new gold version in every phase named; raise Forbidden unless the user organises the competition."""
+    """Store a new gold version for every phase given; raise Forbidden unless the user may upload gold."""
     server, user = sent.server, sent.user
     sealing = await run_sync(_check, server, user, sent.target)
 
@@ -96,8 +95,7 @@ async def receive_gold(sent: UploadRequest) -> None:
 class _Sealing:
     """A writer that seals the file while it is received, bound to the fields that precede it.
 
-    binding: covers all phases with this task; phase: the one in the address; room: what the competition's owner may
-    still store.
+    binding: covers all phases with this task; phase: the one in the address; room: the owner's remaining storage.
     """
 
     storage: Storage
@@ -158,7 +156,7 @@ class _Sealing:
 
 
 def _check(server: Server, user: User, target: TaskNames) -> _Sealing:
-    """Raise every refusal that is certain before the body is read; return the sealing writer."""
+    """Raise every error that is certain before the body is read; return the writer that seals it."""
     with reading(server.engine) as session:
         phase_task = organised_task(session, user, target.competition, target.phase, target.task, Right.GOLD)
         phases = find_competition(session, target.competition).phases

@@ -43,7 +43,7 @@ class NotReady(EvergoldError):
 
 @dataclass
 class CachedHealth:
-    """Cached results of the health checks."""
+    """Cached results of the health checks. turn: lock while they run; asked_at: time of the last run."""
 
     turn: threading.Lock = field(default_factory=threading.Lock)
     asked_at: float = float("-inf")
@@ -60,7 +60,7 @@ class CachedHealth:
     responses=error_responses(),
 )
 async def read_health(request: Request) -> Health:
-    """Report that the process lives; on the event loop, so that it answers while every thread is busy."""
+    """Report that the process is alive; async, so that it responds even when every thread is busy."""
     return Health(status="upgrading" if request.app.state.tables.misfit else "ok", version=VERSION)
 
 
@@ -82,7 +82,9 @@ def read_readiness(request: Request, server: ServerHere) -> Readiness:
 
 @router.get("/metrics", include_in_schema=False)
 def read_metrics(request: Request, server: ServerHere) -> Response:
-    """Return metrics for Prometheus; needs the token of the settings or, without one, a request from this machine."""
+    """Return metrics for Prometheus; requires the configured token or, if none is configured, a request from this
+    machine.
+    """
     _check_may_read_metrics(request, server)
     with reading(server.engine) as session:
         text = metrics.exposition(session, server.clock())
@@ -91,7 +93,7 @@ def read_metrics(request: Request, server: ServerHere) -> Response:
 
 @router.get("/status", include_in_schema=False)
 def read_status(request: Request, server: ServerHere) -> Response:
-    """Show the state of all parts to people, without counts that would reveal what boards hide."""
+    """Show the status page: the state of all parts, without counts that would reveal what boards hide."""
     now = server.clock()
     with suppress(EvergoldError, SQLAlchemyError):  # only for the page header
         identify(request, server)

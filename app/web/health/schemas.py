@@ -9,7 +9,7 @@ from app.operations.health import PartOut
 
 
 class Health(ApiModel):
-    """The web process answers."""
+    """The web process is alive."""
 
     model_config = example({"status": "ok", "version": "0.1.0"})
 
@@ -18,7 +18,7 @@ class Health(ApiModel):
 
 
 class Readiness(ApiModel):
-    """Every part is well; else there is a 503 with the same list in `details.parts`."""
+    """Every part works; otherwise the status is 503, with the same list in `details.parts`."""
 
     model_config = example(
         {"status": "ready", "parts": [{"name": "sweep", "is_well": True, "says": "last ran 12 s ago"}]}

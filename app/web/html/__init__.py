@@ -1,1 +1,1 @@
-"""Code shared by all pages: rendering, wording, Markdown, guards; no page of its own."""
+"""Code shared by all pages: rendering, wording, Markdown and guards. It contains no pages."""

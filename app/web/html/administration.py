@@ -1,4 +1,4 @@
-"""The sections of the administrators' pages, and how such a page is rendered. A new section is a line here."""
+"""The sections of the administrators' pages, and the rendering of such a page. New sections are added here."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ SECTIONS = (
 
 
 def render_section(visit: UserVisit, template: str, status: int = 200, /, **context: Any) -> HTMLResponse:
-    """Return a page of administrators, with the navigation and the section of its address marked."""
+    """Return a page of administrators with their navigation, in which the section of its address is marked."""
     path = visit.request.url.path
     current = next((one for one in SECTIONS if _is_in(path, one)), None)
     return render_page(visit, template, status, sections=SECTIONS, section=current, **context)

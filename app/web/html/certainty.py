@@ -56,13 +56,13 @@ def verdict(test: PairTest, column: BoardColumn) -> str:
 
 
 def smallest(difference: float, column: BoardColumn) -> str:
-    """Return `6.1 points` (percent) or `0.061`, rounded up with the decimals of the column."""
+    """Return `6.1 points` for percentages or `0.061` otherwise, rounded up to the decimals of the column."""
     _, high = _outward(0.0, difference, column)
     return f"{format_score(high, column)} points" if column.percent else format_score(high, column)
 
 
 def part_title(split: str) -> str:
-    """Return `Portuguese` for `zero_shot/pt`."""
+    """Return the language of a split as a title, such as `Portuguese` for `zero_shot/pt`."""
     name = split.rpartition("/")[2]
     return language_name(name) or name
 

@@ -1,4 +1,4 @@
-"""Figures on pages: inline SVG with the address of the same drawing as a file."""
+"""Figures on pages: inline SVG, with the address of the same drawing as a file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Drawable = Figure | Scatter
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A figure, its drawing, and where to download it."""
+    """A figure, its drawing, and its download address."""
 
     figure: Drawable
     svg: Markup

@@ -1,7 +1,7 @@
 """Guards of page routes: who may see a page, and whether a submitted form came from our own pages.
 
 `PageUser` and `PageUserVisit` are for pages behind the login; every POST needs `SentForm`, a `form_guard` or an
-`upload_guard`: `app.web.pages` refuses to start with one that has none. `form_again` shows a refused form once more.
+`upload_guard`: `app.web.pages` fails to start if a POST has none. `form_again` shows a rejected form again.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ Answer = TypeVar("Answer", bound=Response | Awaitable[Response])
 
 
 class LogInFirst(Exception):
-    """The user is not logged in. back: where to continue after the login; was_sent: a submitted form was dropped."""
+    """Raised when the user is not logged in. back: address to return to after the log-in; was_sent: a submitted form
+    was lost.
+    """
 
     def __init__(self, back: str, *, was_sent: bool = False) -> None:
         super().__init__(back)
@@ -73,7 +75,7 @@ async def to_second_factor(request: Request, error: Exception) -> Response:
 
 
 async def to_blocked(request: Request, error: Exception) -> Response:
-    """Handle `Blocked` with the reason, once: the browser forgets the log-in that has ended."""
+    """Handle `Blocked` by showing the reason once; the browser forgets the ended session."""
     response = await expected_error(request, error)
     if SESSION_COOKIE in request.cookies:
         response.delete_cookie(SESSION_COOKIE)
@@ -100,7 +102,7 @@ PageUser = Annotated[User, Depends(logged_in)]
 
 
 async def page_user_visit(request: Request, user: PageUser) -> AsyncIterator[UserVisit]:
-    """Visit a page behind the login."""
+    """Visit a page that requires a log-in."""
     with user_visit_of(request, user) as visit:
         yield visit
 
@@ -111,7 +113,7 @@ PageUserVisit = Annotated[UserVisit, Depends(page_user_visit, scope="function")]
 
 
 async def sent_fields(request: Request) -> dict[str, str]:
-    """Return all text fields of a form, including those named by organisers."""
+    """Return all text fields of a form, including fields that organisers define."""
     async with request.form(max_fields=_FIELDS_LIMIT) as form:
         return {name: value for name, value in form.items() if isinstance(value, str)}
 
@@ -120,7 +122,7 @@ SentFields = Annotated[dict[str, str], Depends(sent_fields)]
 
 
 async def own_form(request: Request, visitor: VisitorHere) -> None:
-    """Raise ForgedRequest unless the form is ours; only for the few forms that need no login."""
+    """Raise ForgedRequest unless the form came from our own pages; only for the few forms that need no log-in."""
     fields = await sent_fields(request)
     check_form(request, fields.get(csrf.FORM_FIELD))
 
@@ -148,7 +150,7 @@ _GUARDS: set[Callable[..., Any]] = set()
 def form_guard(page: str = "") -> Callable[..., Awaitable[FormSender]]:
     """Return the guard of a POST, which returns the sender of the form, or raises LogInFirst or ForgedRequest.
 
-    page: path template of the page with the form; empty: the address that the form is sent to.
+    page: path template of the page with the form; empty if the form is sent to its own address.
     """
 
     async def sent_form(request: Request, visitor: VisitorHere) -> FormSender:
@@ -165,7 +167,7 @@ SentForm = Annotated[FormSender, Depends(form_guard())]
 
 @dataclass(frozen=True, slots=True)
 class SentUpload(FormSender):
-    """A form with a file, not read yet. fields: those that came before the file, once `check` has seen them."""
+    """A form with a file that has not been read yet. fields: those before the file, once `check` has received them."""
 
     fields: dict[str, str] = field(default_factory=dict)
 
@@ -176,7 +178,7 @@ class SentUpload(FormSender):
 
 
 def upload_guard(page: str = "") -> Callable[..., Awaitable[SentUpload]]:
-    """Like form_guard, for a body that is stored while it arrives: its first field is the CSRF token."""
+    """Return the guard of a POST whose body is stored while it arrives; it checks the first field, the CSRF token."""
 
     async def sent_upload(request: Request, visitor: VisitorHere) -> SentUpload:
         user, login = _logged_in(request, visitor, page)
@@ -190,7 +192,7 @@ UploadHere = Annotated[SentUpload, Depends(upload_guard())]
 
 
 def is_guarded(dependant: Dependant) -> bool:
-    """Return True if a route, or one of its dependencies, has one of these guards."""
+    """Return True if a route, or one of its dependencies, has one of the guards of forms."""
     return dependant.call in _GUARDS or any(is_guarded(part) for part in dependant.dependencies)
 
 
@@ -211,10 +213,11 @@ def _logged_in(request: Request, visitor: Visitor, page: str) -> tuple[User, Log
 def form_again(
     page: Callable[..., Response], *errors: type[EvergoldError]
 ) -> Callable[[Callable[P, Answer]], Callable[P, Answer]]:
-    """Show `page` again with the submitted values and the error's status when the route raises one of these errors.
+    """Return a decorator that shows `page` again, with the submitted values and the error's status, after an error.
 
-    errors: default: all but NotFound and Forbidden. The page receives `error` and those of the route's parameters that
-    it names; a page with a visit shows the sender of the form, as nobody sends one while viewing as another.
+    errors: those handled; default: all except NotFound and Forbidden. The page receives `error` and those of the
+    route's parameters that it names. A page with a visit is shown as the sender of the form, since forms cannot be
+    sent while viewing as somebody else.
     """
     parameters = inspect.signature(page).parameters
     shown = errors or (EvergoldError,)

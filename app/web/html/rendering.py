@@ -1,4 +1,4 @@
-"""Page rendering: the Jinja environment, the CSRF field of forms, error pages."""
+"""Page rendering: the Jinja environment, the CSRF field of forms, and error pages."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ SITE_TEXTS = {"contact": "Contact", "privacy": "Privacy", "imprint": "Imprint"}
 def render(
     request: Request, template: str, status: int = 200, /, *, may_store: bool = True, **context: Any
 ) -> HTMLResponse:
-    """Return the page; the template knows the viewer, and can add the CSRF field to every form.
+    """Return the page; the template has access to the viewer, and can add the CSRF field to every form.
 
-    may_store: whether a browser may store it, and show it when somebody goes back: no page with a secret, none that has
-    to be loaded again.
+    may_store: whether a browser may store the page and show it again on "back": False for pages with secrets, or that
+    must be reloaded.
     """
     visitor, server = known_visitor(request), server_of(request)
     token = _FormToken(request, visitor)
@@ -75,7 +75,7 @@ def render(
 def render_page(
     visit: Visit, template: str, status: int = 200, /, *, may_store: bool = True, **context: Any
 ) -> HTMLResponse:
-    """Give the connection of the visit back, then return its page: templates read nothing from the database.
+    """Release the visit's connection, then return its page: templates run no queries.
 
     may_store: as for `render`.
     """
@@ -84,7 +84,7 @@ def render_page(
 
 
 def site_texts(settings: Settings) -> list[tuple[str, str]]:
-    """Return title and address of this server's own text pages; that about privacy is always there."""
+    """Return the title and the address of each text page of this server; privacy is always included."""
     files = settings.site_texts
     return [(title, f"/{name}") for name, title in SITE_TEXTS.items() if name == "privacy" or files[name] is not None]
 
@@ -142,13 +142,13 @@ def images_of(competition: Competition) -> Images:
 
 @lru_cache(maxsize=64)
 def asset(name: str) -> str:
-    """Return the address of a static file; it contains a content digest, so that browsers may cache it for ever."""
+    """Return the address of a static file, with a digest of the content so that browsers may cache it for ever."""
     digest = hashlib.sha256((STATIC / name).read_bytes()).hexdigest()[:12]
     return f"/static/{name}?v={digest}"
 
 
 class _FormToken:
-    """The CSRF token of a page's forms; a cookie is set only if an anonymous visitor gets a form."""
+    """The CSRF token of a page's forms; an anonymous visitor gets a cookie only if the page has a form."""
 
     def __init__(self, request: Request, visitor: Visitor) -> None:
         self._request = request

@@ -29,7 +29,8 @@ class Feed:
 class Sharing:
     """Metadata of a page.
 
-    address, image: absolute, empty if the server does not know its public name; documents: for schema.org.
+    address, image: absolute, empty if the server does not know its public name; documents: structured data of
+    schema.org.
     """
 
     title: str
@@ -41,7 +42,7 @@ class Sharing:
 
 
 def share_competition(server: Server, competition: Competition, path: str = "") -> Sharing:
-    """Return the metadata of a competition page; path: address of a page other than the first."""
+    """Return the metadata of a competition page. path: its address, if it is not the first page."""
     api, first = api_links.competition(competition.name), links.competition(competition.name)
     return Sharing(
         title=competition.title,
@@ -56,7 +57,7 @@ def share_competition(server: Server, competition: Competition, path: str = "") 
 
 
 def share_board(server: Server, competition: Competition, phase: Phase, board: Board, *, is_public: bool) -> Sharing:
-    """Return the metadata of a board; is_public: everybody sees its rows, so a picture of them may be shared."""
+    """Return the metadata of a board. is_public: everybody may see its rows, so a picture of them may be shared."""
     place = (competition.name, phase.name, board.name)
     return Sharing(
         title=f"{board.title}, {phase.title} · {competition.title}",
@@ -68,7 +69,7 @@ def share_board(server: Server, competition: Competition, phase: Phase, board: B
 
 
 def share_team(server: Server, competition: Competition, team: str, orcids: Sequence[str]) -> Sharing:
-    """Return the metadata of a team's public page; orcids: iDs that its members show."""
+    """Return the metadata of a team's public page. orcids: the ORCID iDs that its members show."""
     address = whole_address(server, links.public_team(competition.name, team))
     described = {
         "@context": "https://schema.org",

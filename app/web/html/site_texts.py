@@ -1,4 +1,4 @@
-"""Texts of the people who run this server, in Markdown files named by settings."""
+"""Texts by the operators of this server, in Markdown files named in the settings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LIMIT_BYTES = 200_000
 
 
 def read_site_text(settings: Settings, name: str) -> str:
-    """Return the text for this address. Raises NotFound if no file is named, or if it cannot be read."""
+    """Return the text for this address. Raises NotFound if no file is configured or it cannot be read."""
     path = settings.site_texts[name]
     if path is None:
         raise NotFound("There is nothing at this address.")

@@ -1,4 +1,4 @@
-"""Numbers and moments as people type them into forms, and values in the addresses of filtered lists."""
+"""Parses numbers and times typed into forms, and values in the addresses of filtered lists."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.base.times import parse_moment
 
 
 def typed_number(name: str, text: str, wrong: dict[str, str], most_digits: int = 9) -> int | None:
-    """Return the whole number in a field; None if it is empty or, noted in `wrong`, something else."""
+    """Return the whole number in a field; None if it is empty or invalid. An invalid one is added to `wrong`."""
     number = whole_number(text.strip(), most_digits)
     if number is None and text.strip():
         wrong[name] = "A whole number, or nothing."
@@ -19,7 +19,7 @@ def typed_number(name: str, text: str, wrong: dict[str, str], most_digits: int =
 
 
 def typed_moment(name: str, text: str, wrong: dict[str, str]) -> datetime | None:
-    """Return the moment in a field; None if it is empty or, noted in `wrong`, something else."""
+    """Return the time in a field; None if it is empty or invalid. An invalid one is added to `wrong`."""
     try:
         return parse_moment(text.strip()) if text.strip() else None
     except ValueError as error:
@@ -28,7 +28,7 @@ def typed_moment(name: str, text: str, wrong: dict[str, str]) -> datetime | None
 
 
 def none_if_invalid(value: object, read: ValidatorFunctionWrapHandler) -> object:
-    """Read a filter of a list; None if it is not such a value: then it filters nothing."""
+    """Validate a filter of a list; None if the value is invalid, so that it filters nothing."""
     try:
         return read(value)
     except ValidationError:

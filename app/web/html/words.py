@@ -66,7 +66,7 @@ HALTS = {
 
 
 def life_words(competition: Competition) -> str:
-    """Return `draft`, or `private, paused`."""
+    """Return the status of a competition: `draft`, or `private, paused`."""
     stage = STAGES[Stage(competition.stage)][0].lower()
     halt = Halt(competition.halt)
     return stage if halt is Halt.NONE else f"{stage}, {HALTS[halt][0].lower()}"
@@ -151,7 +151,7 @@ _SHOWN_SECONDS = 0.05
 
 
 def moment(when: datetime) -> Markup:
-    """Return a `<time>` element for an event: `10 Jan 2026, 12:00 UTC`."""
+    """Return a `<time>` element for a past event: `10 Jan 2026, 12:00 UTC`."""
     date, _, clock = moment_words(when).rpartition(", ")
     # Digits and names of months need no escaping, which would take most of the time of a long list.
     unbroken = (
@@ -161,9 +161,9 @@ def moment(when: datetime) -> Markup:
 
 
 def deadline(when: datetime) -> Markup:
-    """Return a `<time>` element for a declared moment: `Sat 10 Jan 2026, 00:00 AoE (10 Jan, 12:00 UTC)`.
+    """Return a `<time>` element for a declared date: `Sat 10 Jan 2026, 00:00 AoE (10 Jan, 12:00 UTC)`.
 
-    A script replaces the time in brackets with the reader's local time; `data-room` reserves the width for it.
+    A script replaces the time in brackets with the viewer's local time; `data-room` reserves the width for it.
     """
     date, _, clock = aoe_words(when).rpartition(", ")
     other = other_clock_words(when)
@@ -179,30 +179,30 @@ def _iso(when: datetime) -> str:
 
 
 def took(span: timedelta) -> str:
-    """Return `0.3 s`, or `2 min 5 s`."""
+    """Return a duration as `0.3 s`, or `2 min 5 s`."""
     return took_seconds(span.total_seconds())
 
 
 def took_seconds(seconds: float) -> str:
-    """Return `0.3 s`, `2 min 5 s`, or `less than 0.1 s`."""
+    """Return a duration as `0.3 s`, `2 min 5 s`, or `less than 0.1 s`."""
     if seconds < _SHOWN_SECONDS:
         return "less than 0.1 s"
     return f"{seconds:.1f} s" if seconds < _MINUTE else f"{seconds // _MINUTE:.0f} min {seconds % _MINUTE:.0f} s"
 
 
 def plural(count: int, noun: str) -> str:
-    """Return `1 team`, or `3 teams`; irregular plurals are written out where they are used."""
+    """Return a count with its noun: `1 team`, or `3 teams`; irregular plurals are handled by callers."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def ordinal(number: int) -> str:
-    """Return `1st`, `2nd`, or `11th`."""
+    """Return an ordinal number: `1st`, `2nd`, or `11th`."""
     ending = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{ending}"
 
 
 def format_score(value: float, column: BoardColumn) -> str:
-    """Return the value as its column declares it, with a real minus sign; `9/14` for counts out of a total."""
+    """Return the value in the format of its column, with a real minus sign; `9/14` for counts out of a total."""
     return score_format(column)(value)
 
 
@@ -215,7 +215,7 @@ def score_format(column: BoardColumn) -> Callable[[float], str]:
 
 
 def format_difference(value: float, column: BoardColumn) -> str:
-    """Return `+1.20`, with a real minus sign; `±0` if it rounds to zero."""
+    """Return a difference as `+1.20`, with a real minus sign; `±0` if it rounds to zero."""
     if column.out_of is not None:
         text = f"{value:+.0f}"
     else:

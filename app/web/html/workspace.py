@@ -1,6 +1,6 @@
 """The workspace of a competition: the header shared by all its pages, and its tabs.
 
-Each tab leads straight to the page for the current phase and board.
+Each tab leads directly to its page for the current phase and board.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ class PlaceOptions:
 class Workspace:
     """The header of a competition's pages.
 
-    phase: the page's own phase, or else the current one; None if none is declared. tab: the tab of the page. rights:
-    those of an organiser who views as themselves.
+    phase: the phase of the page, or else the current one; None if none is declared. tab: the tab of the page. rights:
+    of the viewer as an organiser; empty while previewing as somebody else.
     """
 
     competition: Competition
@@ -109,7 +109,7 @@ def workspace_of(
 
 
 def _count_words(count: int | None) -> str:
-    """Return the count as text, capped; empty for none."""
+    """Return the count as text, capped; "" for None or zero."""
     return f"{MOST_COUNTED - 1}+" if count and count >= MOST_COUNTED else str(count or "")
 
 
@@ -137,7 +137,9 @@ def _late_upload(
 def place_of_late_upload(
     session: Session, competition: Competition, here: Place, user: User, now: datetime
 ) -> tuple[Phase, CompetitionTask] | None:
-    """Return the phase still open for the user's team, with the page's task or else its first; None if none is open."""
+    """Return a phase that is still open for the user's team, with the page's task or else its first; None if none is
+    open.
+    """
     found = late_phase_of(session, competition, user, now)
     phase = next((one for one in competition.phases if found is not None and one.id == found.id), None)
     return _task_of(phase, here) if phase is not None else None
@@ -192,7 +194,7 @@ def place_of_upload(competition: Competition, here: Place, now: datetime) -> tup
 
 
 def _task_of(phase: Phase, here: Place) -> tuple[Phase, CompetitionTask] | None:
-    """Return the page's task if it is part of the phase, else the first task of the phase."""
+    """Return the phase with the page's task, or else with its first task; None if it has no tasks."""
     wanted = here.task.id if here.task is not None else here.board.task_id if here.board is not None else None
     tasks = [asked.task for asked in phase.phase_tasks]
     return next(((phase, task) for task in tasks if task.id == wanted), (phase, tasks[0]) if tasks else None)

@@ -1,1 +1,1 @@
-"""Code shared by API and pages: identity, errors, bodies, caching, limits and base schemas; no subject of its own."""
+"""Code shared by API and pages: identity, errors, request bodies, caching, rate limits and base schemas."""

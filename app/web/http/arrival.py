@@ -1,4 +1,4 @@
-"""Arrival of uploads, as plain ASGI: limits on bodies, their rate, the moment that decides, clean refusals."""
+"""Arrival of uploads, as plain ASGI: limits on bodies and their rate, the time that counts, clean refusals."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ HELD_UPLOADS = re.compile(r"^/api/uploads/[^/]+/?$")
 
 
 class BodyTooSlow(EvergoldError):
-    """The body stalled or came too slowly to keep the connection open for it."""
+    """The body stalled or arrived too slowly."""
 
     status = 408
     code = "upload_stalled"
@@ -56,7 +56,7 @@ class BodyTooSlow(EvergoldError):
 class TimelyBodies:
     """Middleware that enforces a minimum rate on bodies.
 
-    Only time spent waiting for the body counts, not the time spent processing it.
+    Only the time spent waiting for the body counts, not the time spent processing it.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -167,7 +167,7 @@ def _timed(receive: Receive) -> Receive:
 
 
 def _is_worth_reading(headers: Headers, received: int) -> bool:
-    """Return False if too much is left, or if the client still waits for a go-ahead (Expect: 100-continue)."""
+    """Return False if too much of the body is left, or if the client still waits for a go-ahead (`Expect`)."""
     declared = headers.get("content-length", "0")
     left = int(declared) - received if declared.isdigit() else 0
     return left <= LINGER_BYTES and not ("expect" in headers and received == 0)
@@ -199,7 +199,7 @@ async def _read(receive: Receive, limit_bytes: int) -> bytes | None:
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """Return a `receive` that yields the body in one piece, then passes on later messages (a disconnect)."""
+    """Return a `receive` that yields the body in one message, then passes on later messages (a disconnect)."""
     given = False
 
     async def replay() -> Message:
@@ -298,7 +298,7 @@ def _turn_of(request: Request) -> Turn | None:
 
 
 def arrival_of(request: Request, server: Server) -> datetime:
-    """Return the time when this upload had fully arrived; now, if part of it may still be missing."""
+    """Return the time when this upload had fully arrived; the current time if part of it may still be missing."""
     noted = getattr(request.state, "arrived_at", None)
     return noted if isinstance(noted, datetime) else _whole_at(request.scope["state"], server)
 
@@ -326,8 +326,8 @@ async def earlier_tries_answered(request: Request, server: Server) -> None:
 async def wait_for_other_processes(request: Request) -> None:
     """Wait until no other web process has an attempt of this upload in flight.
 
-    This attempt would be refused unless another one was stored. It gives up its turn while it waits: otherwise attempts
-    on two machines, each waiting for a first attempt that has no turn on the other, would deadlock.
+    This attempt will be refused unless another one was stored. It releases its turn while it waits: otherwise two
+    machines could deadlock, each waiting for an attempt that is queued on the other.
     """
     this_try: Try = request.state.upload_try
     elsewhere = getattr(request.app.state, "elsewhere", None)
@@ -351,7 +351,7 @@ async def _read_early(receive: Receive) -> list[Message]:
 def _recover_complete_body(messages: list[Message], scope: Scope) -> list[Message]:
     """Return the messages, or the buffered body if the client disconnected after sending all of it.
 
-    The upload arrived in time, and an attempt after the deadline has to find it.
+    The upload arrived in time, so a retry after the deadline has to find it.
     """
     if [message["type"] for message in messages] != ["http.disconnect"]:
         return messages
@@ -361,7 +361,7 @@ def _recover_complete_body(messages: list[Message], scope: Scope) -> list[Messag
 
 
 def _small_bytes(scope: Scope) -> int | None:
-    """Return the declared body size, or None if it is large or unknown."""
+    """Return the declared body size in bytes, or None if it is large or unknown."""
     headers = Headers(scope=scope)
     declared = headers.get("content-length", "")
     # With Expect: 100-continue, a refusal has to come before the body.

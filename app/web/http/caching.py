@@ -20,7 +20,7 @@ RawHeaders = Sequence[tuple[bytes, bytes]]
 
 @dataclass(frozen=True, slots=True)
 class Representation:
-    """A body with its tag and all its headers."""
+    """A response body with its ETag and all its headers."""
 
     etag: str
     headers: RawHeaders
@@ -36,7 +36,7 @@ class Answer:
 
     @property
     def size_bytes(self) -> int:
-        """Size in memory."""
+        """The size in memory, in bytes."""
         return len(self.plain.body) + (len(self.compressed.body) if self.compressed is not self.plain else 0)
 
 
@@ -49,7 +49,7 @@ class KeptAnswers:
         self.size_bytes = 0
 
     def get(self, key: Hashable) -> Answer | None:
-        """Return the response and mark it as most recently used."""
+        """Return the response, marked as most recently used; None if it is not cached."""
         with self._lock:
             found = self._answers.get(key)
             if found is not None:
@@ -73,7 +73,7 @@ class KeptAnswers:
 
 
 def answer_of(headers: RawHeaders, body: bytes) -> Answer:
-    """Return the response with these headers (without length, encoding and tag) and this body."""
+    """Return the response with this body and these headers, which do not include length, encoding and tag."""
     plain = _representation(headers, body, None)
     if len(body) < COMPRESSED_FROM_BYTES:
         return Answer(plain, plain)
@@ -90,7 +90,7 @@ def _representation(headers: RawHeaders, body: bytes, encoding: bytes | None) ->
 
 
 def strong_etag(request: Request, *parts: object) -> str:
-    """Return a tag of everything that the response depends on; the compressed response has a tag of its own."""
+    """Return a tag of everything that the response depends on; the compressed response has a different tag."""
     compressed = "gzip" in request.headers.get("accept-encoding", "")
     parts_text = "\n".join(str(part) for part in (*parts, compressed))
     return f'"{hashlib.sha256(parts_text.encode()).hexdigest()[:32]}"'
@@ -112,7 +112,7 @@ def accepts_gzip(accepted: str) -> bool:
 
 
 def prefers_csv(accepted: str) -> bool:
-    """Return True if an Accept header lists text/csv, and JSON not before it."""
+    """Return True if an Accept header lists text/csv, and not JSON before it."""
     kinds = [kind.partition(";")[0].strip() for kind in accepted.split(",")]
     return "text/csv" in kinds and ("application/json" not in kinds[: kinds.index("text/csv")])
 

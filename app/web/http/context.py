@@ -23,7 +23,7 @@ from app.web.http.waiting import Waiting
 
 
 def server_clock() -> datetime:
-    """Return the server's current time, which decides all deadlines."""
+    """Return the current time of the server, which decides all deadlines."""
     return datetime.now(UTC)
 
 
@@ -33,7 +33,8 @@ class Server:
 
     environment: the settings with which this process started. clock: read once per decision; tests set it. answers:
     cache of `app.web.public_answers`; many_answers: a separate cache for responses with very many keys. waiting:
-    clients waiting for news. tries: uploads in flight. live: what administrators change while the server runs.
+    clients waiting for news. tries: uploads in flight. live: settings and looks that administrators change while the
+    server runs.
     """
 
     environment: Settings
@@ -50,16 +51,16 @@ class Server:
 
     @property
     def settings(self) -> Settings:
-        """The settings that hold now, with the changes of administrators."""
+        """The current settings, including the changes of administrators."""
         return self.live.settings
 
     @property
     def looks(self) -> Looks:
-        """The name, logos and colours that hold now."""
+        """The current name, logos and colours."""
         return self.live.looks
 
     def act(self, session: Session, user: User) -> UserAct:
-        """Begin what this user does now, in the transaction of this session."""
+        """Return the context of a change that this user makes in the session's transaction."""
         return UserAct(session, user, self.clock(), self.settings)
 
 
@@ -71,14 +72,14 @@ def server_of(request: Request) -> Server:
 async def get_server(request: Request) -> Server:
     """Return the server, as a dependency of routes.
 
-    Code that runs before every route takes it from the request instead: each dependency costs the framework as much as
-    a small query.
+    Code that runs before every route takes it from the request instead, because a dependency costs the framework as
+    much time as a small query.
     """
     return server_of(request)
 
 
 def public_address(request: Request, server: Server, path: str) -> str:
-    """Return the absolute address to show to this reader, valid for other people too."""
+    """Return an absolute address to show to this viewer, which also works for other people."""
     return addresses.public_address(server.settings, path, requested=str(request.base_url))
 
 

@@ -1,7 +1,7 @@
 """CSRF protection: every form, and every API write that is authenticated by a cookie, carries a token.
 
-For logged-in users the token belongs to the login session; before that (login, registration) it repeats a cookie of its
-own. On pages the token is masked with fresh noise each time, so that compressed pages leak nothing about it.
+For logged-in users the token belongs to the login session; before that (login, registration) it repeats a separate
+cookie. On pages the token is masked with fresh noise each time, so that compressed pages leak nothing about it.
 """
 
 from __future__ import annotations

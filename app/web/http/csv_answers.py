@@ -1,4 +1,4 @@
-"""Answers of CSV: with the byte-order mark, by which spreadsheets know UTF-8; programs get none with `bom=0`."""
+"""CSV responses: with the byte-order mark by which spreadsheets recognise UTF-8, or without it for `bom=0`."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def _has_mark(scope: Scope) -> bool:
 
 
 class CsvStream(StreamingResponse):
-    """A table that is made while it is sent, with the mark unless its address has `bom=0`."""
+    """A table generated while it is sent, with the byte-order mark unless the address has `bom=0`."""
 
     media_type = "text/csv"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the answer."""
+        """Send the response."""
         if _has_mark(scope):
             self.body_iterator = _marked(self.body_iterator)
         await super().__call__(scope, receive, send)
@@ -35,16 +35,16 @@ async def _marked(pieces: AsyncIterable[Any]) -> AsyncIterator[Any]:
 
 
 class CsvResponse(Response):
-    """A table; whether it has the mark is decided by the address that it answers, when it is sent."""
+    """A table as CSV; when it is sent, the address decides whether it has the byte-order mark."""
 
     media_type = "text/csv"
 
     def render(self, content: str) -> bytes:
-        """Return the body with the mark."""
+        """Return the body with the byte-order mark."""
         return codecs.BOM_UTF8 + content.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the answer."""
+        """Send the response."""
         if not _has_mark(scope):
             self.body = bytes(self.body).removeprefix(codecs.BOM_UTF8)
             self.headers["content-length"] = str(len(self.body))
@@ -57,7 +57,7 @@ def _byte_order_mark(
         Query(ge=0, le=1, description="0: CSV without the byte-order mark, by which Excel knows that it is UTF-8"),
     ] = 1,
 ) -> None:
-    """Take the parameter, which `CsvResponse` reads."""
+    """Declare the parameter for the API description; `CsvResponse` reads it."""
 
 
 #: Of a route that answers CSV.

@@ -69,7 +69,7 @@ def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def add_error_handlers(app: FastAPI, page: ErrorPage) -> None:
-    """Turn every exception that may leave a route into a response; `page` renders it for browsers."""
+    """Register handlers that turn every exception of a route into a response; `page` renders it for browsers."""
     app.state.error_page = page
     handlers: dict[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = {
         EvergoldError: expected_error,
@@ -113,13 +113,13 @@ def being_upgraded(request: Request, misfit: OtherRevision) -> Response:
 
 
 async def misfit_of(request: Request) -> OtherRevision | None:
-    """Check, after an error, whether the database schema still fits this process; return the mismatch or None."""
+    """Check, after an error, whether the database schema still fits this process; return the mismatch, or None."""
     tables: Tables = request.app.state.tables
     return await run_sync(tables.look, request.app.state.server.engine)
 
 
 def wants_page(request: Request) -> bool:
-    """Return True for requests of browsers outside the API."""
+    """Return True if the client is a browser that requests an address outside the API."""
     return not request.url.path.startswith(PROGRAMS) and "text/html" in request.headers.get("accept", "")
 
 

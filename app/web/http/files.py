@@ -69,7 +69,7 @@ def download_file(
 
 @dataclass(frozen=True, slots=True)
 class OpenedFile:
-    """A file of a task that its reader may download now."""
+    """A file of a task that this user may download now."""
 
     phase_task: PhaseTask
     access: FileAccess
@@ -91,7 +91,7 @@ def open_task_file(server: Server, user: User | None, names: TaskNames, name: st
 
 
 def note_download(server: Server, opened: OpenedFile, user: User | None) -> None:
-    """Record the download of a file that is for participants, before anything is sent; ranges are recorded too."""
+    """Record the download of a file for participants before anything is sent, including downloads of a part."""
     if not opened.is_public and user is not None:
         with writing(server.engine) as session:
             record_download(session, opened.phase_task, opened.access.file, user, server.clock())

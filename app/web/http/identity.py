@@ -59,13 +59,13 @@ ANY_SCOPE = "any"
 
 
 class ScopeMissing(Forbidden):
-    """The token lacks a scope (details: needed, scopes)."""
+    """The token lacks a required scope (details: needed, scopes)."""
 
     code = "scope_missing"
 
 
 class SecondFactorNeeded(Forbidden):
-    """The server wants a second factor of this user, who logged in without one."""
+    """The server requires a second factor of this user, who logged in without one."""
 
     code = "second_factor_needed"
 
@@ -85,14 +85,14 @@ class Visitor:
 
 @dataclass(frozen=True, slots=True)
 class Identified:
-    """The identified visitor. error: the credentials were invalid; routes raise it when they need a user."""
+    """The result of identification. error: the credentials were invalid; routes that need a user raise it."""
 
     visitor: Visitor = Visitor()
     error: NotAuthenticated | SecondFactorNeeded | Blocked | None = None
 
 
 async def visitor_of(request: Request, wanted: SecurityScopes) -> Visitor:
-    """Return the visitor; raise NotAuthenticated for an invalid token, ScopeMissing for one without the scope."""
+    """Return the visitor; raise NotAuthenticated for an invalid token, ScopeMissing for one that lacks the scope."""
     is_known, server = _identified_before(request) is not None or not _has_credentials(request), server_of(request)
     visitor = identify(request, server) if is_known else await run_in_threadpool(identify, request, server)
     _check_scopes(request, visitor, wanted.scopes)
@@ -112,10 +112,10 @@ def identify(request: Request, server: Server) -> Visitor:
 
 
 def look_up_visitor(request: Request, server: Server, session: Session) -> Identified:
-    """Like identify, in a session that is already open, but return an authentication error instead of raising it.
+    """Identify the visitor in an open session; return an authentication error instead of raising it.
 
-    The caller has to call `note_use` after the session has ended: a write that holds a second connection could wait for
-    one for ever.
+    The caller has to call `note_use` after the session has ended: a write needs a second connection, and could wait for
+    it for ever.
     """
     try:
         found = Identified(_identified(request, server, session))
@@ -126,7 +126,7 @@ def look_up_visitor(request: Request, server: Server, session: Session) -> Ident
 
 
 def note_use(server: Server, identified: Identified) -> None:
-    """Record the time when a token or a log-in was last used."""
+    """Record the last use of a token or a login session."""
     token, login, now = identified.visitor.token, identified.visitor.login, server.clock()
     if login is not None and (login.seen_at is None or now - login.seen_at >= SEEN_AFTER):
         write_together(server.engine, lambda session: note_seen(session, login, now))
@@ -153,7 +153,7 @@ def _check_scopes(request: Request, visitor: Visitor, wanted: Sequence[str]) -> 
 
 
 def known_visitor(request: Request) -> Visitor:
-    """Return the visitor as far as identified already: error pages may be rendered before identification."""
+    """Return the visitor as far as identified; error pages may be rendered before the identification."""
     found = _identified_before(request)
     return found.visitor if found else Visitor()
 
@@ -202,7 +202,7 @@ ApiOrganiser = Annotated[User, Security(api_user, scopes=[TokenScope.ORGANISE])]
 
 
 def submitter_of(request: Request, server: Server) -> User:
-    """Do the work of `ApiSubmitter` for code that handles a whole request in one thread; raises the same errors."""
+    """Do what `ApiSubmitter` does, for code that handles a whole request in one thread; raises the same errors."""
     visitor = identify(request, server)
     _check_scopes(request, visitor, [TokenScope.SUBMIT])
     _check_csrf(request, visitor)
@@ -210,7 +210,7 @@ def submitter_of(request: Request, server: Server) -> User:
 
 
 def set_session_cookie(response: Response, secret: str, settings: Settings) -> None:
-    """Set the login cookie."""
+    """Set the login cookie of a response."""
     response.set_cookie(
         SESSION_COOKIE,
         secret,
@@ -269,7 +269,7 @@ SeenAsParameter = Annotated[
 
 
 def viewer_as(visitor: Visitor, now: datetime, seen_as: SeenAs | None) -> Viewer:
-    """Return the viewer; anonymous for the public view."""
+    """Return the viewer; an anonymous one for the public view."""
     if seen_as is SeenAs.PUBLIC or visitor.user is None:
         return Viewer(None, now, seen_as)
     may_organise = visitor.token is None or TokenScope.ORGANISE in scopes_of(visitor.token)

@@ -1,4 +1,4 @@
-"""Stored images for display on our pages."""
+"""Serves stored images that our pages show."""
 
 from __future__ import annotations
 

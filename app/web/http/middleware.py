@@ -1,6 +1,7 @@
 """Middleware around every request, as plain ASGI: request id, security headers, access log, HEAD, internal errors.
 
-While the database schema has another revision than this process needs, the answer is 503 "being upgraded"."""
+While the database schema has another revision than this process needs, the response is 503 "being upgraded".
+"""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ _STATIC = "/static/"
 class Upgrading:
     """Middleware that answers every request with 503 while the schema does not fit.
 
-    Must run inside the middleware that drains bodies.
+    It must be inside the middleware that drains bodies.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -50,7 +51,7 @@ class Upgrading:
 
 @asynccontextmanager
 async def watched(tables: Tables, live: LiveState, engine: Engine) -> AsyncIterator[None]:
-    """Check the schema, and what administrators changed, repeatedly until the block ends, on a separate connection."""
+    """Check the schema and the live settings repeatedly until the block ends, on a separate connection."""
     own = make_engine(engine.url.render_as_string(hide_password=False))
     task = asyncio.create_task(_keep_looking(tables, live, own))
     try:

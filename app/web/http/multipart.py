@@ -1,8 +1,8 @@
-"""Receiving multipart uploads: parsed piece by piece, with the file streamed to storage.
+"""Receiving multipart uploads: parsed in pieces, with the file streamed to storage.
 
 All size limits (file, field, whole body) are enforced while reading; the minimum rate is enforced by
-`app.web.http.arrival`. The parser gets pieces of a fixed size, however the network cut the body, so that the same bytes
-always get the same verdict. No error, not even a broken connection, leaves a file behind.
+`app.web.http.arrival`. The parser gets pieces of a fixed size, however the network split the body, so that the same
+bytes always get the same result. After any error, even a broken connection, no file is left behind.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ FieldsCheck = Callable[[Mapping[str, str]], None]
 
 
 def accept_any_fields(fields: Mapping[str, str]) -> None:
-    """Check nothing."""
+    """Accept any fields without a check."""
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
     """Requirements of an upload, and the writer of its file.
 
-    fields: names allowed besides `file`.
+    fields: names allowed in addition to `file`.
     on_fields: called with the fields that precede the file.
     before_storing: called with all fields before the file is stored.
     """
@@ -154,7 +154,7 @@ def _store(writer: FileWriter, rest: bytes) -> StoredFile:
 class _Parser(PushMultipartParser):  # type: ignore[misc]  # the library has no types
     """A parser that refuses a bare CR or LF in a part header.
 
-    The library accepts it or not, depending on how the body is cut.
+    Whether the library accepts it depends on how the body is split.
     """
 
     def _on_segment_headerline(self, line: bytes) -> None:
@@ -165,7 +165,7 @@ class _Parser(PushMultipartParser):  # type: ignore[misc]  # the library has no 
 
 @dataclass(slots=True)
 class _Body:
-    """A body passed to the parser in pieces of PARSED_BYTES; parsed parts go into the form."""
+    """A body given to the parser in pieces of PARSED_BYTES; parsed parts go into the form."""
 
     parser: _Parser
     form: _Form
@@ -180,7 +180,7 @@ class _Body:
             del self.waiting[:PARSED_BYTES]
 
     def close(self) -> None:
-        """Parse the rest; raise MalformedUpload unless the body is complete."""
+        """Parse the rest of the body; raise MalformedUpload unless it is complete."""
         if self.waiting:
             self._parse(bytes(self.waiting))
         try:
@@ -191,7 +191,7 @@ class _Body:
     def _parse(self, piece: bytes) -> None:
         """Parse one piece; raise MalformedUpload if the body does not begin with its boundary.
 
-        The library would skip a preamble or not, depending on its length.
+        Whether the library skips a preamble depends on its length.
         """
         begins = self.has_begun or piece.removeprefix(b"\r\n").startswith(b"--" + self.parser.boundary)
         self.has_begun = True
@@ -206,7 +206,7 @@ class _Body:
 
 
 def _parser(content_type: str) -> _Parser:
-    """Return a parser for the body that this header announces."""
+    """Return a parser for the body that this Content-Type announces."""
     kind, options = parse_options_header(content_type)
     if kind != "multipart/form-data":
         raise NotMultipart("Send the file as multipart/form-data, in the field 'file' (curl -F file=@predictions.csv).")
@@ -221,7 +221,7 @@ def _parser(content_type: str) -> _Parser:
 
 
 def _put(form: _Form, event: MultipartSegment | bytes | bytearray | None) -> None:
-    """Apply one event of the parser to the form: a part begins, continues, or ends."""
+    """Apply one event of the parser to the form: a part begins, continues or ends."""
     if isinstance(event, MultipartSegment):
         _open_part(form, event)
     elif event is None:
@@ -268,12 +268,12 @@ def _decoded(name: str, value: bytes) -> str:
 
 
 def _text(value: str | None) -> str:
-    """Return a name as its sender wrote it: the parser decodes its bytes as Latin-1."""
+    """Return a name as its sender wrote it; the parser has decoded its bytes as Latin-1."""
     return (value or "").encode("latin-1").decode("utf-8", errors="replace")
 
 
 def refuse_field(name: str, sentence: str) -> NoReturn:
-    """Refuse an upload for one of its fields, in a sentence."""
+    """Raise InvalidForm for one field of an upload, with this sentence."""
     raise InvalidForm(sentence, fields={name: sentence})
 
 

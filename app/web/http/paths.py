@@ -1,4 +1,4 @@
-"""Path parameters: the names of competitions, phases, tasks and boards, alone and together; a check of them all."""
+"""Path parameters: names of competitions, phases, tasks and boards, single or together; a check of all parameters."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Rate limits: logins (above all failed ones), registrations, password resets, address confirmations, uploads.
 
-Counted by the library `limits`, in Redis if there is one, so that all web processes share the counts; else in this
-process alone. If Redis is down, nobody is locked out: the failure is logged, and each process counts for itself
-meanwhile. A window begins with its first hit. Addresses and names are stored as digests only.
+Counted by the library `limits`, in Redis if configured, so that all web processes share the counts; otherwise in this
+process alone. If Redis is down, nobody is locked out: the failure is logged, and each process counts separately in the
+meantime. A window begins with its first hit. Addresses and names are stored only as digests.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ _PREFIX = "EVERGOLD"
 
 @dataclass(eq=False, slots=True)
 class Try:
-    """One attempt, that is, one request.
+    """One attempt of an upload, that is, one request.
 
-    upload: identifies all attempts of an upload; None: no key, so never a repeated attempt. is_refused: it would be
+    upload: identifies all attempts of an upload; None: no key, so never a repeated attempt. is_refused: it will be
     refused, and only waits for the results of other attempts.
     """
 
@@ -64,7 +64,9 @@ class InFlightUploads:
 
     @contextmanager
     def request(self, scope: Scope) -> Iterator[Try]:
-        """Register this request as an attempt, and mark it as answered when the block ends, whatever the result."""
+        """Register this request as an attempt during the block, and mark it as answered at its end, whatever the
+        result.
+        """
         one = scope.setdefault("state", {})["upload_try"] = Try(_upload_of(scope))
         try:
             yield one
@@ -73,7 +75,7 @@ class InFlightUploads:
             self._forget(one)
 
     def note_whole(self, current: Try) -> None:
-        """Mark as fully received; later attempts wait for its result."""
+        """Mark the attempt as fully received; later attempts wait for its result."""
         if current.upload is not None and current not in self._whole.setdefault(current.upload, []):
             self._whole[current.upload].append(current)
 
@@ -122,7 +124,7 @@ _IS_HELD = text(
 
 
 class Elsewhere:
-    """The in-flight uploads of this process, published on one connection, and those of other processes."""
+    """In-flight uploads of other processes, and those of this process, published on one database connection."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -132,7 +134,7 @@ class Elsewhere:
         self._one_at_a_time = threading.Lock()
 
     def tell(self, uploads: Iterable[tuple[str, ...]]) -> None:
-        """Publish these uploads, and no others, as in flight here. If the database is down, retry at the next poll."""
+        """Publish exactly these uploads as in flight in this process; the next poll retries if the database is down."""
         wanted = set(map(lock_number, uploads))
         with self._one_at_a_time:
             if wanted == self._listened_to:
@@ -153,7 +155,7 @@ class Elsewhere:
             return bool(connection.scalar(_IS_HELD, asked))
 
     async def answered(self, upload: tuple[str, ...]) -> None:
-        """Wait until no other process has the upload in flight, after giving each of them the time to publish it."""
+        """Wait until no other process has the upload in flight, after giving each of them time to publish it."""
         with suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE_SECONDS):
                 await asyncio.sleep(TELLING_SECONDS)
@@ -180,7 +182,7 @@ class Elsewhere:
 
 
 async def publish_in_flight(tries: InFlightUploads, elsewhere: Elsewhere) -> None:
-    """Publish, while the process serves, the uploads that were already in flight at the previous poll."""
+    """Publish, as long as the process runs, those uploads that were already in flight at the previous poll."""
     before: frozenset[tuple[str, ...]] = frozenset()
     try:
         while True:
@@ -220,7 +222,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """All rules, with the numbers of the settings."""
+    """All rules, with their limits from the settings."""
 
     failed_pair: Rule
     failed_account: Rule
@@ -254,7 +256,7 @@ SECONDS_AN_HOUR = 20
 
 
 def rules_of(settings: Settings) -> Rules:
-    """Return the rules with the numbers of the settings."""
+    """Return the rules with the limits of the settings."""
     guesses = "Too many wrong passwords; please wait a while. Existing log-ins and tokens still work."
     resets = "A new password was requested too often; please wait a while."
     return Rules(
@@ -353,7 +355,7 @@ def rules_of(settings: Settings) -> Rules:
 
 
 class RateLimits:
-    """Hit counts, shared in Redis or of this process only."""
+    """Hit counts, shared in Redis or local to this process."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = self._followed = settings
@@ -366,13 +368,13 @@ class RateLimits:
         self._alone_until = 0.0
 
     def follow(self, live: LiveState) -> None:
-        """Use the numbers that hold now: those of administrators where they changed any."""
+        """Use the current limits, including those changed by administrators."""
         wanted = self._settings if live.settings is live.environment else live.settings
         if wanted is not self._followed:
             self.rules, self._followed = rules_of(wanted), wanted
 
     def check(self, rule: Rule, key: str, now: datetime) -> None:
-        """Raise LimitReached if the limit is already reached; counts nothing."""
+        """Raise LimitReached if the limit is already reached, without counting a hit."""
         if rule.limit and not self._counted(lambda counts: counts.test(_item(rule), rule.name, _digest(key))):
             raise self._refusal(rule, key, now)
 
@@ -411,7 +413,7 @@ class RateLimits:
 
 
 def address_of_counts(settings: Settings) -> str | None:
-    """Return the address of the Redis that counts, or None if this process counts alone."""
+    """Return the address of the Redis that holds the counts, or None if this process counts alone."""
     return redis_address(settings.rate_limit_url or settings.broker_url)
 
 
@@ -421,7 +423,7 @@ def _redis_storage(address: str) -> RedisStorage:
 
 
 def network_of(host: str) -> str:
-    """Return the part of a client's address that counts as one client: the first 64 bits of IPv6, all of IPv4."""
+    """Return the part of a client's address that counts as one client: the first 64 bits of IPv6, the whole of IPv4."""
     try:
         address = ip_address(host)
     except ValueError:
@@ -434,7 +436,7 @@ def network_of(host: str) -> str:
 
 
 def block_of(network: str) -> str:
-    """Return the block around a client's network: one provider or institute, or what an attacker rents."""
+    """Return the block around a client's network: about what one provider or institute has, or an attacker can rent."""
     try:
         address = ip_network(network).network_address
     except ValueError:
@@ -456,7 +458,7 @@ _BY_ACCOUNT = frozenset({"questions", "validations", "uploads", "codes", "report
 
 
 def _account_in(rule: Rule, key: str) -> int | None:
-    """Return the account that a key names (`5`, `user 5`); None for teams, addresses and others."""
+    """Return the account id in a key (`5`, `user 5`); None for keys of teams, addresses and others."""
     if rule.name not in _BY_ACCOUNT:
         return None
     number = key.removeprefix("user ")
@@ -464,32 +466,34 @@ def _account_in(rule: Rule, key: str) -> int | None:
 
 
 def limits_of(request: Request) -> RateLimits:
-    """Return the hit counts of this server, with the limits that hold now."""
+    """Return the rate limits of this server, with the current limits."""
     limits = cast(RateLimits, request.app.state.rate_limits)
     limits.follow(request.app.state.server.live)
     return limits
 
 
 def limit_of_questions(request: Request, user: User, now: datetime) -> Callable[[], None]:
-    """Return a function that counts a question of this user, and raises LimitReached if it is one too many."""
+    """Return a function that counts a question of this user, and raises LimitReached above the limit."""
     limits = limits_of(request)
     return partial(limits.hit, limits.rules.questions, str(user.id), now)
 
 
 def limit_of_confirmations(request: Request, user: User, now: datetime) -> Callable[[], None]:
-    """Like limit_of_questions, for address confirmation mails; the limit is that of password reset mails."""
+    """Return a function like that of limit_of_questions for mails that confirm an address; they share the limit of
+    reset mails.
+    """
     limits = limits_of(request)
     return partial(limits.hit, limits.rules.confirmations, f"user {user.id}", now)
 
 
 def limit_of_codes(request: Request, user: User, now: datetime) -> Callable[[], None]:
-    """Like limit_of_questions, for typed joining codes."""
+    """Return a function like that of limit_of_questions for joining codes that are typed in."""
     limits = limits_of(request)
     return partial(limits.hit, limits.rules.codes, str(user.id), now)
 
 
 def limit_of_reports(request: Request, user: User, now: datetime) -> Callable[[], None]:
-    """Like limit_of_questions, for reports of texts."""
+    """Return a function like that of limit_of_questions for reports of texts."""
     limits = limits_of(request)
     return partial(limits.hit, limits.rules.reports, str(user.id), now)
 
@@ -503,5 +507,5 @@ def client_of(request: Request) -> str:
 
 @lru_cache(maxsize=1)
 def _say_ignored() -> None:
-    """Warn once: behind an unknown proxy all clients share one address, and one limit."""
+    """Warn once that X-Forwarded-For is ignored: behind an unknown proxy all clients share an address and a limit."""
     log.warning("x_forwarded_for_ignored", advice="name your reverse proxy in EVERGOLD_TRUSTED_PROXIES")

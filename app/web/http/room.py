@@ -16,18 +16,18 @@ from app.web.http.context import Server
 
 
 def room_for(server: Server, user: User | None) -> Room:
-    """Return the room left in this user's quota; None: the server's own, which has no limit."""
+    """Return the storage left in this user's quota. user: None for the server itself, which has no limit."""
     with reading(server.engine) as session:
         return room_of(session, user, limits_of(server.settings))
 
 
 async def room_left(server: Server, user: User | None) -> Room:
-    """Call `room_for` in a thread."""
+    """Return the result of `room_for`, called in a thread."""
     return await run_sync(room_for, server, user)
 
 
 async def room_left_in(server: Server, user: User, competition: str) -> Room:
-    """Return the room left in the quota of the competition's owner, for somebody who edits it, in a thread."""
+    """Return the storage left in the quota of the competition's owner, for uploads by its editors."""
 
     def owner() -> User | None:
         with reading(server.engine) as session:
@@ -38,9 +38,9 @@ async def room_left_in(server: Server, user: User, competition: str) -> Room:
 
 @contextmanager
 def within(room: Room, limit_bytes: int) -> Iterator[int]:
-    """Yield the size limit for an upload; raise QuotaReached if the upload was refused for lack of room.
+    """Yield the size limit for an upload; raise QuotaReached if the upload exceeds the owner's quota.
 
-    Two concurrent uploads may see the same room: the final count is checked under the user's lock.
+    Two concurrent uploads may see the same free storage, so the total is checked again under the user's lock.
     """
     bound = min(limit_bytes, room.left)
     try:

@@ -1,7 +1,7 @@
-"""Routers of the two kinds: the API's, which are in its description, and those of pages, which are not.
+"""The two kinds of routers: those of the API, which the API description includes, and those of pages.
 
-The application takes their routes as they are (`add_routes`). Included the framework's way, each request would be
-matched twice, and each route created twice: half a second of a server's start.
+The application adds their routes directly (`add_routes`). FastAPI's `include_router` would create each route twice and
+match each request twice, which adds half a second to the start of a server.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ _ASKED = select(Competition.id, Competition.stage, Competition.halt, Competition
 
 
 async def check_gate(request: Request) -> None:
-    """Raise NotFound for an invalid path or a hidden competition, CompetitionArchived for changes to an archive."""
+    """Raise NotFound for an invalid path or a hidden competition, and CompetitionArchived for a change of an archived
+    one.
+    """
     check_path(request)
     name = request.path_params.get("competition")
     if name is not None:
@@ -47,7 +49,7 @@ async def check_gate(request: Request) -> None:
 
 
 def check_competition(request: Request, server: Server, name: str) -> None:
-    """Like check_gate, for a competition's name; runs in a thread because it queries the database."""
+    """Do the part of check_gate for a competition's name; it queries the database, so it runs in a thread."""
     with reading(server.engine) as session:
         asking = look_up_visitor(request, server, session)  # routes report a wrong token, if a route matches
         found = session.connection().execute(_ASKED, {"name": name}).one_or_none()
@@ -72,21 +74,21 @@ _EVERYWHERE = (Depends(check_gate),)
 
 
 class PlacedRoute(APIRoute):
-    """A route whose fixed beginning is compared first: most requests need no match of its whole pattern."""
+    """A route that compares its fixed beginning first, so that most requests need no match of its whole pattern."""
 
     def __init__(self, path: str, *arguments: Any, **options: Any) -> None:
         super().__init__(path, *arguments, **options)
         self._beginning = path.partition("{")[0]
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Match like any route; a server behind a prefix of its own compares the whole pattern."""
+        """Match like any route; behind a proxy with a path prefix, compare the whole pattern."""
         if not scope.get("root_path") and not scope["path"].startswith(self._beginning):
             return Match.NONE, {}
         return super().matches(scope)
 
 
 class ForeignRouter(RuntimeError):
-    """A router whose addresses no gate checks: a programming error, raised before the server starts."""
+    """A router without the gate was added: a programming error, raised before the server starts."""
 
 
 def api_router(tag: str | None = None) -> APIRouter:
@@ -101,12 +103,14 @@ def server_router(tag: str) -> APIRouter:
 
 
 def page_router(prefix: str = "") -> APIRouter:
-    """Return a router for pages."""
+    """Return a router for pages, which the API description leaves out."""
     return APIRouter(prefix=prefix, include_in_schema=False, dependencies=_EVERYWHERE, route_class=PlacedRoute)
 
 
 def add_routes(whole: APIRouter, part: APIRouter) -> None:
-    """Add all routes of the part; raise ForeignRouter unless all were created here, as only these have the gate."""
+    """Add all routes of the part; raise ForeignRouter unless they were created by this module, whose routers have the
+    gate.
+    """
     if _EVERYWHERE[0] not in part.dependencies or not all(isinstance(route, APIRoute) for route in part.routes):
         raise ForeignRouter("A router, or one within it, was not made by app.web.http.routers.")
     whole.routes.extend(part.routes)

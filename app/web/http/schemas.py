@@ -1,4 +1,4 @@
-"""Row ids in addresses, and the shape of every error."""
+"""Row ids in addresses, and the format of every error."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ RowId = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 
 class ErrorDetail(ApiModel):
-    """code: a stable word for scripts; message: a sentence for people; details: what belongs to this code."""
+    """An error. code: a stable word for scripts; message: a sentence for people; details: data that depends on the
+    code.
+    """
 
     code: str
     message: str

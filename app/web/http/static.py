@@ -10,7 +10,9 @@ from starlette.types import Scope
 
 
 class StaticAssets(StaticFiles):
-    """Static files: cached for ever if addressed with a digest, and fonts (versioned names); others are revalidated."""
+    """Static files: those with a digest in the address, and fonts (versioned names), are cached for ever; others are
+    revalidated.
+    """
 
     def file_response(
         self, full_path: str | os.PathLike[str], stat_result: os.stat_result, scope: Scope, status_code: int = 200

@@ -1,4 +1,4 @@
-"""Spans of requests, where OpenTelemetry is switched on (`app.base.traces`)."""
+"""Traces requests if OpenTelemetry is switched on (`app.base.traces`)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WITH_QUERY = ("url.query", "url.full", "http.url", "http.target")
 
 
 def trace_requests(app: FastAPI) -> None:
-    """Send a span of each request. Raises InvalidSettings where the packages are missing."""
+    """Send a span for each request. Raises InvalidSettings if the packages are missing."""
     if not are_traces_wanted():
         return
     start_traces("web", app.state.server.engine)

@@ -1,4 +1,4 @@
-"""Seconds and status of answers, for Prometheus: in memory, or in a folder that several web processes share."""
+"""Durations and statuses of responses for Prometheus, in memory or in a folder shared by several web processes."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _responses = Counter(
 
 
 def count_answer(scope: Scope, status: int, seconds: float) -> None:
-    """Count one answer; status: 0 if none was begun, which counts as an error of ours."""
+    """Count one response. status: 0 if no response was started, which counts as a server error."""
     route = _route(scope)
     _seconds.labels(route).observe(seconds)
     _responses.labels(route, f"{status // 100}xx" if status else "5xx").inc()
 
 
 def traffic_exposition() -> bytes:
-    """Return these metrics in the text format of Prometheus, of all processes that share the port."""
+    """Return these metrics of all processes that share the port, in Prometheus' text format."""
     if _FOLDER not in os.environ:
         return generate_latest(_registry)
     registry = CollectorRegistry()
@@ -47,7 +47,7 @@ def traffic_exposition() -> bytes:
 
 @contextmanager
 def shared_counts() -> Iterator[None]:
-    """Let processes that start meanwhile count together."""
+    """Let the processes that start during the block share their counts."""
     with tempfile.TemporaryDirectory(prefix="evergold-metrics-") as folder:
         os.environ[_FOLDER] = folder
         try:
@@ -57,7 +57,7 @@ def shared_counts() -> Iterator[None]:
 
 
 def _route(scope: Scope) -> str:
-    """Return the pattern of the address, without names: those of competitions could be private."""
+    """Return the pattern of the address without names, because names of competitions may be private."""
     path = getattr(scope.get("route"), "path", None)
     if path is None:
         return "other"

@@ -1,7 +1,7 @@
 """A fair semaphore: limits how much work runs at a time; clients queue on the event loop, not in a thread.
 
-Clients are served in rounds, so that a client with a hundred requests delays another by only one of them. If too many
-are queued already, the client is refused and has to retry later.
+Clients are served in rounds, so that a client with a hundred requests delays another by only one of them. If the queue
+is full, the client is refused and has to retry later.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ Answer = TypeVar("Answer")
 
 
 class SingleFlight(Generic[Answer]):
-    """Coalescing of concurrent queries with the same key.
+    """Coalesces concurrent queries with the same key.
 
-    A call during a running query does not share it, because its result may be older than the call, but the next one,
-    together with all other calls until then. At most one query per key is running.
+    A call during a running query does not use its result, which may be older than the call, but shares the next query
+    with all other calls made until then. At most one query per key is running.
     """
 
     def __init__(self) -> None:
@@ -105,7 +105,9 @@ class Turns:
             one.give()
 
     async def come(self, client: str) -> None:
-        """Wait for the client's turn, which the caller has to pass on; raise Busy if too many are queued already."""
+        """Wait for the client's turn; the caller has to call `pass_on` afterwards. Raise Busy if too many are queued
+        already.
+        """
         if self._free:
             self._free -= 1
             return

@@ -1,7 +1,7 @@
-"""A visit: what a route or a page that only reads works with, opened and closed around its function.
+"""A visit: the context of a reading route or page, opened before its function and closed after it.
 
-The session takes a connection with its first query and gives it back before the answer is sent, so that a slow client's
-download never holds one. Routes that write, or wait, open their own sessions.
+The session takes a connection with its first query and releases it before the response is sent, so that a slow download
+never holds one. Routes that write, or wait, open their own sessions.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from app.web.http.identity import ApiOrganiser, ApiUser, ApiViewer, ApiVisitor, 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A request that reads, with its session and who looks at what moment."""
+    """The context of a reading request, with its session and its viewer."""
 
     request: Request
     server: Server
@@ -33,19 +33,19 @@ class Visit:
 
     @property
     def now(self) -> datetime:
-        """The moment that decides what the viewer sees."""
+        """The current time for all decisions of this request."""
         return self.viewer.now
 
 
 @dataclass(frozen=True, slots=True)
 class UserVisit(Visit):
-    """A visit of somebody who is logged in, as themselves."""
+    """A visit of a logged-in user, not previewed as somebody else."""
 
     user: User
 
 
 def _viewer_now(request: Request, user: User | None) -> Viewer:
-    """Return the viewer as themselves, at this moment."""
+    """Return the viewer without a preview role, at the current time."""
     return Viewer(user, server_of(request).clock())
 
 
@@ -59,7 +59,7 @@ def visit_of(request: Request, viewer: Viewer) -> Iterator[Visit]:
 
 @contextmanager
 def user_visit_of(request: Request, user: User) -> Iterator[UserVisit]:
-    """Open the visit of a user who looks as themselves, now."""
+    """Open the visit of a logged-in user, without a preview role."""
     server = server_of(request)
     with reading(server.engine) as session:
         yield UserVisit(request, server, session, _viewer_now(request, user), user)
@@ -78,7 +78,7 @@ async def page_visit(request: Request, viewer: ViewerHere) -> AsyncIterator[Visi
 
 
 async def plain_page_visit(request: Request, visitor: VisitorHere) -> AsyncIterator[Visit]:
-    """Visit a page without previews."""
+    """Visit a page that cannot be previewed."""
     with visit_of(request, _viewer_now(request, visitor.user)) as visit:
         yield visit
 
@@ -90,13 +90,13 @@ async def api_visit(request: Request, viewer: ApiViewer) -> AsyncIterator[Visit]
 
 
 async def plain_api_visit(request: Request, visitor: ApiVisitor) -> AsyncIterator[Visit]:
-    """Visit an API route without previews."""
+    """Visit an API route that cannot be previewed."""
     with visit_of(request, _viewer_now(request, visitor.user)) as visit:
         yield visit
 
 
 async def api_user_visit(request: Request, user: ApiUser) -> AsyncIterator[UserVisit]:
-    """Visit an API route for users."""
+    """Visit an API route that requires a logged-in user."""
     with user_visit_of(request, user) as visit:
         yield visit
 

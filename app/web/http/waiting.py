@@ -1,6 +1,7 @@
 """Long polling: holds responses back until there is news, with one database query for all waiting clients.
 
-Each user may have only a few waiting requests. Between two queries nobody holds a thread or a database connection.
+Each user may have only a few waiting requests. Between two queries no waiting request holds a thread or a database
+connection.
 """
 
 from __future__ import annotations
@@ -47,7 +48,10 @@ ASK_AGAIN_SECONDS = 5
 
 @dataclass(eq=False, slots=True)
 class _Reader:
-    """A waiting client: its submission, its change predicate, its next poll."""
+    """A waiting client.
+
+    wanted: its submission; is_news: predicate on the state; due: time of its next poll; pause: interval in seconds.
+    """
 
     wanted: UUID
     is_news: Callable[[str], bool]
@@ -66,7 +70,7 @@ class _Watch:
     watching: asyncio.Task[None] | None = None
 
     async def watch(self) -> None:
-        """Poll as long as any client waits."""
+        """Poll as long as any client is waiting."""
         rest = FIRST_PAUSE_SECONDS
         try:
             while self.readers:
@@ -111,7 +115,7 @@ class Waiting:
 
     @contextmanager
     def place(self, user: User, server: Server) -> Iterator[None]:
-        """Reserve one of the few waiting requests of a user; raise LimitReached."""
+        """Count one waiting request of the user during the block; raise LimitReached if there are too many."""
         if self._of_person[user.id] >= PER_PERSON:
             raise LimitReached(
                 f"{PER_PERSON} requests of yours wait for news already; please ask again when one of them is answered.",
@@ -130,7 +134,7 @@ class Waiting:
 
     @contextmanager
     def reader(self, engine: Engine, look: Look, wanted: UUID, is_news: Callable[[str], bool]) -> Iterator[_Reader]:
-        """Register a waiting client."""
+        """Register a waiting client during the block, and yield it."""
         watch = self._watches.setdefault(look, _Watch(look, engine))
         reader = _Reader(wanted, is_news, asyncio.get_running_loop().create_future())
         watch.readers.add(reader)
@@ -154,7 +158,7 @@ async def wait_for_news(
 ) -> None:
     """Wait until `look` has news, the time is over, or the client disconnects.
 
-    Raise LimitReached if this user has too many waiting requests, Blocked if they are blocked meanwhile.
+    Raise LimitReached if the user has too many waiting requests, Blocked if the user is blocked in the meantime.
     """
     if seconds <= 0:
         return

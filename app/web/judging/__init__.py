@@ -1,1 +1,1 @@
-"""Human judgement over HTTP: annotators' forms and organisers' rounds; the rules are in `app.judging`."""
+"""Human judgement over HTTP: annotators' forms and organisers' rounds; `app.judging` has the rules."""

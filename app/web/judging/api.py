@@ -233,7 +233,7 @@ def delete_annotator(
 
 
 def _results_now(server: Server, user: User, competition: str, round_name: str) -> RoundResults:
-    """Return the results after a change."""
+    """Return the current results, after a change."""
     with reading(server.engine) as session:
         return _results(session, Viewer(user, server.clock()), competition, round_name)
 

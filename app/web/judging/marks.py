@@ -1,4 +1,6 @@
-"""The annotators' pages: one paraphrase after another, in an individual order; without systems and scores."""
+"""The annotators' pages: one paraphrase after another, in a separate order for each annotator, without systems and
+scores.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,7 @@ SheetNamesHere = Annotated[SheetNames, Depends(sheet_names)]
 
 
 class MarksForm(PageForm):
-    """An annotator's marks for a paraphrase, as named by the controls of the page."""
+    """An annotator's marks for a paraphrase, named like the controls of the page."""
 
     removed: str = ""
     mwe_sense: str = ""
@@ -78,7 +80,7 @@ class Sheet:
 
 @router.get("/judging")
 def read_assignments(visit: PageUserVisit) -> Response:
-    """List all paraphrases assigned to the visitor."""
+    """List the worksheets assigned to the visitor."""
     found = list_assignments(visit.session, visit.user)
     sheets = [
         Sheet(one.competition, one.judging, one.annotator, worksheet(visit.session, one.judging, one.annotator))
@@ -105,7 +107,7 @@ def read_item(visit: PageUserVisit, names: SheetNamesHere, place: int) -> Respon
 
 @router.post(ITEM)
 def send_marks(sender: SentForm, names: SheetNamesHere, place: int, form: Annotated[MarksForm, Form()]) -> Response:
-    """Save marks; return the progress to a script, else redirect to the next open item."""
+    """Save marks; return the progress to a script, or redirect a browser to the next open item."""
     with writing(sender.server.engine) as session:
         sheet = _sheet(session, sender.user, names)
         text_id = _text_id(sheet, place)

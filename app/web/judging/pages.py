@@ -115,7 +115,7 @@ PLACE = "/competitions/{competition}/phases/{phase}/tasks/{task}/judging"
 
 
 class StartForm(PageForm):
-    """A new round, as typed."""
+    """The settings of a new round, as typed."""
 
     name: str = ""
     items: str = ""
@@ -147,7 +147,7 @@ def _submissions(text: str, fields: dict[str, str]) -> tuple[UUID, ...]:
 
 
 def _annotators(text: str, fields: dict[str, str]) -> tuple[tuple[str, str], ...]:
-    """Return pairs of a language and a user name, one per line of the text."""
+    """Return pairs of a language and a user name, one per line of the text; add invalid lines to `fields`."""
     found = []
     for line in text.splitlines():
         words = line.replace(",", " ").split()
@@ -238,13 +238,13 @@ RoundSender = Annotated[FormSender, Depends(form_guard(ROUND))]
 
 
 class PublishForm(PageForm):
-    """Publication of a round; unfinished: even if some paraphrases have no marks."""
+    """The form that publishes a round. unfinished: publish even if some paraphrases have no marks."""
 
     unfinished: Ticked = False
 
 
 class AnnotatorForm(PageForm):
-    """An annotator to appoint or, with `leave`, to dismiss."""
+    """The form that appoints an annotator or, with `leave`, dismisses one."""
 
     language: str = ""
     username: str = ""
@@ -253,7 +253,7 @@ class AnnotatorForm(PageForm):
 
 @router.get(ROUNDS)
 def read_rounds(visit: PageUserVisit, competition: str) -> Response:
-    """List the rounds of a competition: all for organisers, their own assignments for annotators."""
+    """List the rounds of a competition: all to organisers, only their own to annotators."""
     session, user = visit.session, visit.user
     found = find_competition(session, competition)
     mine = list_assignments(session, user, found)

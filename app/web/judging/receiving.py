@@ -34,7 +34,7 @@ async def receive_marks(sent: UploadRequest, round_name: str = DEFAULT_NAME) -> 
 
 
 def _check(sent: UploadRequest) -> None:
-    """Raise every refusal that is certain before the file is read."""
+    """Raise every error that is certain before the file is read."""
     target = sent.target
     with reading(sent.server.engine) as session:
         organised_task(session, sent.user, target.competition, target.phase, target.task, Right.SUBMISSIONS)

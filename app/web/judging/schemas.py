@@ -10,14 +10,14 @@ from app.base.answers import ApiModel, example
 
 
 class AnnotatorIn(ApiModel):
-    """Somebody who is to judge a language."""
+    """An annotator to appoint for a language."""
 
     language: str
     username: str
 
 
 class RoundRequest(ApiModel):
-    """A round to be judged in the browser."""
+    """A new round to be judged in the browser."""
 
     model_config = example(
         {

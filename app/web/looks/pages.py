@@ -1,4 +1,4 @@
-"""The style sheet with the server's accents, and its logos: from memory, cached by browsers for ever."""
+"""Serves the style sheet with the server's accents, and its logos, from memory; browsers cache them for ever."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def read_logo(request: Request, server: ServerHere, sha256: str) -> Respon
 
 
 async def _logo_of(server: Server, sha256: str) -> Logo:
-    """Return the logo. Another process may have shown a page with one that this one has not noticed yet."""
+    """Return the logo, after a reload of the looks if a page of another process shows one that is unknown here."""
     logo = server.looks.logo_of(sha256)
     if logo is None:
         await run_in_threadpool(server.live.look, server.engine, seconds=_LOOK_SECONDS)

@@ -1,4 +1,4 @@
-"""The API of announcements and of questions: everybody reads, users ask, organisers publish and answer."""
+"""The API of announcements and questions: everybody may read, users ask, organisers publish and answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages of announcements and of questions: everybody reads, users ask, organisers publish and answer."""
+"""The pages of announcements and questions: everybody may read, users ask, organisers publish and answer."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ ANNOUNCEMENT_LIMITS = {"title": TITLE_CHARACTERS, "text": TEXT_CHARACTERS}
 class AnnouncementPageForm(PageForm):
     """An announcement.
 
-    mail: the group of recipients; counted: the group whose number was shown before; key: unique per form, so that a
+    mail: the group of recipients; counted: the group whose size was shown before; key: unique per form, so that a
     double click publishes once.
     """
 
@@ -115,7 +115,7 @@ def _announcements_page(
 @router.post(ANNOUNCEMENTS)
 @form_again(_announcements_page)
 def send_announcement(sender: SentForm, competition: str, form: Written) -> Response:
-    """Publish an announcement, by mail only to a group whose number of people was shown before."""
+    """Publish an announcement; it is mailed only to a group whose size was shown before."""
     if form.action != "publish" or form.mail != form.counted:
         with user_visit_of(sender.request, sender.user) as visit:
             return _announcements_page(visit, competition, form, _preview(visit, competition, form))
@@ -215,7 +215,7 @@ Organiser = Annotated[FormSender, Depends(form_guard(QUESTIONS))]
 
 
 class AskForm(PageForm):
-    """A question. key: unique per form, so that a double click submits once."""
+    """The form of a question. key: unique per form, so that a double click submits once."""
 
     title: str = ""
     text: str = ""
@@ -224,7 +224,7 @@ class AskForm(PageForm):
 
 
 class AnswerForm(PageForm):
-    """An answer."""
+    """An answer, private or public."""
 
     text: str = Field("", alias="answer")
     is_public: Ticked = False
@@ -242,7 +242,7 @@ def _questions_page(
     question_id: int | None = None,
     error: EvergoldError | None = None,
 ) -> Response:
-    """Return the page; question_id: of the question whose answer has the error; None: it is in a new question."""
+    """Return the page. question_id: of the question whose answer has the error; None: the new question has it."""
     session, viewer = visit.session, visit.viewer
     found = find_competition(session, competition)
     workspace = workspace_of(session, found, viewer, "questions")

@@ -1,4 +1,4 @@
-"""Announcements, questions and answers as they come in."""
+"""Requests of the API: announcements, questions and answers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class AnnouncementIn(ApiModel):
 
 
 class NewAnnouncementIn(AnnouncementIn):
-    """An announcement with the group that gets it by mail, too."""
+    """An announcement, with the group that also receives it by mail."""
 
     model_config = example(
         {

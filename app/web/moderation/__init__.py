@@ -1,1 +1,1 @@
-"""Reports of texts, and what organisers do about them, over HTTP; `app.moderation` decides."""
+"""Reports of texts, and organisers' decisions on them, over HTTP; `app.moderation` has the rules."""

@@ -1,4 +1,4 @@
-"""The pages of moderation: the form that reports a text, and what organisers decide about."""
+"""The pages of moderation: the form that reports a text, and the organisers' list of reports."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ LIMITS = {"words": WORDS_CHARACTERS, "reason": REASON_CHARACTERS}
 
 
 class ReportForm(PageForm):
-    """A report, or, of an organiser, the reason why a text is hidden."""
+    """A report; from an organiser, the reason for hiding the text."""
 
     reason: str = ""
     words: str = ""
@@ -90,7 +90,7 @@ def _report_page(
 def send_report(
     sender: SentForm, competition: str, kind: TextKind, which: Which, form: Annotated[ReportForm, Form()]
 ) -> Response:
-    """Organisers who may hide the text do so; others report it."""
+    """Hide the text if the sender is an organiser who may do so; otherwise report it."""
     with writing(sender.server.engine) as session:
         act = sender.act(session)
         found = find_competition(session, competition)

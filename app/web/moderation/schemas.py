@@ -1,4 +1,4 @@
-"""Reports, texts to hide and people to block as they come in."""
+"""Requests of the API: reports, texts to hide, and people to block."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ReportIn(ApiModel):
 
 
 class HideIn(ApiModel):
-    """A text to hide: by its place, or as the one of a report."""
+    """A text to hide, named by its place or by a report."""
 
     model_config = example({"kind": "team", "which": "Alpha", "reason": HIDDEN_EXAMPLE["reason"]})
 
@@ -41,7 +41,7 @@ class HideIn(ApiModel):
 
 
 class ReasonIn(ApiModel):
-    """A reason, which the person concerned reads."""
+    """A reason, which is shown to the person concerned."""
 
     model_config = example({"reason": BLOCK_EXAMPLE["reason"]})
 

@@ -1,4 +1,4 @@
-"""This server as a client of its providers, and the cookie of a log-in that is under way."""
+"""This server as an OpenID client of its providers, and the cookie of a pending log-in."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LOGIN_COOKIE = "evergold_login"
 
 
 def client_of_provider(settings: Settings, name: str) -> Client:
-    """Return this server as a client of the provider of this name. Raises NotFound."""
+    """Return this server as a client of the provider with this name. Raises NotFound."""
     from app.people.provider_client import Client
 
     provider = settings.providers.get(name)
@@ -34,7 +34,7 @@ def client_of_provider(settings: Settings, name: str) -> Client:
 
 
 def site_of(request: Request) -> Site | None:
-    """Return this server as browsers know it; None where it lacks a name or HTTPS, which passkeys require."""
+    """Return this server's name and origin for passkeys; None without a public name and HTTPS, which they require."""
     parts = urlsplit(public_address(request, server_of(request), "/"))
     site = Site(f"{parts.scheme}://{parts.netloc}", server_of(request).settings.server_name)
     try:
@@ -45,12 +45,12 @@ def site_of(request: Request) -> Site | None:
 
 
 def login_cookie(request: Request) -> str:
-    """Return the secret of the browser's log-in; empty if there is none."""
+    """Return the secret of the pending log-in in the browser's cookie; "" if there is none."""
     return request.cookies.get(LOGIN_COOKIE, "")
 
 
 def remember_login(response: Response, secret: str, settings: Settings) -> None:
-    """Give the browser the secret of the log-in that it begins. Lax: the provider sends the browser back."""
+    """Set the cookie of a pending log-in. It is `SameSite=Lax` because the provider redirects the browser back."""
     response.set_cookie(
         LOGIN_COOKIE,
         secret,
@@ -63,6 +63,6 @@ def remember_login(response: Response, secret: str, settings: Settings) -> None:
 
 
 def forget_login(response: Response) -> Response:
-    """Delete the cookie of the log-in."""
+    """Delete the cookie of the pending log-in."""
     response.delete_cookie(LOGIN_COOKIE, path=LOGIN_PLACE)
     return response

@@ -1,4 +1,4 @@
-"""The API of people's own data: the archive, the deletion of the account, consents, and what is kept for how long."""
+"""The API of a user's own data: the archive, the deletion of the account, consents, and retention periods."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def post_deletion(
 
 
 def _prove(request: Request, server: Server, visitor: Visitor, user: User, form: DeletionIn) -> None:
-    """Confirm that a program, or a page, acts for the owner of the account. Raises the errors of `prove_again`."""
+    """Verify that the request comes from the owner of the account. Raises the errors of `prove_again`."""
     if visitor.login is not None:
         prove_again(FormSender(request, server, user, visitor.login), form.password.get_secret_value(), "password")
     elif not (server.settings.passwords and user.has_password):

@@ -1,4 +1,4 @@
-"""The page about one's own data: the archive, and the deletion of the account; and what the server stores."""
+"""Pages on a user's own data: the archive and the deletion of the account; and on the data that the server stores."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Sender = Annotated[FormSender, Depends(form_guard(DATA))]
 
 
 class DeletionForm(PageForm):
-    """A request to delete the account, proved by its password where it has one."""
+    """A request to delete the account. proof: its password, if it has one."""
 
     proof: str = Field("", repr=False)
 
@@ -51,7 +51,7 @@ def read_data(visit: PageUserVisit, done: Annotated[str, Query(max_length=20)] =
 
 
 def _data_page(visit: UserVisit, done: str = "", error: EvergoldError | None = None) -> Response:
-    """Return the page; error: why the account is not going to be deleted."""
+    """Return the page. error: why the account is not deleted."""
     settings, archive = visit.server.settings, latest_archive(visit.session, visit.user)
     return render_page(
         visit,
@@ -97,7 +97,7 @@ def send_undo(sender: Sender) -> Response:
 
 @router.get(links.privacy())
 def read_privacy(visit: PlainPageVisit) -> Response:
-    """Write the page from the settings in use, with the operator's own text below, if there is one."""
+    """Show the privacy page: generated from the current settings, followed by the operator's own text, if any."""
     settings = visit.server.settings
     return render_page(
         visit,

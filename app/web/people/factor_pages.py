@@ -1,4 +1,4 @@
-"""Set up and remove second factors: an app, passkeys, recovery codes."""
+"""Pages that set up and remove second factors: an app, passkeys, recovery codes."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ Proof = Annotated[ProofForm, Form()]
 
 
 class AppCodeForm(PageForm):
-    """The first code of an app."""
+    """The first code of an authenticator app."""
 
     code: str = Field("", max_length=100, repr=False)
 
 
 class NewPasskeyForm(PageForm):
-    """The browser's answer for a new passkey, as JSON, and a name for it."""
+    """The browser's response for a new passkey, as JSON, and a name for the passkey."""
 
     answer: str = Field("", max_length=20_000, repr=False)
     name: str = ""
@@ -86,7 +86,7 @@ def remove_app(sender: Sender, turn: PasswordTurn, form: Proof) -> Response:
 @router.post(f"{PASSKEYS}/begin")
 @form_again(logins_page, InvalidForm, LimitReached, Forbidden)
 def begin_passkey(sender: Sender, turn: PasswordTurn, form: Proof) -> Response:
-    """Begin to add a passkey: the page that follows requests it from the browser."""
+    """Begin to add a passkey; the next page requests it from the browser."""
     site = _site(sender.request)
     prove_again(sender, form.proof, "proof")
     with writing(sender.server.engine) as session:
@@ -117,13 +117,13 @@ def remove_passkey(sender: Sender, turn: PasswordTurn, passkey_id: RowId, form: 
 @router.post(f"{LOGINS}/codes")
 @form_again(logins_page, InvalidForm, LimitReached, Forbidden)
 def make_codes(sender: Sender, turn: PasswordTurn, form: Proof) -> Response:
-    """Create new recovery codes, which the page that follows shows once."""
+    """Create new recovery codes, which the next page shows once."""
     prove_again(sender, form.proof, "proof")
     return _codes_page(sender)
 
 
 def _set_up(sender: FormSender, done: str) -> Response:
-    """Return the page that follows a new factor: recovery codes, if there are none left."""
+    """Return the page after a factor was added: new recovery codes if none are left, otherwise the list."""
     with reading(sender.server.engine) as session:
         codes = second_factor.factors_of(session, sender.user).codes
     return RedirectResponse(f"{LOGINS}?done={done}", 303) if codes else _codes_page(sender)

@@ -1,4 +1,4 @@
-"""The page about logging in: the providers that open the account, its log-ins, and the ORCID iD that others see."""
+"""The page about logging in: linked providers, current login sessions, and the public ORCID iD."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ Sender = Annotated[FormSender, Depends(form_guard(LOGINS))]
 
 
 class ProofForm(PageForm):
-    """The password of the account, where it has one."""
+    """The form that proves ownership of the account. proof: its password, if it has one."""
 
     proof: str = Field("", repr=False)
 
 
 class OrcidForm(PageForm):
-    """Permission to show the ORCID iD."""
+    """The form that shows or hides the ORCID iD."""
 
     shown: Ticked = False
 
@@ -78,7 +78,9 @@ def logins_page(visit: UserVisit, done: str = "", error: EvergoldError | None = 
 @router.post(f"{LOGINS}/{{provider}}/link")
 @form_again(logins_page, InvalidForm, LimitReached)
 def begin_link(sender: Sender, turn: PasswordTurn, provider: str, form: Annotated[ProofForm, Form()]) -> Response:
-    """Begin to link an identity; the page that follows has the way on, as a form may lead to our own pages only."""
+    """Begin to link an identity; the next page has a link to the provider, because a form may lead only to our own
+    pages.
+    """
     from app.people.provider_client import authorization_address
 
     client = client_of_provider(sender.server.settings, provider)

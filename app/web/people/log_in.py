@@ -1,4 +1,4 @@
-"""Logging in: what the pages for it share, whichever way somebody proves who they are."""
+"""Logging in: code shared by its pages, for every kind of proof."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ DEVICE_COOKIE = "evergold_device"
 
 
 class PasswordsOff(Forbidden):
-    """This server takes no passwords."""
+    """Log-in with passwords is switched off on this server."""
 
     code = "passwords_off"
 
 
 class PasswordIsNotEnough(Forbidden):
-    """The account has a second factor, which programs do not send."""
+    """The account has a second factor, which programs cannot send."""
 
     code = "second_factor_needed"
 
 
 def check_passwords_taken(settings: Settings) -> None:
-    """Raise PasswordsOff where people log in with providers alone."""
+    """Raise PasswordsOff if people can log in only with providers."""
     if not settings.passwords:
         titles = " or ".join(title for _, title in log_in_ways(settings))
         raise PasswordsOff(f"This server takes no passwords: log in with {titles}. Scripts use API tokens.")
 
 
 def log_in_ways(settings: Settings) -> list[tuple[str, str]]:
-    """Return name and title of the providers, by name."""
+    """Return the name and the title of each provider, sorted by name."""
     return [(name, provider.title_of(name)) for name, provider in sorted(settings.providers.items())]
 
 
@@ -65,7 +65,9 @@ def log_in_page(
 
 
 def proved_first(request: Request, server: Server, user: User, following: str, way: str) -> Response:
-    """Log in somebody who proved the first factor, or go on to the second. way: how, in words."""
+    """Log in a user whose first factor was verified, or continue with the second factor. way: the first factor, in
+    words.
+    """
     with writing(server.engine) as session:
         if not second_factor.has_second_factor(session, user):
             return start_log_in(request, server, session, user, (following, way))
@@ -86,9 +88,9 @@ def proved_first(request: Request, server: Server, user: User, following: str, w
 def start_log_in(
     request: Request, server: Server, session: Session, user: User, how: tuple[str, str], *, second: bool = False
 ) -> Response:
-    """Log the user in with a new session, whatever cookie was sent, and note the browser.
+    """Log the user in with a new session, ignoring any cookie sent, and record the browser.
 
-    how: where to continue, and how they logged in, in words; second: a second factor was proved.
+    how: where to continue, and how the user logged in, in words; second: a second factor was verified.
     """
     settings, now = server.settings, server.clock()
     following, way = how
@@ -112,7 +114,7 @@ def start_log_in(
 
 
 def check_password_is_enough(server: Server, user: User) -> None:
-    """Raise PasswordIsNotEnough where a program sends the password of an account with a second factor."""
+    """Raise PasswordIsNotEnough if a program sends the password of an account with a second factor."""
     with reading(server.engine) as session:
         if second_factor.has_second_factor(session, user):
             raise PasswordIsNotEnough("This account has a second factor: make an API token on its account page.")

@@ -24,7 +24,7 @@ PLACE = "/account/organise"
 
 
 class AskForm(PageForm):
-    """A request. text: what the person wants to organise."""
+    """The form of a request to organise. text: what the person wants to organise."""
 
     text: str = ""
 

@@ -65,7 +65,7 @@ Sender = Annotated[FormSender, Depends(form_guard(ACCOUNT))]
 
 
 class TokenForm(PageForm):
-    """A new API token."""
+    """The form for a new API token."""
 
     scopes: list[TokenScope] = []
     name: str = ""
@@ -73,14 +73,14 @@ class TokenForm(PageForm):
 
 
 class PasswordForm(PageForm):
-    """A new password."""
+    """The form for a new password."""
 
     current_password: str = Field("", repr=False)
     password: str = Field("", repr=False)
 
 
 class EmailForm(PageForm):
-    """A new email address; email_password: the password of the account."""
+    """The form for a new email address. email_password: the password of the account."""
 
     email: str = ""
     email_password: str = Field("", repr=False)
@@ -112,7 +112,10 @@ def _account_page(
     done: str = "",
     error: EvergoldError | None = None,
 ) -> Response:
-    """Return the page; form: the form with the error, None for none or for the form that resends a link."""
+    """Return the page.
+
+    form: the form with the error; None if there is no error, or if it is in the form that sends the link again.
+    """
     session, user, now = visit.session, visit.user, visit.now
     tokens = auth.list_tokens(session, user)
     mails = mail_choices(session, user)
@@ -186,7 +189,7 @@ def change_password(sender: Sender, turn: PasswordTurn, form: Annotated[Password
 @router.post("/account/email")
 @form_again(_account_page, InvalidForm, NameTaken, LimitReached)
 def change_email(sender: Sender, turn: PasswordTurn, form: Annotated[EmailForm, Form()]) -> Response:
-    """Change the address, and notify the old one, in case somebody other than the owner did it."""
+    """Change the address, and notify the old one, in case somebody other than the owner changed it."""
     now = sender.server.clock()
     prove_again(sender, form.email_password, "email_password")
     with writing(sender.server.engine) as session:
@@ -201,7 +204,7 @@ def change_email(sender: Sender, turn: PasswordTurn, form: Annotated[EmailForm, 
 @router.post("/account/confirm-email/send")
 @form_again(_account_page, LimitReached)
 def send_confirmation(sender: Sender) -> Response:
-    """Send the confirmation link again; limited like mails for a forgotten password."""
+    """Send the confirmation link again; the limit is that of mails for a forgotten password."""
     now, limits = sender.server.clock(), limits_of(sender.request)
     with writing(sender.server.engine) as session:
         if not email_confirmations.is_confirmed(session, sender.user):
@@ -254,7 +257,7 @@ NextPath = Annotated[str, Query(alias="next")]
 
 
 class LoginForm(PageForm):
-    """A login. username: or an email address; following: where to continue afterwards."""
+    """A log-in. username: a user name or an email address; following: where to continue afterwards."""
 
     username: str = ""
     password: str = Field("", repr=False)
@@ -348,7 +351,7 @@ PACES = {
 
 
 class ChoicesForm(PageForm):
-    """The pace of mails of each kind, as a user chooses it."""
+    """The interval at which a user wants mails of each kind."""
 
     announcements: Pace | Literal["none"] = NEVER
     results: Pace | Literal["none"] = NEVER
@@ -360,7 +363,7 @@ class ChoicesForm(PageForm):
 
 
 class UnsubscribeForm(PageForm):
-    """Unsubscribing. one_click: sent by mail programs; people have the link in the form, or still in the address."""
+    """A request to unsubscribe. one_click: sent by mail programs; link: empty if it is still in the address."""
 
     link: str = Field("", max_length=LINK_CHARACTERS)
     one_click: str = Field("", alias="List-Unsubscribe", max_length=40)
@@ -384,7 +387,9 @@ def send_unsubscribe(
     fields: SentFields,
     link: LinkParameter = "",
 ) -> Response:
-    """Unsubscribe. A mail program sends List-Unsubscribe=One-Click without a cookie; the link itself is the proof."""
+    """Unsubscribe the link's user. Mail programs send List-Unsubscribe=One-Click without a cookie; the link is the
+    proof.
+    """
     if form.one_click != ONE_CLICK:
         check_form(request, fields.get(csrf.FORM_FIELD))
     with writing(server.engine) as session:

@@ -56,14 +56,14 @@ def _forgot_page(
 @router.post("/forgot", dependencies=[OwnForm])
 @form_again(_forgot_page, InvalidForm, LimitReached)
 def ask_for_link(request: Request, server: ServerHere, form: Annotated[ForgotForm, Form()]) -> Response:
-    """Mail a reset link; with or without such an account the answer and the work are the same."""
+    """Mail a reset link; response and duration do not reveal whether the account exists."""
     _ask(request, server, form.username)
     return _forgot_page(request, form, sent=True)
 
 
 @router.get("/new")
 def read_new(visit: PlainPageVisit, link: Annotated[str, Query(max_length=200)] = "") -> Response:
-    """Show the form without using the link: mail programs and scanners open links, too."""
+    """Show the form without using the link, because mail programs and scanners open links, too."""
     check_passwords_taken(visit.server.settings)
     try:
         reset = password_resets.find(visit.session, link, visit.now)
@@ -75,7 +75,7 @@ def read_new(visit: PlainPageVisit, link: Annotated[str, Query(max_length=200)] 
 def _new_page(
     request: Request, form: NewPasswordForm, username: str = "", status: int = 200, error: EvergoldError | None = None
 ) -> Response:
-    """Return the page; an invalid link is not included in its form again."""
+    """Return the page; it does not repeat an invalid link in its form."""
     link = "" if isinstance(error, NotFound) else form.link
     # its address is a secret
     return render(

@@ -1,7 +1,7 @@
 """Setting and checking passwords under load: few hashes at a time (each takes 64 MiB), and limits on attempts.
 
-All password operations go through here: pages and API, registration, login, confirmations. Such a route depends on
-`PasswordTurn`, which it acquires before it gets a thread: waiting requests hold none.
+All password operations use this module: pages and API, registration, login, confirmations. Their routes depend on
+`PasswordTurn`, which is acquired before a thread is: waiting requests hold no thread.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def password_turns(settings: Settings) -> Turns:
 
 
 async def password_turn(request: Request, server: ServerHere) -> AsyncIterator[None]:
-    """Hold a turn for a password operation while the route works; raise LimitReached or Busy."""
+    """Hold a turn for a password operation while the route runs; raise LimitReached or Busy."""
     limits, client = limits_of(request), client_of(request)
     await run_sync(limits.hit, limits.rules.passwords_address, client, server.clock())
     async with cast(Turns, request.app.state.password_turns).turn(client):
@@ -62,9 +62,9 @@ PasswordTurn = Annotated[None, Depends(password_turn, scope="function")]
 def check_password(request: Request, server: Server, *, username: str, password: str) -> User:
     """Return the user with this password; raise NotAuthenticated, or LimitReached after too many wrong ones.
 
-    Wrong passwords count per account and address, per account, and per address; right ones per account, so that nobody
-    else can use up the owner's limit. Only for routes with a `PasswordTurn`: concurrent attempts must not get past the
-    limit.
+    Wrong passwords count per account and address, per account, and per address; right ones only per account, so that
+    nobody else can use up the owner's limit. Only for routes with a `PasswordTurn`: concurrent attempts must not get
+    past the limit.
     """
     check_passwords_taken(server.settings)
     limits, now, client = limits_of(request), server.clock(), client_of(request)
@@ -85,9 +85,10 @@ def check_password(request: Request, server: Server, *, username: str, password:
 
 
 def prove_again(sender: FormSender, password: str, name: str) -> None:
-    """Confirm that a logged-in user is who they were; raise InvalidForm about the field of that name, or LimitReached.
+    """Verify again that a logged-in user is the owner of the account; raise InvalidForm for the field `name`, or
+    LimitReached.
 
-    By the password; without one, by having logged in a short while ago. Only for routes with a `PasswordTurn`.
+    Requires the password; without one, a recent log-in. Only for routes with a `PasswordTurn`.
     """
     server, user = sender.server, sender.user
     if not (server.settings.passwords and user.has_password):
@@ -118,9 +119,9 @@ def register_account(request: Request, server: Server, account: auth.NewAccount)
 
 @contextmanager
 def counted_registration(request: Request, now: datetime) -> Iterator[None]:
-    """Count a new account of this client, also one whose name is taken, which reveals something about others.
+    """Count a new account of this client, even if its name is taken, because that reveals something about others.
 
-    Raises LimitReached before the account is made.
+    Raises LimitReached before the account is created.
     """
     limits, client = limits_of(request), client_of(request)
     counted = ((limits.rules.registrations, client), (limits.rules.registrations_a_day, block_of(client)))

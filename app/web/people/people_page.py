@@ -39,7 +39,7 @@ FromPage = Annotated[FormSender, Depends(form_guard(PLACE))]
 
 
 class PersonForm(PageForm):
-    """A person and their role; rights: of an organiser."""
+    """A person and a role. rights: permissions of an organiser."""
 
     whom: str = ""
     role: Role = Role.ORGANISER
@@ -47,7 +47,7 @@ class PersonForm(PageForm):
 
 
 class OwnerForm(PageForm):
-    """The new owner."""
+    """The new owner of a competition."""
 
     owner: str = ""
 
@@ -125,7 +125,7 @@ def send_rights(sender: FromPage, competition: str, form: Annotated[PersonForm, 
 
 @router.post(f"{PLACE}/link")
 def send_link(sender: FromPage, competition: str) -> Response:
-    """Create a guest link, which the page that follows shows once."""
+    """Create a guest link, which the next page shows once."""
     with writing(sender.server.engine) as session:
         secret = make_link(sender.act(session), organised(session, sender.user, competition, Right.EDIT))
     with user_visit_of(sender.request, sender.user) as visit:

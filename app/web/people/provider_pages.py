@@ -1,4 +1,4 @@
-"""Pages of a log-in with a provider: the way there, the way back, and the account, new or linked by its owner."""
+"""Pages of a log-in with a provider: redirect, return, and the account, which is new or linked by its owner."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Word = Annotated[str, Query(max_length=4096)]
 
 
 class NewAccountForm(PageForm):
-    """A new account. email: only where the provider vouches for none."""
+    """A new account. email: only needed if the provider has not verified an address."""
 
     username: str = ""
     email: str = ""
@@ -81,7 +81,7 @@ def to_provider(
     provider: str,
     following: Annotated[str, Query(alias="next")] = "",
 ) -> Response:
-    """Redirect to the provider; by a link and no form, as a form may lead to our own pages only."""
+    """Redirect to the provider; from a link instead of a form, because a form may lead only to our own pages."""
     from app.people.provider_client import ProviderAway, authorization_address
 
     if visitor.user is not None:
@@ -107,7 +107,7 @@ def from_provider(
     provider: str,
     state: Word = "",
 ) -> Response:
-    """Take the provider's answer, once, in the browser that began."""
+    """Handle the provider's response, once, in the browser where the log-in began."""
     from app.people.provider_client import ProviderAway, ProviderRefused, person_of
 
     client, now = client_of_provider(server.settings, provider), server.clock()
@@ -131,7 +131,7 @@ def from_provider(
 
 
 def _linked(server: Server, user: User | None, login: ProviderLogin, person: Person) -> Response:
-    """Link to the account that began this, if it is still logged in."""
+    """Link the identity to the account that began this, if its user is still logged in."""
     if user is None or user.id != login.linking_id:
         raise Forbidden("You are not logged in any more as who began this. Nothing was changed.")
     with writing(server.engine) as session:
@@ -158,7 +158,7 @@ def read_finish(request: Request, server: ServerHere) -> Response:
 def _finish_page(
     request: Request, form: AnyForm | None = None, sent: str = "", error: EvergoldError | None = None
 ) -> Response:
-    """Return the page. sent: the address to which a link was mailed, if somebody has it."""
+    """Return the page. sent: the address to which a link is mailed if it has an account."""
     server = cast(Server, request.app.state.server)
     with reading(server.engine) as session:
         login, person = provider_logins.find_answered(session, login_cookie(request), server.clock())
@@ -181,7 +181,7 @@ def _finish_page(
 
 
 def _proposed(person: Person) -> NewAccountForm:
-    """Return the provider's data as a proposal."""
+    """Return the form of a new account, filled in with the provider's data."""
     allowed = "".join(one for one in person.username.lower() if one.isascii() and (one.isalnum() or one in "._-"))
     return NewAccountForm(username=allowed.strip("._-")[:40], email=person.email, display_name=person.name[:100])
 
@@ -197,7 +197,7 @@ def open_account(request: Request, server: ServerHere, form: Annotated[NewAccoun
 def _new_account(
     server: Server, session: Session, request: Request, form: NewAccountForm
 ) -> tuple[User, tuple[str, str]]:
-    """Return the account, where to continue, and how its owner logged in."""
+    """Return the new account, where to continue, and how its owner logged in."""
     settings, now = server.settings, server.clock()
     login, person = provider_logins.find_answered(session, login_cookie(request), now)
     how = login.following, client_of_provider(settings, login.provider).title
@@ -218,7 +218,7 @@ def _new_account(
 def link_by_password(
     request: Request, server: ServerHere, turn: PasswordTurn, form: Annotated[OwnPasswordForm, Form()]
 ) -> Response:
-    """Link to the account whose password is known."""
+    """Link the identity to the account whose password was entered."""
     now = server.clock()
     with reading(server.engine) as session:
         provider_logins.find_answered(session, login_cookie(request), now)
@@ -232,7 +232,7 @@ def link_by_password(
 
 
 def _check_first_is_enough(session: Session, user: User) -> None:
-    """Raise Forbidden for an account with a second factor: somebody with only the first must not add a way in."""
+    """Raise Forbidden for an account with a second factor: the first factor alone must not link an identity."""
     if second_factor.has_second_factor(session, user):
         raise Forbidden("This account has a second factor: log in to it first, then link on the page 'Logging in'.")
 
@@ -240,7 +240,7 @@ def _check_first_is_enough(session: Session, user: User) -> None:
 @router.post(f"{FINISH}/mail", dependencies=[OwnForm])
 @form_again(_finish_page, InvalidForm, LimitReached)
 def ask_for_mail(request: Request, server: ServerHere, form: Annotated[OwnAddressForm, Form()]) -> Response:
-    """Mail a link to the account of this address; with or without one the answer and the work are the same."""
+    """Mail a link to the account with this address; response and duration do not reveal whether there is one."""
     limits, now, address = limits_of(request), server.clock(), form.address.strip().lower()
     refuse({"address": "" if is_address(address) else "This is not an e-mail address."})
     with reading(server.engine) as session:
@@ -256,7 +256,7 @@ def ask_for_mail(request: Request, server: ServerHere, form: Annotated[OwnAddres
 
 @router.get(f"{FINISH}/link")
 def read_link(request: Request, server: ServerHere, link: Annotated[str, Query(max_length=200)] = "") -> Response:
-    """Show the form without using the link: mail programs and scanners open links, too."""
+    """Show the form without using the link, because mail programs and scanners open links, too."""
     with reading(server.engine) as session:
         login, person, user = provider_logins.find_mailed(session, login_cookie(request), link, server.clock())
     title = client_of_provider(server.settings, login.provider).title
@@ -274,7 +274,7 @@ def read_link(request: Request, server: ServerHere, link: Annotated[str, Query(m
 
 @router.post(f"{FINISH}/link", dependencies=[OwnForm])
 def link_by_mail(request: Request, server: ServerHere, form: Annotated[MailedLinkForm, Form()]) -> Response:
-    """Link to the account whose address got the link."""
+    """Link the identity to the account that received the link."""
     now = server.clock()
     with writing(server.engine) as session:
         _, _, owner = provider_logins.find_mailed(session, login_cookie(request), form.link, now)

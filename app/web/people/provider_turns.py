@@ -1,4 +1,4 @@
-"""Turns at talking to providers: one that does not answer must not hold all threads of a web process."""
+"""Limits concurrent requests to providers, so that one that does not respond cannot block all threads of a process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AT_ONCE, WAITING, WAITING_PER_ADDRESS = 8, 64, 48
 
 
 def provider_turns() -> Turns:
-    """Return the semaphore for talking to providers."""
+    """Return the semaphore for requests to providers."""
     return Turns(
         AT_ONCE,
         waiting_limit=WAITING,
@@ -26,7 +26,7 @@ def provider_turns() -> Turns:
 
 
 async def provider_turn(request: Request, server: ServerHere) -> AsyncIterator[None]:
-    """Hold a turn while the route works; raise LimitReached or Busy."""
+    """Hold a turn while the route runs; raise LimitReached or Busy."""
     limits, client = limits_of(request), client_of(request)
     await run_sync(limits.hit, limits.rules.providers_address, client, server.clock())
     async with cast(Turns, request.app.state.provider_turns).turn(client):

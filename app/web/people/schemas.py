@@ -1,4 +1,4 @@
-"""Accounts, tokens, roles, invitations and owners as they come in."""
+"""Requests of the API: accounts, tokens, roles, invitations and owners."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class RightsIn(ApiModel):
 
 
 class RoleInvitationIn(ApiModel):
-    """Whom to invite to what."""
+    """A person to invite, and the role offered."""
 
     model_config = example({"whom": "grace@example.org", "role": "organiser", "rights": ["submissions", "gold"]})
 
@@ -84,7 +84,7 @@ class OwnerOut(OwnerIn):
 
 
 class DeletionIn(ApiModel):
-    """Proof that the owner of the account wants it deleted."""
+    """Proof that the account's owner wants to delete it."""
 
     model_config = example({"password": "a long pass phrase"})
 
@@ -92,7 +92,7 @@ class DeletionIn(ApiModel):
 
 
 class ConsentIn(ApiModel):
-    """Consent to the publication of one's predictions, given or revoked."""
+    """Consent to the publication of the user's predictions, given or revoked."""
 
     model_config = example({"consents": True})
 

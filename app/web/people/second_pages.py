@@ -1,4 +1,4 @@
-"""The second step of a log-in: a code of an app, a passkey, or a recovery code."""
+"""The second step of a log-in: a code from an authenticator app, a passkey, or a recovery code."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ router = page_router()
 
 
 class CodeForm(PageForm):
-    """A code of an app, or a recovery code."""
+    """A code from an authenticator app, or a recovery code."""
 
     code: str = Field("", max_length=100, repr=False)
 
 
 class AnswerForm(PageForm):
-    """The browser's answer for a passkey, as JSON."""
+    """The browser's response for a passkey, as JSON."""
 
     answer: str = Field("", max_length=20_000, repr=False)
 
@@ -63,7 +63,7 @@ def send_passkey(request: Request, server: ServerHere, form: Annotated[AnswerFor
 
 
 def _proved(request: Request, server: Server, *, code: str = "", answer: str = "") -> Response:
-    """Log in. An attempt counts for this log-in before it is checked, and for the account if it is wrong."""
+    """Verify the second factor and log in. An attempt counts for this log-in first, and for the account if it fails."""
     limits, now, cookie = limits_of(request), server.clock(), request.cookies.get(SECOND_COOKIE, "")
     with reading(server.engine) as session:
         key = str(second_factor.find_step(session, cookie, now).user_id)

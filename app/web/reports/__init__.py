@@ -1,1 +1,1 @@
-"""A run's full report over HTTP: page, JSON, CSV, text; its content is defined by the task type."""
+"""The full report of a scoring run over HTTP: page, JSON, CSV, text; the task type defines its content."""

@@ -1,4 +1,4 @@
-"""The API of reports: all results of scoring a submission, for its team; as JSON, CSV, and the task type's texts."""
+"""The API of reports: all scores of a submission, for its team, as JSON, CSV, and texts of the task type."""
 
 from __future__ import annotations
 
@@ -105,12 +105,12 @@ def read_program_log(visit: ApiVisit, _: ApiUser, submission_id: UUID) -> Progra
 
 
 def _visible_report(visit: Visit, submission_id: UUID) -> Report:
-    """Return the report as far as this viewer may see it now."""
+    """Return the report, restricted to what this viewer may see now."""
     return find_report(visit.session, submission_id, visit.viewer)
 
 
 def _answer(request: Request, report: Report, form: str, made: Callable[[], Response]) -> Response:
-    """Return the response, or 304: results of a run never change, only their visibility."""
+    """Return the response, or 304: scores of a run never change, only their visibility."""
     etag = strong_etag(request, report.run.id, report.view.key, form)
     headers = {"ETag": etag, "Cache-Control": "private, no-cache"}
     headers["Vary"] = "Accept-Encoding, Authorization, Cookie"

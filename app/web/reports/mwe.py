@@ -1,4 +1,4 @@
-"""The report of mwe-identification: P, R and F1 of languages in each view, and a heat map of languages by category."""
+"""The report of mwe-identification: P, R and F1 by language for each view, and a heat map of languages by category."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _NOT_SENT = "not submitted"
 
 @dataclass(frozen=True, slots=True)
 class MweReport:
-    """View model of the report: the views (name, title, address), the chosen view and its table."""
+    """The view model of the report: the views (name, title, address), and the chosen view with its table."""
 
     views: tuple[tuple[str, str, str], ...]
     view: str
@@ -54,7 +54,7 @@ class MweReport:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """The scores by metric and split, and the counts by language (None: not submitted)."""
+    """The scores by metric and split, and the counts by language (None if the language was not submitted)."""
 
     submission_id: UUID
     scores: Mapping[tuple[str, str], Score]
@@ -69,7 +69,7 @@ class _Source:
 
 
 def show_mwes(report: Report, parameters: Mapping[str, str]) -> MweReport:
-    """Return one view of the report; parameters: `view`, by default the first one, and `sort`."""
+    """Return one view of the report. parameters: `view`, by default the first one, and `sort`."""
     source = _Source(
         submission_id=report.submission.id,
         scores={(score.metric, score.split): score for score in report.scores},
@@ -102,7 +102,7 @@ _DESCRIPTIONS = {
 
 
 def _titles(source: _Source) -> dict[str, str]:
-    """Return the views of this run; without training data, nothing is seen or unseen."""
+    """Return the titles of this run's views; without training data there are none for seen and unseen items."""
     documents = [document for document in source.documents.values() if document is not None]
     trained = any(TRAINING_VIEWS[0] in document["views"] for document in documents)
     views = {name: view[2] for name, view in _VIEWS.items() if trained or view[0] not in TRAINING_VIEWS}
@@ -111,7 +111,7 @@ def _titles(source: _Source) -> dict[str, str]:
 
 
 def _mean_counts(source: _Source, view: str) -> str:
-    """Describe how the mean counts languages without a number; the signatures of macro scores have it."""
+    """Return how the mean treats languages without a score, according to the signatures of the macro scores."""
     absent = "what is undefined" if view == DIVERSITY_VIEW else "one whose gold has nothing of the kind"
     counts_zero = any("absent:0" in one.signature.split("|") for one in source.scores.values())
     if view == DIVERSITY_VIEW or counts_zero:
@@ -177,7 +177,7 @@ def _one_view(source: _Source, view: str) -> Table:
 
 
 def _counts(document: Mapping[str, Any] | None, split: str, basis: str) -> tuple[Cell, ...]:
-    """Return the counts; empty for macro, a mean without counts, and for languages not submitted."""
+    """Return cells of the counts; empty cells for the macro mean and for languages not submitted."""
     found = None
     if document is not None:
         found = document["all"][basis] if split == ALL else document["views"].get(split)

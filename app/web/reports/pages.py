@@ -71,7 +71,7 @@ def read_report(visit: PageVisit, user: PageUser, submission_id: UUID) -> Respon
 
 
 def all_scores(report: Report, sort: str) -> Table:
-    """Return all scores of a report, with links that sort by column."""
+    """Return a table of all scores of a report, with links that sort by column."""
 
     def linked(wanted: str) -> str:
         return f"{links.report(report.submission.id, view=ALL_SCORES, sort=wanted)}#{ALL_SCORES}"
@@ -115,7 +115,7 @@ def scores_table(
 
 
 def signatures(scores: tuple[Score, ...]) -> dict[str, list[str]]:
-    """Return the metrics of each distinct signature (without metric and split); usually there are few signatures."""
+    """Return the metrics of each distinct signature (without metric and split); usually there are few."""
     found: dict[str, dict[str, None]] = {}
     for score in scores:
         signature = score.signature.replace(f"|{score.metric}|{score.split}", "", 1)

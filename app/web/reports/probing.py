@@ -48,7 +48,7 @@ class ProbingReport:
 
 
 def show_probing(report: Report, parameters: Mapping[str, str]) -> ProbingReport:
-    """Return one split of the report; parameters: `split` and `sort`. Raise NotFound for an unknown split."""
+    """Return one split of the report. parameters: `split` and `sort`. Raise NotFound for an unknown split."""
     chosen, figures = figures_of(report.aggregates, parameters.get("split"))
     splits = list(report.aggregates["splits"])
     found = report.aggregates["splits"][chosen]
@@ -97,19 +97,19 @@ def _measures(scores: Mapping[tuple[str, str], Score], split: str) -> list[Row]:
 
 
 def _number(score: Score | None) -> Cell:
-    """Return the score with four decimals, also if it has no upper bound."""
+    """Return the score with four decimals, even if the metric has no upper bound."""
     return score_cell(score, None) if score is None or score.value is None else number_cell(score.value, 4)
 
 
 def _significant(rho: Cell, p: Score | None) -> Cell:
-    """Return a dash for a correlation that is not significant, as in the paper's tables; hovering shows the number."""
+    """Return a dash for a correlation that is not significant, as in the paper's tables; its value is a tooltip."""
     if rho.value is None or p is None or p.value is None or p.value < SIGNIFICANT_P:
         return rho
     return Cell("–", rho.value, hint=f"ρ {number_text(rho.value, 4)}, not significant")
 
 
 def _probability(cell: Cell) -> Cell:
-    """Return small values as `< 0.0001`, with the power of ten as a hint; four decimals would show zero."""
+    """Return small values as `< 0.0001` with the exact value as a tooltip, because four decimals would show zero."""
     if cell.value is None or cell.value >= 0.0001:
         return cell
     return Cell("< 0.0001", cell.value, hint=f"{cell.value:.1e}")

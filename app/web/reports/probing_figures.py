@@ -27,7 +27,7 @@ _TITLES = {
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A link to the split with another value in this dimension."""
+    """A link to the split that differs from the current one in this dimension."""
 
     title: str
     split: str
@@ -36,7 +36,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A dimension to choose."""
+    """A dimension of the splits, with its options."""
 
     title: str
     options: tuple[Option, ...]
@@ -52,7 +52,7 @@ def chosen_split(splits: Sequence[str], wanted: str | None, default: str = "") -
 
 
 def choices(splits: Sequence[str], chosen: str) -> tuple[Choice, ...]:
-    """Return the links, in the order of the splits; dimensions with a single value are left out."""
+    """Return the links to other splits, by dimension; dimensions with a single value are left out."""
     made = []
     for place, title in enumerate(_DIMENSIONS):
         values = sorted({_parts(split)[place] for split in splits}, key=_order)
@@ -62,13 +62,13 @@ def choices(splits: Sequence[str], chosen: str) -> tuple[Choice, ...]:
 
 
 def title_of(split: str) -> str:
-    """Return `PT, naturalistic, noun compound, standardised`."""
+    """Return the title of a split, such as `PT, naturalistic, noun compound, standardised`."""
     language, *others = _parts(split)
     return ", ".join([language.upper(), *(_TITLES.get(part, part).lower() for part in others if part)])
 
 
 def _option(splits: Collection[str], chosen: str, place: int, value: str) -> Option:
-    """Return a link to the split with this value most similar to the chosen one; its title names other changes."""
+    """Return a link to the most similar split with this value; its title names other differences."""
     here = _parts(chosen)
     with_value = [split for split in splits if _parts(split)[place] == value]
     nearest = max(with_value, key=lambda split: sum(a == b for a, b in zip(_parts(split), here, strict=True)))
@@ -86,7 +86,7 @@ def _named(place: int, part: str) -> str:
 
 
 def _order(part: str) -> tuple[int, str]:
-    """Return the sort key: settings, levels and variants in their usual order, languages by name."""
+    """Return the sort key of a part: settings, levels and variants in their usual order, languages by name."""
     return (list(_TITLES).index(part), "") if part in _TITLES else (-1, part)
 
 
@@ -130,7 +130,7 @@ def probes_figure(split: Aggregates, ideals: Mapping[str, float], context: str) 
 
 
 def class_figures(split: Aggregates, ideals: Mapping[str, float], context: str) -> list[Figure]:
-    """Return both affinities by idiomaticity class, in one run."""
+    """Return figures of both affinities by idiomaticity class, for one run."""
     figures = []
     for measure, (name, title) in AFFINITIES.items():
         rows = tuple(
@@ -147,7 +147,7 @@ def class_figures(split: Aggregates, ideals: Mapping[str, float], context: str) 
 
 
 def compared_figures(systems: Sequence[System], ideals: Mapping[str, float], context: str) -> list[Figure]:
-    """Return figures of the systems of a board: similarities by probe, then affinities by class."""
+    """Return figures of the systems on a board: similarities by probe, then affinities by class."""
     figures = []
     for measure in COMPARED:
         rows = tuple(
@@ -204,7 +204,9 @@ def _distribution(
 
 
 def _ideal(measure: str, ideals: Mapping[str, float]) -> float | None:
-    """Return the ideal from the report; that of random compounds is derived: A(Syn|Rand) is Sim(Syn) - Sim(Rand)."""
+    """Return the ideal value of a measure from the report; for random compounds it is derived: A(Syn|Rand) is Sim(Syn)
+    - Sim(Rand).
+    """
     if measure == "sim_rand" and {"sim_syn", "affinity_syn_rand"} <= set(ideals):
         return ideals["sim_syn"] - ideals["affinity_syn_rand"]
     return ideals.get(measure)

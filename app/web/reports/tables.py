@@ -33,7 +33,7 @@ class Column:
 class Cell:
     """A cell.
 
-    text: empty if there is nothing; value: for sorting; reason: why there is no value; hint: tooltip; tone: None
+    text: "" if there is nothing to show; value: for sorting; reason: for a missing value; hint: tooltip; tone: None
     outside of heat maps.
     """
 
@@ -87,7 +87,7 @@ def make_table(
     sort: str,
     linked: Linked,
 ) -> Table:
-    """Return the table with its rows sorted; an unknown column leaves them in their order."""
+    """Return the table with its rows sorted; an unknown column keeps their order."""
     return Table(
         name=name,
         caption=caption,
@@ -114,9 +114,9 @@ def sorted_rows(rows: Sequence[Row], corner: Column, columns: Sequence[Column], 
 def score_cell(
     score: Score | None, metric: Metric | None, *, in_heat_map: bool = False, precision: int | None = None
 ) -> Cell:
-    """Return the cell of a score: in percent, or as a fraction, or counts as they are; empty without a score.
+    """Return the cell of a score: in percent, as a fraction, or as a count; empty without a score.
 
-    precision: decimals of its value, None for all; no more are shown.
+    precision: maximum number of decimals shown, None for all.
     """
     if score is None:
         return Cell()

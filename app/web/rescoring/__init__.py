@@ -1,1 +1,1 @@
-"""Rescoring sets over HTTP; the rules are in `app.rescoring`."""
+"""Rescoring sets over HTTP; `app.rescoring` has the rules."""

@@ -1,4 +1,4 @@
-"""The API of rescoring sets, for organisers: start one, see the rank changes, publish or drop it."""
+"""The API of rescoring sets, for organisers: start one, see the rank changes, publish or discard it."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def drop_rescoring_set(
 
 
 def _shown(server: Server, user: User, competition: str, rescoring: int) -> RescoringOut:
-    """Return the set as it is after a change."""
+    """Return the current state of the set, after a change."""
     with reading(server.engine) as session:
         return _out(session, organised(session, user, competition, Right.SUBMISSIONS), rescoring)
 

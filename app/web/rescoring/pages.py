@@ -1,4 +1,4 @@
-"""The pages of rescoring sets, for organisers: the list with a form to start one, each set with its rank changes."""
+"""The pages of rescoring sets, for organisers: the list, a form to start one, and each set with its rank changes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SetForm = Annotated[FormSender, Depends(form_guard(SET))]
 
 
 class RescoringForm(PageForm):
-    """A set to start. tasks: PHASE/TASK; gold_version: as typed."""
+    """A rescoring set to start. tasks: PHASE/TASK; gold_version: as typed."""
 
     tasks: list[str] = []
     note: str = ""
@@ -55,7 +55,7 @@ class RescoringForm(PageForm):
 
 
 class PublishForm(PageForm):
-    """Options for publishing a set."""
+    """Options for publishing a rescoring set."""
 
     tell_teams: Ticked = False
 

@@ -1,4 +1,4 @@
-"""A rescoring set as organisers request it in JSON."""
+"""The request for a rescoring set."""
 
 from __future__ import annotations
 

@@ -1,1 +1,3 @@
-"""Submissions over HTTP: uploads, checks, runs, cards, comparisons; rules: `app.submissions`, `app.feedback`."""
+"""Submissions over HTTP: uploads, checks, runs, cards, comparisons; `app.submissions` and `app.feedback` have the
+rules.
+"""

@@ -274,7 +274,7 @@ async def read_submission(
 
 
 class ListQuery(OwnFilter):
-    """The filters of the list, and which page of it."""
+    """The filters and the page of the list."""
 
     limit: int = Field(PAGE_LENGTH, ge=1, le=200)
     ranks_then: bool = Field(False, description="also `rank_then` and `up` of each run, which takes longer")
@@ -408,9 +408,9 @@ def read_problems_csv(visit: ApiUserVisit, submission_id: UUID) -> Response:
 
 
 def _accepted_submission(request: Request, server: Server, received: Received) -> SubmissionOut:
-    """Return a submission just accepted, without loading it again; it has no scores, choices or rescorings yet.
+    """Return the API object of a submission that was just accepted, without loading it again.
 
-    Its queue position is left out while other uploads are queued.
+    It has no scores, choices or rescorings yet. Its queue position is left out while other uploads are queued.
     """
     if received.untouched is None:
         return load_submission(server, received.submission_id, Viewer(received.user, server.clock()))

@@ -53,7 +53,7 @@ def read_comparison(
     show: Name = "",
     page: Annotated[int, Query(ge=1, le=2**31 - 1)] = 1,
 ) -> Response:
-    """Compare two submissions; without `b`, with the previous one. show, page: of the compared items."""
+    """Compare two submissions; `b` defaults to the previous one. show, page: which of the compared items are listed."""
     session, viewer = visit.session, visit.viewer
     comparison, items, refusal = None, ItemComparison(), None
     showing = next((one for one in Showing if one == show), Showing.ALL)
@@ -93,7 +93,7 @@ def page_of_items(rows: Sequence[ComparedItem], number: int) -> ItemPage:
 
 
 def _one_before(one: Submission, newest_first: Sequence[Submission]) -> UUID | None:
-    """Return the submission sent last before it, preferably in the same phase; else the latest other one."""
+    """Return the submission before this one, preferably in the same phase; else the latest of the others."""
     rest = [other for other in newest_first if other.id != one.id]
     before = [other for other in rest if other.submitted_at <= one.submitted_at]
     same_phase = [other for other in before if other.phase_task_id == one.phase_task_id]

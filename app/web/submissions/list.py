@@ -1,4 +1,4 @@
-"""A team's own submissions: those to one task with their chart, and the list of all."""
+"""A team's own submissions: those for one task with their chart, and the list of all."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Option = tuple[str, str, bool]
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """A submission with its current run; standings: by board name."""
+    """A submission with its current run. standings: by board name."""
 
     submission: Submission
     run: ScoringRun
@@ -46,7 +46,7 @@ class RunRow:
 
     @property
     def first(self) -> RunStanding | None:
-        """The result that counts, else the first with a score; None without a result."""
+        """The standing of the entry, else the first with a score, else the first; None if there is none."""
         found = list(self.standings.values())
         counting = next((one for one in found if one.counts), None)
         return counting or next((one for one in found if one.score.value is not None), found[0] if found else None)
@@ -54,7 +54,7 @@ class RunRow:
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """The submissions of one place.
+    """The submissions of one task in a phase.
 
     board: the board of differences and ranks; None if no board was entered.
     """
@@ -68,7 +68,7 @@ class Runs:
 
     @property
     def counting(self) -> UUID | None:
-        """The submission that counts on the board, if it is among these."""
+        """The submission that counts on the board, if it is on this page."""
         name = self.board.name if self.board else ""
         counts = (row.submission.id for row in self.rows if (one := row.standings.get(name)) is not None and one.counts)
         return next(counts, None)
@@ -89,7 +89,7 @@ def read_runs(
     board: Name = "",
     page: Annotated[int, Query(ge=1, le=10_000)] = 1,
 ) -> Response:
-    """Show the runs of a place; without a phase and a task, those of the newest run."""
+    """Show the submissions to a task in a phase; by default those of the latest submission's."""
     session = visit.session
     found = find_competition(session, competition)
     places = places_of(session, visit.user, found.name)
@@ -109,8 +109,9 @@ def read_runs(
 
 
 def _wanted(visit: UserVisit, places: Sequence[SubmittedTask], names: tuple[str, str, str]) -> SubmittedTask | None:
-    """Return the place of the newest submission to what is named: a competition and, unless empty, a phase and a
-    task."""
+    """Return the task to which the team submitted last, among those with these names (competition, phase, task). An
+    empty phase or task matches all.
+    """
     competition, phase, task = names
     fitting = [one for one in places if phase in ("", one.phase) and task in ("", one.task)]
     if len(fitting) < 2:
@@ -181,7 +182,7 @@ def _options(
 
 
 def chart_of(history: History | None, counting: UUID | None = None) -> Markup | None:
-    """Return the chart, or None for fewer than two submissions. counting: the one that counts, if it is known."""
+    """Return the chart; None for fewer than two submissions. counting: the submission that counts, if known."""
     if history is None or len(history.attempts) < 2:
         return None
     title = f"{history.board.title}, {history.place.phase_title}: scores over time"
@@ -202,16 +203,16 @@ class Filters(OwnFilter):
 
     @property
     def is_set(self) -> bool:
-        """True if any filter leaves something out."""
+        """True if a filter is set."""
         return any((self.competition, self.phase, self.task, self.status))
 
     def fit(self, places: Sequence[SubmittedTask]) -> list[SubmittedTask]:
-        """Return the places that match."""
+        """Return the places that match the filters."""
         wanted = ((self.competition, "competition"), (self.phase, "phase"), (self.task, "task"))
         return [place for place in places if all(name in (None, getattr(place, part)) for name, part in wanted)]
 
     def older(self, cursor: UUID) -> str:
-        """Return the address of the page that goes on after this submission."""
+        """Return the address of the page that continues after this submission."""
         chosen = self.model_dump(mode="json", exclude={"after"}, exclude_none=True)
         return links.submissions(**chosen, after=str(cursor))
 

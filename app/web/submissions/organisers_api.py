@@ -33,7 +33,7 @@ router = api_router("organising")
 
 
 class ListQuery(SubmissionFilter):
-    """The filters, and which page of the list."""
+    """The filters and the page of the list."""
 
     after: UUID | None = Field(None, description="as in `next`")
     limit: int = Field(50, ge=1, le=200)

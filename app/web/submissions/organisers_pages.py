@@ -42,7 +42,7 @@ PAGE_LENGTH = 50
 
 
 class DeedForm(PageForm):
-    """An action on the ticked submissions: `rescore`, `download`, or one of RowStatus."""
+    """An action on the ticked submissions. deed: `rescore`, `download`, or one of RowStatus."""
 
     deed: str = ""
     note: str = Field("", max_length=2_000)
@@ -50,7 +50,7 @@ class DeedForm(PageForm):
 
 
 class ListQuery(SubmissionFilter):
-    """The filters of the list: invalid values filter nothing. after: as in the link to older ones."""
+    """The filters of the list; invalid values are ignored. after: the submission that the page continues after."""
 
     after: UUID | None = None
 
@@ -120,7 +120,7 @@ def send_deed(sender: SentForm, competition: str, query: ListQueryHere, form: An
 
 
 def _zip(sender: FormSender, competition: str, ids: list[UUID]) -> Response:
-    """Return the chosen files as a zip; recorded like every export."""
+    """Return the chosen files as a zip; the download is recorded like every export."""
     now = sender.server.clock()
     with reading(sender.server.engine) as session:
         found = organised(session, sender.user, competition, Right.SUBMISSIONS)

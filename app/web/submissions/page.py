@@ -60,7 +60,7 @@ _MINUS = "\N{MINUS SIGN}"
 
 @dataclass(frozen=True, slots=True)
 class ScoreCell:
-    """A cell. text: empty without a value, which `reason` explains; both empty: the split has no such score."""
+    """A cell. text: empty without a value, which `reason` explains. Both are empty if the split has no such score."""
 
     text: str
     reason: str
@@ -68,7 +68,7 @@ class ScoreCell:
 
 @dataclass(frozen=True, slots=True)
 class SplitRow:
-    """A split of the items. name: as in addresses; title: with language names."""
+    """A split of the items. name: as in addresses; title: with the names of languages."""
 
     name: str
     title: str
@@ -77,14 +77,16 @@ class SplitRow:
 
 @dataclass(frozen=True, slots=True)
 class ScoreTable:
-    """The table; metrics: the titles of the columns."""
+    """The table of scores. metrics: titles of the columns."""
 
     metrics: tuple[str, ...]
     rows: tuple[SplitRow, ...]
 
 
 def score_table(scores: Sequence[Score], metrics: Mapping[str, Metric], precision: int | None) -> ScoreTable:
-    """Return splits and metrics in the order of the scores. precision: decimals shown in the phase, None for all."""
+    """Return the table, with splits and metrics in the order of the scores. precision: decimals shown in the phase,
+    None for all.
+    """
     by_place = {(score.split, score.metric): score for score in scores}
     columns = list(dict.fromkeys(score.metric for score in scores))
     decimals = DECIMALS if precision is None else min(DECIMALS, precision)
@@ -112,7 +114,9 @@ SCORES_SHOWN = 60
 
 
 class ChoiceForm(PageForm):
-    """A choice of the entry. board: only on this one; empty: on all. back: the list of runs, if sent from there."""
+    """A choice of the entry. board: the only one it applies to; empty: all boards. back: the page to return to, if it
+    is the list.
+    """
 
     board: str = ""
     action: str = "choose"
@@ -120,7 +124,7 @@ class ChoiceForm(PageForm):
 
 
 class WithdrawalForm(PageForm):
-    """A withdrawal. also: others of the team that are withdrawn with it; back: the submission that is shown then."""
+    """A withdrawal. also: later submissions to withdraw with it; back: the submission to show afterwards."""
 
     also: list[UUID] = Field(default_factory=list, max_length=MOST_READ)
     back: UUID | None = None
@@ -159,7 +163,7 @@ def withdraw(
     submission_id: UUID,
     form: Annotated[WithdrawalForm, Form()],
 ) -> Response:
-    """Withdraw a submission, and the later ones between it and the better one that the team returns to."""
+    """Withdraw a submission and, to return to a better one, the later ones in `also`."""
     with writing(sender.server.engine) as session:
         for one in dict.fromkeys([*form.also, submission_id]):
             withdraw_submission(session, one, sender.user, sender.server.clock())
@@ -184,7 +188,7 @@ async def read_live(
     submission_id: UUID,
     seen: Annotated[str | None, Query(max_length=40)] = None,
 ) -> Response:
-    """Return the part of the page that changes, as soon as its stamp is not `seen` any more."""
+    """Return the live part of the page as soon as its stamp differs from `seen`."""
     if visitor.user is None:  # logged out meanwhile: redirect the whole page
         return Response(status_code=204, headers={"HX-Refresh": "true"})
     await run_sync(check_visible, server, submission_id, visitor.user)
@@ -266,14 +270,14 @@ def _shown(visit: Visit, submission_id: UUID) -> dict[str, Any]:
 
 
 def _way_back(own: OwnScores, *, is_own: bool, may_withdraw: bool) -> str:
-    """Return how a team goes back to a better submission: `withdraw`, `choose`, or "" if it cannot or need not."""
+    """Return how the team can return to a better submission: `withdraw`, `choose`, or "" if it cannot or need not."""
     if own.settings.rule is EntryRule.LAST:
         return "withdraw" if may_withdraw else ""
     return "choose" if own.settings.rule is EntryRule.CHOSEN and is_own and own.is_choosable else ""
 
 
 def _title(status: RunStatus, standings: list[RunStanding]) -> str:
-    """Return `Scored 0.743`, for the title of a browser tab."""
+    """Return the state and the first score, such as `Scored 0.743`, for the title of a browser tab."""
     first = next((one for one in standings if one.score.value is not None), None)
     if first is None or first.score.value is None:
         return RUN_STATES[status]
@@ -281,7 +285,7 @@ def _title(status: RunStatus, standings: list[RunStanding]) -> str:
 
 
 def _scores(boards: list[Board], own: OwnScores) -> list[Score]:
-    """Return all scores, or, if there are too many, those on boards: the report has all of them."""
+    """Return all scores or, if there are too many, only those on boards; the report has all of them."""
     return list(own.scores) if len(own.scores) <= SCORES_SHOWN else _on_boards(boards, own.scores)
 
 

@@ -1,7 +1,7 @@
 """Receiving submissions: from an upload request to an accepted submission, for the API and for the form.
 
-Hopeless uploads are refused before the file is read; the file is stored; limits are checked again under the lock;
-workers are notified after the commit.
+Uploads that cannot be accepted are refused before the file is read; the file is stored; limits are checked again under
+the lock; workers are notified after the commit.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ UPLOAD_FIELDS = frozenset({"track", "system", "method", "description"})
 class UploadRequest:
     """A request that uploads a file, before its body is read.
 
-    authenticate: returns the sender, or raises the error that refuses them; called once, before anything else.
+    authenticate: returns the sender or raises an error; called once, before anything else.
     extra_fields: further fields of a form. on_fields: called with the fields that precede the file. refuse_duplicate: a
-    file that the team submitted before needs the field AGAIN.
+    file that the team submitted before is accepted only with the field AGAIN.
     """
 
     request: Request
@@ -88,8 +88,8 @@ class Received:
     """An accepted submission.
 
     untouched: the submission with its run and related rows as accepted, now or by an earlier attempt with the same
-    Idempotency-Key; None if it has changed since. user: its sender; organises: the sender sees what organisers of the
-    competition see.
+    Idempotency-Key; None if it has changed since. user: its sender; organises: whether the sender may see all
+    submissions of the competition.
     """
 
     submission_id: UUID
@@ -101,8 +101,8 @@ class Received:
 async def receive_submission(sent: UploadRequest, answer: Callable[[Received], Result]) -> Result:
     """Accept the upload and return the result of `answer`, called in the thread that accepted it.
 
-    Small and large files go the same way: a second one for small files, in one turn of a thread and on PostgreSQL in
-    one transaction, saved 7 % of the processor time of the web process (decision 069).
+    Small and large files use the same code: a separate path for small files, in one thread and on PostgreSQL in one
+    transaction, saved only 7 % of the web process's CPU time (decision 069).
     """
     phase_task, policy = await _decided(sent, partial(_refuse_early, sent))
     upload = await receive(sent.request, policy)
@@ -113,7 +113,7 @@ async def receive_submission(sent: UploadRequest, answer: Callable[[Received], R
 
 
 def _refuse_early(sent: UploadRequest) -> tuple[PhaseTask, Policy]:
-    """Raise every refusal that is certain before the body is read."""
+    """Raise every error that is certain before the body is read; return the task and the requirements of the body."""
     user, server, limits = sent.user, sent.server, limits_of(sent.request)
     with reading(server.engine) as session:
         phase_task = find_target(session, sent.target)
@@ -167,7 +167,7 @@ def _accept(sent: UploadRequest, phase_task: PhaseTask, upload: Upload) -> Recei
 
 
 def _attach_relations(accepted: Accepted, phase_task: PhaseTask, user: User) -> None:
-    """Attach loaded relations so the response needs no further queries."""
+    """Attach loaded relations so that the response needs no further queries."""
     known = {
         "phase_task": phase_task,
         "user": user,
@@ -194,20 +194,20 @@ def _form(
 
 
 def _load_target(sent: UploadRequest) -> PhaseTask:
-    """Load outside the write lock so that other writers are not blocked."""
+    """Load the task outside the write lock so that other writers are not blocked."""
     with reading(sent.server.engine) as session:
         return find_target(session, sent.target)
 
 
 def find_target(session: Session, target: TaskNames) -> PhaseTask:
-    """Return the phase's task with everything above it; raise NotFound."""
+    """Return the task in the phase with all parent objects; raise NotFound."""
     return find_phase_task(session, target.competition, target.phase, target.task, with_files=False)
 
 
 async def _decided(sent: UploadRequest, decide: Callable[[], Result]) -> Result:
     """Return the result of `decide`, called in a thread.
 
-    An upload is not refused while an earlier attempt of it may still be accepted.
+    An upload is not refused while an earlier attempt may still be accepted.
     """
     try:
         return await run_sync(decide)
@@ -218,7 +218,7 @@ async def _decided(sent: UploadRequest, decide: Callable[[], Result]) -> Result:
 
 
 async def _stored_meanwhile(sent: UploadRequest, key: str) -> bool:
-    """Return True if another attempt of this upload was stored, once none is in flight."""
+    """Return True if another attempt of this upload was stored, after waiting until none is in flight."""
     await earlier_tries_answered(sent.request, sent.server)
     await wait_for_other_processes(sent.request)
     return await run_sync(_was_accepted, sent.server, sent.user, key)

@@ -1,4 +1,4 @@
-"""Method cards, and choices among a competition's submissions, as they are sent in JSON."""
+"""Requests of the API: method cards, and actions on chosen submissions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _EDIT_EXAMPLE: dict[str, Any] = {
 
 
 class CardIn(ApiModel):
-    """A whole card: what is left out is empty then."""
+    """A complete method card: fields that are left out become empty."""
 
     model_config = example(_EDIT_EXAMPLE)
 
@@ -36,7 +36,7 @@ class CardIn(ApiModel):
 
 
 class ChosenMark(ApiModel):
-    """A mark for several submissions."""
+    """A mark for several submissions, with its footnote."""
 
     model_config = example({"submissions": [_ID], "status": "unranked", "note": "used additional data"})
 

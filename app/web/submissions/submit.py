@@ -1,4 +1,4 @@
-"""The upload form, with the effect of the upload on the entry."""
+"""The upload form, and the effect that an upload has on the entry."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ PREVIEW_BYTES, PREVIEW_LINES = 2_000, 5
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """The first lines of a download. is_input: it is the input of predictions."""
+    """The first lines of a download. is_input: the file has the items to predict."""
 
     file: PublicFile
     lines: list[str]
@@ -78,7 +78,7 @@ class Preview:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The values of the form and their error; is_prefilled: values of the latest card, not the user's."""
+    """The values of the form and their error. is_prefilled: the values come from the latest card."""
 
     fields: Mapping[str, str]
     error: EvergoldError | None = None
@@ -89,12 +89,14 @@ class Form:
 def read_form(
     visit: PlainPageVisit, names: TaskNamesHere, system: Annotated[str, Query(max_length=200)] = ""
 ) -> Response:
-    """Show the upload form. system: whose card fills it in; default: the one that the team used last."""
+    """Show the upload form. system: whose card fills in the form; default: the system that the team used last."""
     return _page(visit, names, Form({}), system)
 
 
 def _send_again(visit: UserVisit, names: TaskNames, upload: SentUpload, error: EvergoldError) -> Response:
-    """Return the form with the submitted values and the error; includes the registration link if that is missing."""
+    """Return the form with the submitted values and the error; the error has a registration link if registration is
+    missing.
+    """
     if isinstance(error, NotFound | Forbidden) and not isinstance(error, RegistrationNeeded):
         raise error
     return _page(visit, names, Form(upload.fields, error))
@@ -196,7 +198,7 @@ def _page(visit: Visit, names: TaskNames, form: Form, system: str = "") -> Respo
 
 
 def _chosen(systems: Sequence[System], name: str, latest: Submission | None) -> System | None:
-    """Return the system of this name; without a name, that of the latest submission here, not of another phase."""
+    """Return the system with this name; without a name, that of the latest submission to this phase."""
     if not name:
         return latest.system if latest else None
     return next((one for one in systems if one.name == name), None)
@@ -205,7 +207,7 @@ def _chosen(systems: Sequence[System], name: str, latest: Submission | None) -> 
 def _prefilled(
     session: Session, form: Form, system: System | None, latest: Submission | None, card_form: CardForm
 ) -> Form:
-    """Return an empty form filled with the system's card, or, for a team without one, with its latest submission's."""
+    """Return an empty form, filled in with the system's card or, without a system, with the latest submission's."""
     if form.fields or form.error or (system is None and latest is None):
         return form
     if system is not None:
@@ -216,7 +218,7 @@ def _prefilled(
 
 
 def _obstacle(user: User | None, mine: Standing | None, used: Quota, phase_task: PhaseTask) -> str:
-    """Return what, besides the dates, prevents an upload, as a word for the template; "" if nothing."""
+    """Return what prevents an upload, apart from the dates, as a word for the template; "" if nothing does."""
     if phase_task.phase.competition.halt != Halt.NONE:
         return "halt"  # every page of the competition shows it
     if phase_task.gold is None:
@@ -264,7 +266,9 @@ EFFECTS = {
 
 
 def effect_words(phase_task: PhaseTask, standings: Sequence[RunStanding], *, is_first: bool) -> str:
-    """Return the effect as a sentence; standings: of the current entry by board, empty if scores are hidden."""
+    """Return the effect of the upload as a sentence. standings: of the current entry by board, empty if scores are
+    hidden.
+    """
     settings = entry_settings(phase_task.phase, phase_task)
     rule = settings.without_choice if settings.rule is EntryRule.CHOSEN else settings.rule
     first, replacing, untold = EFFECTS[rule]
@@ -283,7 +287,7 @@ def effect_words(phase_task: PhaseTask, standings: Sequence[RunStanding], *, is_
 
 
 def latest_run(session: Session, user: User, phase_task: PhaseTask) -> Submission | None:
-    """Return the latest scored submission of the user's team here, or else its latest submission."""
+    """Return the latest scored submission of the user's team to this task in this phase, or else its latest."""
     found, _ = _runs(session, user, phase_task, RunStatus.SCORED)
     if not found:
         found, _ = _runs(session, user, phase_task, None)
@@ -291,7 +295,7 @@ def latest_run(session: Session, user: User, phase_task: PhaseTask) -> Submissio
 
 
 def scored_runs(session: Session, user: User, phase_task: PhaseTask, limit: int) -> list[Submission]:
-    """Return the scored submissions of the user's team here, latest first."""
+    """Return the scored submissions of the user's team to this task in this phase, latest first."""
     found, _ = _runs(session, user, phase_task, RunStatus.SCORED, limit)
     return found
 
@@ -305,7 +309,7 @@ def _runs(
 
 
 def phase_options(competition: Competition, here: PhaseTask, now: datetime) -> list[tuple[str, str, bool]]:
-    """Return the open phases that have the same task, and this phase."""
+    """Return the open phases with the same task, and this phase."""
     return [
         (phase.title, links.submit(competition.name, phase.name, here.task.name), phase.id == here.phase_id)
         for phase in competition.phases

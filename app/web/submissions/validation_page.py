@@ -38,7 +38,7 @@ async def read_live_validation(
     validation_id: UUID,
     seen: Annotated[str | None, Query(max_length=40)] = None,
 ) -> Response:
-    """Return the part of the page that changes, as soon as the status is not `seen` any more."""
+    """Return the live part of the page as soon as the status differs from `seen`."""
     if visitor.user is None:  # logged out meanwhile: redirect the whole page
         return Response(status_code=204, headers={"HX-Refresh": "true"})
     await run_sync(check_own_validation, server, visitor.user, validation_id)

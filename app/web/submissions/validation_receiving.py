@@ -29,7 +29,7 @@ from evergold.scoring.tasks import needs_gpu
 
 
 async def receive_validation(sent: UploadRequest) -> AcceptedValidation:
-    """Store the file under the name of a new validation, and queue it; fields of a form are not stored."""
+    """Store the file under the id of a new validation and queue it; other fields of the form are not stored."""
     policy, validation_id = await run_sync(_refuse_early, sent)
     upload = await receive(sent.request, policy)
     accepted = None
@@ -42,7 +42,7 @@ async def receive_validation(sent: UploadRequest) -> AcceptedValidation:
 
 
 def _refuse_early(sent: UploadRequest) -> tuple[Policy, UUID]:
-    """Raise every refusal that is certain before the body is read; return what it has to be, and a new id."""
+    """Raise every error that is certain before the body is read; return the requirements of the body, and a new id."""
     user, key, settings = sent.user, sent.idempotency_key, sent.server.settings
     limits, now = limits_of(sent.request), sent.server.clock()
     with reading(sent.server.engine) as session:

@@ -1,4 +1,4 @@
-"""The API of validations: upload a file that is only checked, and read the problems found."""
+"""The API of validations: upload a file to check it without submitting it, and read the problems found."""
 
 from __future__ import annotations
 

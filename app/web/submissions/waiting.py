@@ -21,13 +21,13 @@ LIVE_SECONDS = 20.0
 
 
 def check_visible(server: Server, submission_id: UUID, user: User | None) -> None:
-    """Raise NotFound unless this viewer may see the submission."""
+    """Raise NotFound unless this user may see the submission."""
     with reading(server.engine) as session:
         find.check_visible(session, submission_id, user)
 
 
 def check_own_validation(server: Server, user: User, validation_id: UUID) -> None:
-    """Raise NotFound unless this validation is the user's, and still there."""
+    """Raise NotFound unless this validation belongs to the user and still exists."""
     with reading(server.engine) as session:
         get_validation(session, validation_id, user, server.clock())
 

@@ -1,1 +1,1 @@
-"""Teams and registration over HTTP; the rules are in `app.teams`."""
+"""Teams and registration over HTTP; `app.teams` has the rules."""

@@ -25,7 +25,7 @@ OfferId = Annotated[RowId, Path()]
 
 
 class AskForm(PageForm):
-    """The team to merge with, by name."""
+    """The form of a request to merge. team: name of the team to merge with."""
 
     team: str = Field("", max_length=200)
 
@@ -50,7 +50,7 @@ def accept(sender: Sender, competition: str, offer_id: OfferId) -> Response:
 
 @router.post("/{offer_id}/end")
 def end(sender: Sender, competition: str, offer_id: OfferId) -> Response:
-    """Decline an offer to merge, or withdraw it."""
+    """Decline an offer to merge, or withdraw one's own."""
     with writing(sender.server.engine) as session:
         end_offer(sender.act(session), find_competition(session, competition), offer_id)
     return _back(competition)

@@ -1,4 +1,4 @@
-"""The page of the user's own team: name, members, invitation link, leaving; and the page behind an invitation link."""
+"""The page of the user's team: name, members, invitation link, leaving; and the page that an invitation link opens."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class NameForm(PageForm):
 
 
 class MemberForm(PageForm):
-    """A member, by user name."""
+    """The user name of a member."""
 
     username: str = ""
 
@@ -81,7 +81,7 @@ def team_page(
     secret: str = "",
     error: EvergoldError | None = None,
 ) -> Response:
-    """Return the team page; secret: of an invitation created just now."""
+    """Return the team page. secret: of an invitation that was just created."""
     session, user, now = visit.session, visit.user, visit.now
     found = find_competition(session, competition)
     team = find_team(session, user, found.id)

@@ -60,7 +60,8 @@ DECISIONS = {"approve": RegistrationStatus.APPROVED, "refuse": RegistrationStatu
 
 class RegistrationForm(PageForm):
     """A registration. terms_sha256: of the terms shown; terms: whether they were accepted; code: as typed;
-    consents: to the publication of predictions."""
+    consents: whether predictions may be published.
+    """
 
     terms_sha256: str = ""
     terms: Ticked = False
@@ -81,7 +82,7 @@ class DecisionForm(PageForm):
 
 
 class DecisionsForm(DecisionForm):
-    """One decision on several registrations; user: their user names."""
+    """One decision on several registrations. user: their user names."""
 
     user: list[str] = Field(default_factory=list, max_length=1000)
 
@@ -103,7 +104,7 @@ def _page(
     fields: Mapping[str, str] | None = None,
     error: EvergoldError | None = None,
 ) -> Response:
-    """Return the page; fields: the submitted values, None for the stored answers."""
+    """Return the page. fields: the submitted values, None to show the stored answers."""
     session, user = visit.session, visit.viewer.user
     found = find_competition(session, competition)
     mine = standing(session, found, user) if user else None
@@ -130,7 +131,7 @@ def _answered(mine: Standing | None) -> dict[str, str]:
 
 
 def _sent_answers(fields: Mapping[str, str], questions: Sequence[Question]) -> dict[str, str]:
-    """Return the answers of the form; browsers send nothing for an unticked checkbox, which means no."""
+    """Return the answers in the form; an unticked checkbox, which browsers do not send, means no."""
     return {
         question.name: fields.get(ANSWER + question.name, NO if question.kind is QuestionKind.TICK else "")
         for question in questions
@@ -176,7 +177,7 @@ def read_registrations(visit: PageUserVisit, competition: str) -> Response:
 
 
 def _registrations_page(visit: UserVisit, competition: str, code: str = "") -> Response:
-    """Return the page; code: one made just now, which is shown once."""
+    """Return the page. code: a joining code that was just created and is shown only once."""
     session = visit.session
     found = organised(session, visit.user, competition, Right.EDIT)
     rows = list_registrations(session, found)
@@ -199,7 +200,7 @@ def _registrations_page(visit: UserVisit, competition: str, code: str = "") -> R
 
 @router.post(JOINING_CODE)
 def send_code(sender: Annotated[FormSender, Depends(form_guard(REGISTRATIONS))], competition: str) -> Response:
-    """Create a joining code, which the page that follows shows once."""
+    """Create a joining code, which the next page shows once."""
     with writing(sender.server.engine) as session:
         found = organised(session, sender.user, competition, Right.EDIT)
         code = make_code(session, found, by=sender.user, now=sender.server.clock())
@@ -222,7 +223,7 @@ def send_decisions(
     competition: str,
     form: Annotated[DecisionsForm, Form()],
 ) -> Response:
-    """Decide several registrations: all of them or, if one is wrong, none."""
+    """Decide several registrations: all of them or, if one is invalid, none."""
     _decide(sender, competition, form.user, form.decision)
     return RedirectResponse(links.registrations(competition), 303)
 
@@ -253,8 +254,9 @@ def _decide(sender: FormSender, competition: str, usernames: Sequence[str], deci
 
 @router.get(CONFIRM)
 def read_confirmation(visit: PageUserVisit, link: Secret = "") -> Response:
-    """Show the form without using the link: mail programs and scanners open links, too. The log-in shows which account
-    it is about.
+    """Show the form without using the link, because mail programs and scanners open links, too.
+
+    A log-in is required, so that users see for which account they confirm the address.
     """
     found = email_confirmations.find(visit.session, visit.user, link, visit.now)
     return _confirmation(visit.request, email=found.email, link=link, entered=None, invitations=0)

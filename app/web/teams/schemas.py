@@ -1,4 +1,4 @@
-"""Registrations and teams as they come in, and what organisers decide."""
+"""Requests of the API: registrations, decisions of organisers, and teams."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class RegistrationRequest(ApiModel):
 
 
 class JoiningCodeOut(ApiModel):
-    """A new joining code, which is shown once."""
+    """A new joining code, which is shown only once."""
 
     model_config = example({"code": "7KQM-3XPD-9RTA"})
 
@@ -48,7 +48,7 @@ class JoiningCodeOut(ApiModel):
 
 
 class RegistrationDecision(ApiModel):
-    """The organisers' answer."""
+    """The organisers' decision on a registration."""
 
     model_config = example({"status": "approved"})
 
@@ -56,7 +56,7 @@ class RegistrationDecision(ApiModel):
 
 
 class RegistrationDecisions(ApiModel):
-    """The organisers' answer to several."""
+    """The organisers' decision on several registrations."""
 
     model_config = example({"usernames": ["ada", "grace"], "status": "approved"})
 
@@ -83,7 +83,7 @@ class TeamCaptain(ApiModel):
 
 
 class JoinRequest(ApiModel):
-    """The invitation to a team."""
+    """The secret of an invitation to a team."""
 
     model_config = example({"invitation": "https://evergold.example/competitions/demo/team/join?link=Zk3qX0w9r7"})
 
@@ -91,7 +91,7 @@ class JoinRequest(ApiModel):
 
 
 class MergeQuestion(ApiModel):
-    """The team to merge with."""
+    """The name of the team to merge with."""
 
     model_config = example({"team": "Proverbial"})
 

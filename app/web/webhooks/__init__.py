@@ -1,1 +1,1 @@
-"""HTTP of webhooks: of competitions, of teams, of the server."""
+"""Webhooks over HTTP: of competitions, of teams, of the server."""

@@ -1,4 +1,4 @@
-"""The API of webhooks: set them up, list their deliveries, and send these again."""
+"""The API of webhooks: create and change them, list their deliveries, and send deliveries again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The pages of webhooks: of a competition, of one's team, of the server; and of one, with its deliveries."""
+"""The pages of webhooks: those of a competition, of the user's team or of the server; and one webhook with its
+deliveries.
+"""
 
 from __future__ import annotations
 
@@ -83,14 +85,14 @@ LIMITS = {"name": NAME_CHARACTERS, "address": ADDRESS_CHARACTERS}
 
 
 class WebhookPageForm(PageForm, WebhookEntry):
-    """A webhook as it is typed."""
+    """A webhook, as typed."""
 
     kinds: list[NewsKind] = []
     is_disabled: Ticked = False
 
 
 class ReplayForm(PageForm):
-    """A range of deliveries to send again; first, last: numbers as they are typed, empty for no bound."""
+    """A range of deliveries to send again. first, last: numbers as typed, empty for no bound."""
 
     first: RowId | None = None
     last: RowId | None = None
@@ -124,14 +126,14 @@ def _list_page(
 
 
 def _render(visit: UserVisit, template: str, holder: Holder, /, **context: Any) -> Response:
-    """Return a page below the head of the desk, of the competition for a team, or of the administrators' pages."""
+    """Return a page with the header of its holder: the organisers' desk, the team's competition, or administration."""
     if holder.competition is None:
         return render_section(visit, template, workspace=None, **context)
     return render_page(visit, template, workspace=_workspace(visit, holder.competition, holder), **context)
 
 
 def _workspace(visit: UserVisit, of: Competition, holder: Holder) -> Workspace:
-    """Return the head of the desk, or of the competition for a team."""
+    """Return the workspace of the organisers' desk, or of the competition for a team."""
     competition = find_competition(visit.session, of.name)
     if holder.team is not None:
         return workspace_of(visit.session, competition, visit.viewer)
@@ -139,7 +141,7 @@ def _workspace(visit: UserVisit, of: Competition, holder: Holder) -> Workspace:
 
 
 def _choices(holder: Holder) -> dict[str, object]:
-    """Return what there is to choose, in words."""
+    """Return the options of the form with their labels."""
     return {
         "competition": holder.competition,
         "team": holder.team,

@@ -1,4 +1,4 @@
-"""Webhooks as they come in."""
+"""Requests of the API: webhooks and ranges of deliveries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.webhooks.keeping import WebhookEntry
 
 
 class WebhookIn(ApiModel, WebhookEntry):
-    """A webhook, whole."""
+    """A webhook with all its fields."""
 
     model_config = example(
         {
