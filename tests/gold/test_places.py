@@ -100,6 +100,7 @@ def test_a_name_is_in_use_where_the_task_has_gold_in_use(engine: Engine) -> None
 def test_publishing_puts_one_version_of_one_task_in_use(engine: Engine) -> None:
     add_other_task(engine)
     rich_rows.add_gold(engine, COMPETITION, PHASE, OTHER_TASK, NOW, in_use=False)
+    before = everywhere(engine, lambda _, one: one.board_version)
     with writing(engine) as session:
         assert publish_gold(session, find_phase_task(session, COMPETITION, PHASE, TASK), 1, user=None, now=NOW + DAY)
     with reading(engine) as session:
@@ -108,6 +109,8 @@ def test_publishing_puts_one_version_of_one_task_in_use(engine: Engine) -> None:
             for task in (TASK, OTHER_TASK)
         }
     assert of_task == {TASK: [NOW + DAY], OTHER_TASK: [None]}
+    after = everywhere(engine, lambda _, one: one.board_version)
+    assert [place for place in EVERYWHERE if after[place] != before[place]] == [(COMPETITION, PHASE, TASK)]
 
 
 def test_what_is_older_than_the_newest_in_use_is_never_used_again(engine: Engine) -> None:
