@@ -95,8 +95,9 @@ def list_versions(
 ) -> None:
     """List the versions of sealed gold, with their commitments."""
     use_settings(data_dir)
+    wanted = f"{competition}/" if competition else ""
     with _in_words(), _session() as session:
-        found = [(where, version) for where, version in _versions(session) if where.startswith(competition)]
+        found = [(where, version) for where, version in _versions(session) if f"{where}/".startswith(wanted)]
     if as_json:
         print_json({"versions": [_document(where, version) for where, version in found]})
         return

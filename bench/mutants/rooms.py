@@ -25,6 +25,8 @@ _ELSEWHERE = {
         "tests/workers/test_statistics_follow.py",
     ),
     "app/exports": ("tests/boards/test_exports.py", "tests/web/exports/", "tests/cli/test_bundles.py"),
+    # What is prepared is applied by commands, too.
+    "app/server": ("tests/server/", "tests/cli/test_declare.py", "tests/cli/test_revisions.py"),
     "app/privacy": ("tests/privacy/", "tests/web/people/test_own_data.py"),
     "app/looks": ("tests/looks/", "tests/web/administration/test_looks.py"),
     "app/importers": ("tests/importers/", "tests/web/declarations/test_bundles.py", "tests/web/codabench/"),

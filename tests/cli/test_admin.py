@@ -63,25 +63,26 @@ def test_what_administrators_do_on_the_pages_is_done_by_command(
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "code", "said"),
     [
-        (["set", "registration", "ajar"], "It must be one of open, closed, but is 'ajar'"),
-        (["set", "nope", "1"], "There is no setting 'nope'"),
-        (["organiser", "ada", "king"], "none of rule, approved, barred"),
-        (["people", "--group", "robots"], "none of all, blocked"),
-        (["announce", "x", "--until", "soon"], "--until: 'soon' is not a moment"),
-        (["announce", "x", "--severity", "loud"], "none of info, warning, urgent"),
-        (["end-announcement", "7"], "There is no announcement 7"),
-        (["block", "zoe"], "There is no account 'zoe'"),
+        (["set", "registration", "ajar"], Code.ERROR, "It must be one of open, closed, but is 'ajar'"),
+        (["set", "nope", "1"], Code.ERROR, "There is no setting 'nope'"),
+        (["organiser", "ada", "king"], Code.USAGE, "none of rule, approved, barred"),
+        (["people", "--group", "robots"], Code.USAGE, "none of all, blocked"),
+        (["announce", "x", "--until", "soon"], Code.USAGE, "--until: 'soon' is not a moment"),
+        (["announce", "x", "--severity", "loud"], Code.USAGE, "none of info, warning, urgent"),
+        (["end-announcement", "7"], Code.ERROR, "There is no announcement 7"),
+        (["block", "zoe"], Code.ERROR, "There is no account 'zoe'"),
     ],
 )
 def test_what_cannot_be_is_refused_in_words(
     server: Path,  # noqa: F811
     capsys: pytest.CaptureFixture[str],
     words: list[str],
+    code: Code,
     said: str,
 ) -> None:
-    assert run(["admin", *words, "--data-dir", str(server)]) != Code.OK
+    assert run(["admin", *words, "--data-dir", str(server)]) == code
     assert said in capsys.readouterr().err
 
 

@@ -21,11 +21,13 @@ from app.gold.checks import (
     unanswered_checks,
 )
 from app.gold.versions import GoldUnusable, newest_in_use, publish_gold
-from app.models import GoldCheck, GoldVersion
+from app.models import AuditEntry, GoldCheck, GoldVersion, NewsKind, WebhookDelivery
 from evergold.scoring.errors import Problem
+from tests.news.hooked import hook
+from tests.receiver import Receiver
 from tests.rich_rows import add_gold
-from tests.rich_world import fresh
-from tests.world import COMPETITION, NOW, PHASE, SECOND, TASK, add_competition, the_phase_task
+from tests.rich_world import NEIGHBOURS, fresh
+from tests.world import COMPETITION, NOW, PHASE, SECOND, TASK, add_competition, add_user, the_phase_task
 
 SHORT = timedelta(microseconds=1)
 
@@ -83,6 +85,43 @@ def test_a_fault_of_ours_is_told_and_after_the_last_attempt_final(sqlite_engine:
             begin_check(session, version, attempts=2, now=NOW)
             note_failed_check(session, version, "Broken", attempts=2, now=NOW)
         assert the(sqlite_engine, version).check_state == state
+
+
+def test_what_was_checked_is_neither_begun_again_nor_spoiled_by_a_late_fault(
+    sqlite_engine: Engine, version: int
+) -> None:
+    with writing(sqlite_engine) as session:
+        assert begin_check(session, version, attempts=2, now=NOW) is not None
+        record_valid_gold(session, version, NOW)
+        assert begin_check(session, version, attempts=2, now=NOW) is None
+        note_failed_check(session, version, "Broken", attempts=1, now=NOW)
+    found = the(sqlite_engine, version)
+    assert (found.check_state, found.check_attempts, found.check_failure) == (GoldCheck.VALID, 1, None)
+
+
+def test_a_worker_that_has_begun_is_not_told_again_before_its_time(sqlite_engine: Engine, version: int) -> None:
+    with writing(sqlite_engine) as session:
+        begin_check(session, version, attempts=2, now=NOW + RESEND)
+        assert unanswered_checks(session, NOW + RESEND + SECOND) == []
+        assert unanswered_checks(session, NOW + 2 * RESEND) == [version]
+
+
+def test_whoever_put_it_has_put_it_in_use_and_webhooks_hear_of_the_check_once(
+    sqlite_engine: Engine, version: int
+) -> None:
+    ada = add_user(sqlite_engine, "ada", is_administrator=True)
+    own = hook(sqlite_engine, ada, Receiver(), NewsKind.GOLD_CHECKED)
+    hook(sqlite_engine, ada, Receiver(), NewsKind.GOLD_CHECKED, competition=NEIGHBOURS)
+    with writing(sqlite_engine) as session:
+        session.get_one(GoldVersion, version).created_by_id = ada.id
+    with writing(sqlite_engine) as session:
+        for _ in range(2):
+            record_valid_gold(session, version, NOW)
+    with reading(sqlite_engine) as session:
+        put = session.scalars(fresh(AuditEntry).where(AuditEntry.action == "gold.publish")).one()
+        told = session.scalars(fresh(WebhookDelivery)).all()
+    assert (put.actor, put.subject) == ("ada", f"gold {COMPETITION}/{PHASE}/{TASK}")
+    assert [(one.webhook_id, one.about["gold"]) for one in told] == [(own, version)]
 
 
 def test_workers_are_told_again_of_what_waits_after_its_time(sqlite_engine: Engine, version: int) -> None:

@@ -100,6 +100,7 @@ def test_a_name_is_in_use_where_the_task_has_gold_in_use(engine: Engine) -> None
 def test_publishing_puts_one_version_of_one_task_in_use(engine: Engine) -> None:
     add_other_task(engine)
     rich_rows.add_gold(engine, COMPETITION, PHASE, OTHER_TASK, NOW, in_use=False)
+    before = everywhere(engine, lambda _, one: one.board_version)
     with writing(engine) as session:
         assert publish_gold(session, find_phase_task(session, COMPETITION, PHASE, TASK), 1, user=None, now=NOW + DAY)
     with reading(engine) as session:
@@ -108,6 +109,8 @@ def test_publishing_puts_one_version_of_one_task_in_use(engine: Engine) -> None:
             for task in (TASK, OTHER_TASK)
         }
     assert of_task == {TASK: [NOW + DAY], OTHER_TASK: [None]}
+    after = everywhere(engine, lambda _, one: one.board_version)
+    assert [place for place in EVERYWHERE if after[place] != before[place]] == [(COMPETITION, PHASE, TASK)]
 
 
 def test_what_is_older_than_the_newest_in_use_is_never_used_again(engine: Engine) -> None:
@@ -141,13 +144,21 @@ def test_gold_is_for_another_program_where_it_was_put_for_one_and_never_for_this
     kind = TASKS["idiom-detection"]
     monkeypatch.setitem(TASKS, "idiom-detection", replace(kind, bound_to=lambda options: "now"))
     rich_rows.add_gold(engine, COMPETITION, PHASE, TASK, NOW)
+    rich_rows.add_gold(engine, COMPETITION, PHASE, TASK, NOW, in_use=False)
     with writing(engine) as session:
         place = find_phase_task(session, COMPETITION, PHASE, TASK)
         versions = list_gold(session, place)
-        for details in ({"commitment": "another", "program": "other"}, *put):
-            told = {"commitment": versions[-1].commitment, **details}
-            entry = AuditEntry(at=NOW, actor="ada", action="gold.put", subject=f"gold {place_of(place)}", details=told)
-            session.add(entry)
+        *_, used, prepared = versions
+        subject, elsewhere = (f"gold {place_of(one)}" for one in (place, find_phase_task(session, *EVERYWHERE[-1])))
+        also: list[dict[str, str]] = [
+            {"commitment": "another", "program": "other"},
+            {"commitment": prepared.commitment, "program": "before" if not is_another else "now"},
+            {"subject": elsewhere, "program": "before" if not is_another else "now"},  # sealed for both at once
+        ]
+        for details in (*also, *put):
+            told = {"commitment": used.commitment, **details}
+            about = told.pop("subject", subject)
+            session.add(AuditEntry(at=NOW, actor="ada", action="gold.put", subject=about, details=told))
         session.flush()
         assert is_for_another_program(session, place, versions) == is_another
 
@@ -207,13 +218,13 @@ def test_the_reader_of_an_upload_is_part_of_its_binding() -> None:
 
 
 def test_gold_put_ahead_is_bound_to_the_first_version_of_a_new_phase_alone() -> None:
-    bound = replace(BOUND, programs={"evaluation": "digest"}).ahead("evaluation", ["later", "post"])
+    bound = replace(BOUND, programs={"evaluation": "digest"}).ahead("evaluation", ["later", "post", "evaluation"])
     assert read_binding(bound.line()) == bound
     later = replace(PLACE, phase="later", version=1, program="digest")
     assert bound.covers(later)
     assert bound.has_options_of(replace(later, options="digest"))
     assert not bound.covers(replace(later, version=2))
-    assert bound.versions["post"] == BOUND.versions["post"], "a phase that is there keeps its number"
+    assert bound.versions == {**BOUND.versions, "later": 1}, "a phase that is there keeps its number"
 
 
 def test_whether_gold_may_be_described_is_part_of_its_binding() -> None:

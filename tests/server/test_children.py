@@ -115,6 +115,28 @@ def test_pauses_between_restarts_grow(tmp_path: Path, guard: Guard) -> None:
     assert pauses == [0.5, 1.0, 2.0]
 
 
+@pytest.mark.parametrize(
+    ("lived_seconds", "deaths", "pause"), [(0.0, 20, children.LONGEST_DELAY_SECONDS), (61.0, 20, 0.5), (15.0, 1, 1.0)]
+)
+def test_pauses_have_an_end_and_begin_anew_after_a_minute_in_health(
+    tmp_path: Path, guard: Guard, lived_seconds: float, deaths: int, pause: float
+) -> None:
+    child = child_of(tmp_path, "pass")
+    children.start(child, guard)
+    child.deaths, child.started_at = deaths, child.started_at - lived_seconds
+    before = time.monotonic()
+    assert children.reap(child, guard) == 0
+    assert before <= child.start_again_at - pause <= time.monotonic()
+
+
+def test_a_log_that_was_shortened_meanwhile_is_read_from_its_start(tmp_path: Path) -> None:
+    child = child_of(tmp_path, "pass")
+    child.program.log.parent.mkdir()
+    child.program.log.write_text("before\n" * 3 + "\nafter\nand then\n")
+    child.log_begins = 10_000
+    assert children.last_lines(child, 2) == ["after", "and then"]
+
+
 def test_a_death_is_said_with_the_time_until_the_next_start(tmp_path: Path, guard: Guard) -> None:
     said: list[str] = []
     child = child_of(tmp_path, "raise SystemExit(3)")

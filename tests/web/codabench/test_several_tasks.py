@@ -64,7 +64,7 @@ def get(person: Person, path: str, **asked: Any) -> Any:
 def test_a_competition_has_its_phases_in_order_with_their_own_dates_limits_and_tasks(
     ada: Person, numbers: Numbers
 ) -> None:
-    world.submit(ada.site.engine, ada.user)
+    world.submit(ada.site.engine, ada.user, NOW - 20 * HOUR, content="yesterday")
     world.submit(ada.site.engine, ada.user, content="again")
     found = get(ada, f"competitions/{numbers.competition}/")
     assert (found["description"], found["created_by"], found["published"]) == ("In short.", "olga@example.org", True)
@@ -151,6 +151,41 @@ def test_a_column_that_is_not_shown_is_in_no_summary(ada: Person, numbers: Numbe
     (first, *_) = get(ada, f"competitions/{numbers.competition}/")["leaderboards"]
     assert [column["title"] for column in first["columns"]] == ["zero-shot · Accuracy"]
     assert (first["primary_index"], first["columns"][0]["sorting"]) == (0, "desc")
+
+
+def test_a_board_that_ranks_by_its_second_column_says_so_everywhere(ada: Person, numbers: Numbers) -> None:
+    engine, boards = ada.site.engine, numbers.boards
+    with writing(engine) as session:
+        for board in find_competition(session, COMPETITION).boards:
+            board.rank_metric = "accuracy"
+    number = send(ada, hold(ada), tasks=str(numbers.tasks[PHASE, TASK])).json()["id"]
+    world.score(engine, last_run(engine), 0.75, 0.5)
+    key = "detection.accuracy.zero_shot/all"
+    (summary, *_) = get(ada, f"competitions/{numbers.competition}/")["leaderboards"]
+    whole = get(ada, f"leaderboards/{boards['zero-shot']}/")
+    for one in (summary, whole):
+        assert (one["primary_index"], one["columns"][1]["key"]) == (1, key)
+    (row,) = whole["submissions"]
+    assert [(one["index"], one["column_key"]) for one in row["scores"] if one["is_primary"]] == [(1, key)]
+    found = get(ada, f"submissions/{number}/")
+    assert [one["column_key"] for one in found["scores"] if one["is_primary"]] == [key]
+    assert found["owner"] == row["owner"] == "Ada"
+
+
+def test_competitions_are_listed_by_number_and_found_by_every_word(ada: Person, numbers: Numbers) -> None:
+    with writing(ada.site.engine) as session:
+        door = find_competition(session, NEIGHBOURS)
+        door.position, find_competition(session, COMPETITION).position = 1, 2
+        door.summary = "At the same length."
+        ids = {COMPETITION: numbers.competition, NEIGHBOURS: door.id}
+    assert [one["id"] for one in get(ada, "competitions/")] == sorted(ids.values())
+    for words, names in (
+        ("idioms", [COMPETITION]),
+        ("IN short", [COMPETITION]),
+        ("same neighbours", [NEIGHBOURS]),
+        ("same idioms", []),
+    ):
+        assert [one["id"] for one in get(ada, "competitions/", search=words)] == [ids[name] for name in names], words
 
 
 def test_one_upload_to_two_tasks_has_the_scores_and_reasons_of_each(ada: Person, numbers: Numbers) -> None:
