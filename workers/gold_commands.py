@@ -369,18 +369,18 @@ ONE_LINER = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return the exit code; errors go to stderr."""
-    asked = _parser().parse_args(arguments)
+    options = _parser().parse_args(arguments)
     engine = get_engine(get_settings().database_address)
     try:
-        if asked.command == "keygen":
+        if options.command == "keygen":
             return keygen(engine)
-        if asked.command == "rotate":
+        if options.command == "rotate":
             return rotate_keys(engine)
-        if asked.command == "check":
+        if options.command == "check":
             return check(engine)
-        if asked.command == "check-new":
-            return check_new(engine, asked.versions)
-        return reveal_gold(engine, asked.place, asked.version, asked.write, public=asked.public)
+        if options.command == "check-new":
+            return check_new(engine, options.versions)
+        return reveal_gold(engine, options.place, options.version, options.write, public=options.public)
     except EvergoldError as error:
         return _complain(error.message)
     except (KeyFileBroken, ScoringError, GoldNotFound, SealBroken) as error:

@@ -24,8 +24,8 @@ def tab(competition_name: str, name: str) -> str:
 
 def runs(competition_name: str, **wanted: str) -> str:
     """Link to a team's own runs. wanted: phase, task, board, without empty ones."""
-    asked = urlencode({name: value for name, value in wanted.items() if value})
-    return tab(competition_name, "runs") + (f"?{asked}" if asked else "")
+    query = urlencode({name: value for name, value in wanted.items() if value})
+    return tab(competition_name, "runs") + (f"?{query}" if query else "")
 
 
 def phase(competition_name: str, name: str) -> str:
@@ -83,8 +83,8 @@ def board_rows(competition_name: str, phase: str, name: str, official_number: in
 
 def board_compare(competition_name: str, phase: str, name: str, *rows: UUID) -> str:
     """Link to a comparison of two rows; if fewer are given, the page chooses the missing ones."""
-    asked = urlencode([("row", str(one)) for one in rows])
-    return f"{board(competition_name, phase, name)}/compare{f'?{asked}' if asked else ''}"
+    query = urlencode([("row", str(one)) for one in rows])
+    return f"{board(competition_name, phase, name)}/compare{f'?{query}' if query else ''}"
 
 
 def board_picture(competition_name: str, phase: str, name: str) -> str:

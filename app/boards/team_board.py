@@ -146,9 +146,9 @@ class TeamBoard:
 
     def unread_above(self, session: Session, value: float | None) -> tuple[int, int]:
         """Return how many rows that were not read are better than a value (0 for None), and how many have one."""
-        asked = rounded(value, self.rules.decimals)
-        counts = [one.unread_above(session, asked or 0.0) for one in self.reads]
-        return 0 if asked is None else sum(better for better, _ in counts), sum(count for _, count in counts)
+        rounded_value = rounded(value, self.rules.decimals)
+        counts = [one.unread_above(session, rounded_value or 0.0) for one in self.reads]
+        return 0 if rounded_value is None else sum(better for better, _ in counts), sum(count for _, count in counts)
 
     def standing_still(self, session: Session, since: Collection[int] | None) -> StoodStill:
         """Return the entries of teams other than these; None: only those that were carried over."""

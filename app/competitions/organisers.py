@@ -202,8 +202,8 @@ def own_limits(limits: OrganiserLimits, competitions: int | None, mebibytes: int
 
 def _locked_limits(session: Session, user: User, limits: OrganiserLimits) -> OrganiserLimits:
     """Lock the person and return their limits as they are now, whenever `user` was loaded."""
-    asked = select(User.competitions_limit, User.mebibytes_limit).where(User.id == user.id)
-    return own_limits(limits, *session.execute(asked.with_for_update()).one())
+    query = select(User.competitions_limit, User.mebibytes_limit).where(User.id == user.id)
+    return own_limits(limits, *session.execute(query.with_for_update()).one())
 
 
 class OwnersRole(EvergoldError):

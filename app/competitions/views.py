@@ -269,7 +269,7 @@ def describe_phase(competition: Competition, phase: Phase, settings: Settings, n
         entry_rule=EntryRule(phase.entry_rule),
         carries_over=phase.carry_over,
         limits=describe_limits(phase, None, settings),
-        tasks=[asked.task for asked in phase.phase_tasks],
+        tasks=[phase_task.task for phase_task in phase.phase_tasks],
         boards=boards_of(competition, phase),
         link=api_links.phase(competition.name, phase.name),
     )

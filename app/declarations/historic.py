@@ -94,8 +94,8 @@ def offered_scores(
     """Return the task type, and all scores of the task in one phase, or in any."""
     found = next(one for one in declared.tasks if one.name == task)
     type_ = TASKS[found.type]
-    asked = [one.tasks[task] for one in declared.phases if task in one.tasks and phase in (None, one.name)]
-    options = [{**found.options, **one.options} for one in asked] or [found.options]
+    declarations = [one.tasks[task] for one in declared.phases if task in one.tasks and phase in (None, one.name)]
+    options = [{**found.options, **one.options} for one in declarations] or [found.options]
     return type_, tuple(column for one in options for column in type_.columns(read_options(type_, one)))
 
 

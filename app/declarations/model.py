@@ -433,8 +433,8 @@ class CompetitionDeclaration(Declaration):
     @property
     def registration_mode(self) -> RegistrationMode:
         """Mode as declared; for hidden gold the default is a confirmed address, so that people are reachable."""
-        asked = [task for phase in self.phases for task in phase.tasks.values()]
-        is_hidden = not all(task.gold_is_public for task in asked)
+        tasks = [task for phase in self.phases for task in phase.tasks.values()]
+        is_hidden = not all(task.gold_is_public for task in tasks)
         return self.registration.mode or (RegistrationMode.CONFIRMED if is_hidden else RegistrationMode.OPEN)
 
 

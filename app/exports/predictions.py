@@ -110,12 +110,12 @@ def submissions_to_export(
     session: Session, competition: Competition, wanted: ExportFilter, organiser: User, now: datetime
 ) -> list[ExportedSubmission]:
     """List submissions by team and time. competition: from `find_competition`. Raises NotFound for unknown names."""
-    asked = _wanted_phase_tasks(competition, wanted)
-    standing = _standing(session, competition, asked, organiser, now)
+    places = _wanted_phase_tasks(competition, wanted)
+    standing = _standing(session, competition, places, organiser, now)
     rows = _rows(
         session,
         standing.keys() if wanted.only == "entries" else wanted.submission or None,
-        [one.id for _, one in asked],
+        [one.id for _, one in places],
     )
     run_ids = {row.id: row.run_id for row in rows}
     scores = _scores(session, list(run_ids.values()))
@@ -157,13 +157,13 @@ def _wanted_phase_tasks(competition: Competition, wanted: ExportFilter) -> list[
 def _standing(
     session: Session,
     competition: Competition,
-    asked: Sequence[tuple[Phase, PhaseTask]],
+    places: Sequence[tuple[Phase, PhaseTask]],
     organiser: User,
     now: datetime,
 ) -> dict[UUID, _Standing]:
     """Return every submission on a board of the selected tasks, including carried-over ones."""
     found: defaultdict[UUID, _Standing] = defaultdict(_Standing)
-    for phase, phase_task in asked:
+    for phase, phase_task in places:
         for board in boards_of(competition, phase):
             if board.task_id != phase_task.task_id:
                 continue

@@ -247,19 +247,19 @@ def _standings(
     """Return the results by submission, on the boards it entered, in the organisers' order; empty if scores are not
     shown. wanted: scored runs of one team in one place."""
     found: dict[UUID, list[RunStanding]] = {one.id: [] for one in wanted}
-    asked, boards = wanted[0].phase_task, boards_of_run(session, wanted[0])
+    phase_task, boards = wanted[0].phase_task, boards_of_run(session, wanted[0])
     entered = [(board, [one for one in wanted if _is_on(one, board, own[one.id])]) for board in boards]
     entered = [(board, here) for board, here in entered if here]
     if not entered:
         return found
     certain = certainty_of(session, wanted, own)
-    seen = sight_of_team(session, asked, boards[0], wanted[0].team_id, viewer)
+    seen = sight_of_team(session, phase_task, boards[0], wanted[0].team_id, viewer)
     for board, here in entered:
         column = _ranking_column(board)
         beside = runs_beside(session, here, board, higher_is_better=column.higher_is_better)
         values = [_value(board, own[one.id], column) for one in here]
         place = board_of_team(session, board, seen, values, here[0].id if with_next else None)
-        then = ranks_over_time(session, asked, place, board.id, here) if with_history else {}
+        then = ranks_over_time(session, phase_task, place, board.id, here) if with_history else {}
         settings = own[here[0].id].settings
         why = _why(settings, is_chosen=settings.rule is EntryRule.CHOSEN and has_choice(session, here[0], board))
         compared = _Compared(board, column, place, beside)

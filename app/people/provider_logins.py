@@ -281,8 +281,8 @@ def ask_by_mail(
 
 def make_mailed(session: Session, user: User, settings: Settings, now: datetime) -> str:
     """Create a link for a mail to the user's current address that is being delivered, for the newest request."""
-    asked = (ProviderLogin.mailed_to_id == user.id) & (ProviderLogin.expires_at > now)
-    login = session.scalar(select(ProviderLogin).where(asked).order_by(ProviderLogin.id.desc()).limit(1))
+    is_pending = (ProviderLogin.mailed_to_id == user.id) & (ProviderLogin.expires_at > now)
+    login = session.scalar(select(ProviderLogin).where(is_pending).order_by(ProviderLogin.id.desc()).limit(1))
     secret = secrets.token_urlsafe(32)
     if login is not None:
         login.mailed_hash = hash_of_secret(f"{secret} {user.email}")

@@ -315,15 +315,15 @@ def _erase_texts(session: Session, user: User) -> None:
 
 def _erase_questions(session: Session, user: User) -> frozenset[int]:
     """Delete the person's questions; of one with a public answer, that answer stays. Return all their ids."""
-    asked = session.scalars(select(Question).where(Question.asker_id == user.id)).all()
-    for question in asked:
+    questions = session.scalars(select(Question).where(Question.asker_id == user.id)).all()
+    for question in questions:
         if question.is_public and question.answered_at is not None:
             question.title, question.text, question.key = QUESTION_TITLE, QUESTION_TEXT, None
             question.shows_name = False
         else:
             session.delete(question)
     session.flush()
-    return frozenset(question.id for question in asked)
+    return frozenset(question.id for question in questions)
 
 
 def _erase_moderation(session: Session, questions: Collection[int], teams: Collection[int]) -> None:

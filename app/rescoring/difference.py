@@ -203,10 +203,10 @@ def _not_scored_yet(session: Session, beside: Rescored) -> set[str]:
 def _as_organisers_see(
     session: Session, phase: Phase, board: Board, beside: Rescored | None, half: Half | None
 ) -> tuple[Leaderboard, dict[Key, Row]]:
-    asked = entry_sources(session, phase, board, beside)
-    whole = whole_board(session, board, asked, rescoring=beside, half=half)
+    sources = entry_sources(session, phase, board, beside)
+    whole = whole_board(session, board, sources, rescoring=beside, half=half)
     teams = {row.submission_id: row.team_id for row in whole.rows}
-    shown = show(whole, whole_sight(session, asked))
+    shown = show(whole, whole_sight(session, sources))
     by_submission = whole.entry_rule is EntryRule.ALL
     rows: dict[Key, Row] = {}
     for row in shown.rows:

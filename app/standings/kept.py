@@ -120,8 +120,8 @@ def _values(*, of_gold: bool, of_teams: bool) -> Select[*tuple[Any, ...]]:
 @cache
 def _counts(*, of_gold: bool, is_higher: bool) -> Select[*tuple[Any, ...]]:
     """Select the numbers of better and of all values, each a range of the index."""
-    asked, here = bindparam("value", type_=Float()), _place(of_gold=of_gold)
-    is_better = Standing.value > asked if is_higher else Standing.value < asked
+    value, here = bindparam("value", type_=Float()), _place(of_gold=of_gold)
+    is_better = Standing.value > value if is_higher else Standing.value < value
     better = select(func.count()).select_from(Standing).where(here, is_better)
     every = select(func.count()).select_from(Standing).where(here, Standing.value.is_not(None))
     return select(better.scalar_subquery(), every.scalar_subquery())
@@ -129,15 +129,15 @@ def _counts(*, of_gold: bool, is_higher: bool) -> Select[*tuple[Any, ...]]:
 
 @cache
 def _around(*, of_gold: bool) -> Select[*tuple[Any, ...]]:
-    asked, beside = bindparam("value", type_=Float()), bindparam("beside", type_=Integer())
+    value, beside = bindparam("value", type_=Float()), bindparam("beside", type_=Integer())
     here = and_(_place(of_gold=of_gold), ~among(Standing.team_id, "without"))
-    over = select(Standing.value).where(here, Standing.value > asked).order_by(Standing.value).limit(beside).subquery()
-    under = select(Standing.value).where(here, Standing.value < asked).order_by(Standing.value.desc()).limit(beside)
+    over = select(Standing.value).where(here, Standing.value > value).order_by(Standing.value).limit(beside).subquery()
+    under = select(Standing.value).where(here, Standing.value < value).order_by(Standing.value.desc()).limit(beside)
     highest = select(func.max(over.c.value)).scalar_subquery()
     lowest = select(func.min(under.subquery().c.value)).scalar_subquery()
     return (
         select(*_ENTRY)
         .join(Team, Team.id == Standing.team_id)
         .outerjoin(System, System.id == Standing.system_id)
-        .where(here, Standing.value.between(func.coalesce(lowest, asked), func.coalesce(highest, asked)))
+        .where(here, Standing.value.between(func.coalesce(lowest, value), func.coalesce(highest, value)))
     )

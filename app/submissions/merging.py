@@ -116,7 +116,11 @@ def _used_by_both(
         .order_by(Phase.position, PhaseTask.id)
     )
     places = session.scalars(query).all()
-    return [asked for asked in places if all(quota(session, one, asked, now).used_total > 0 for one in (team, source))]
+    return [
+        phase_task
+        for phase_task in places
+        if all(quota(session, one, phase_task, now).used_total > 0 for one in (team, source))
+    ]
 
 
 def _check_quotas(session: Session, team: Team, places: Sequence[PhaseTask], now: datetime) -> None:
@@ -124,24 +128,24 @@ def _check_quotas(session: Session, team: Team, places: Sequence[PhaseTask], now
 
     So splitting up to submit twice as often and then merging gains nothing.
     """
-    for asked in places:
-        used = quota(session, team, asked, now)
-        for limit, words in _bounds(used, asked, now):
+    for phase_task in places:
+        used = quota(session, team, phase_task, now)
+        for limit, words in _bounds(used, phase_task, now):
             if used.used_total > limit:
                 raise NoMerging(
-                    f"Together your teams have used {used.used_total} submissions of '{asked.task.title}' in "
-                    f"'{asked.phase.title}'; one team could have used {limit} by now ({words}).",
+                    f"Together your teams have used {used.used_total} submissions of '{phase_task.task.title}' in "
+                    f"'{phase_task.phase.title}'; one team could have used {limit} by now ({words}).",
                     merge_until=None,
                     used=used.used_total,
                     limit=limit,
                 )
 
 
-def _bounds(used: Quota, asked: PhaseTask, now: datetime) -> list[tuple[int, str]]:
+def _bounds(used: Quota, phase_task: PhaseTask, now: datetime) -> list[tuple[int, str]]:
     """Return how many submissions one team could have made until now, for each limit."""
-    closes = closes_at(asked.phase, used.allowance)
+    closes = closes_at(phase_task.phase, used.allowance)
     last = now if closes is None or now < closes else closes - timedelta(microseconds=1)
-    begun = _windows_begun(asked.phase.starts_at, last)
+    begun = _windows_begun(phase_task.phase.starts_at, last)
     return [
         (
             one.limit * begun.get(one.span, 1),

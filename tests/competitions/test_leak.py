@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.competitions.leak import BoardScores, Leak, Level, asked_of, leak_of, leak_words, submissions_in_phase
+from app.competitions.leak import BoardScores, Leak, Level, leak_of, leak_settings, leak_words, submissions_in_phase
 from app.models import EntryRule, Phase, PhaseTask
 from evergold.scoring.leakage import GoldSize
 from evergold.scoring.task import read_options
@@ -42,7 +42,7 @@ def asked(metric: str = "accuracy", **said: Any) -> Any:
     task = get_task("table")
     columns = ((metric, "all"), *said.get("columns", ()))
     options = read_options(task, {"metrics": [name for name, _ in columns]})
-    return asked_of(phase, phase_task, task, options, [BoardScores((metric, "all"), columns)])
+    return leak_settings(phase, phase_task, task, options, [BoardScores((metric, "all"), columns)])
 
 
 def test_the_share_is_bits_told_over_bits_of_gold() -> None:

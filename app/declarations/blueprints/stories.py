@@ -132,8 +132,8 @@ def with_story(document: Document, phase: int, name: str) -> Document:
         del changed["phases"][phase]["visibility"]
     if chosen.mode is not None:
         registration = changed.get("registration")
-        asked = registration if isinstance(registration, dict) else {}
-        kept = {key: value for key, value in asked.items() if key not in _OF_OTHER_MODES}
+        declared = registration if isinstance(registration, dict) else {}
+        kept = {key: value for key, value in declared.items() if key not in _OF_OTHER_MODES}
         changed["registration"] = {**kept, "mode": chosen.mode.value}
     else:
         _without_class_mode(changed)
@@ -164,10 +164,10 @@ def _divisible(document: Document, phase: Mapping[str, Any]) -> list[dict[str, A
     """Return the tasks of the phase that can have a private part: hidden gold, and a type that scores parts."""
     types = {one.get("name"): one.get("type") for one in document.get("tasks") or [] if isinstance(one, dict)}
     tasks = phase.get("tasks")
-    asked = tasks.items() if isinstance(tasks, dict) else ()
+    entries = tasks.items() if isinstance(tasks, dict) else ()
     return [
         one
-        for name, one in asked
+        for name, one in entries
         if isinstance(one, dict) and one.get("gold_is_public") is not True and _scores_parts(types.get(name))
     ]
 

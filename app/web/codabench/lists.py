@@ -24,7 +24,7 @@ Entry = TypeVar("Entry")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PageRequest:
     """The page that a request names, as written. address: of the list with all other parameters."""
 
     page: str
@@ -64,7 +64,7 @@ class Asked:
 class Cut:
     """A page of a list of `count` entries: `size` of them, on page `page` of `last`."""
 
-    asked: Asked
+    request: PageRequest
     count: int
     size: int
     page: int
@@ -78,8 +78,8 @@ class Cut:
         """Return the page with these descriptions of its entries."""
         return Paged(
             count=self.count,
-            next=self.asked.at(self.page + 1) if self.page < self.last else None,
-            previous=self.asked.at(self.page - 1) if self.page > 1 else None,
+            next=self.request.at(self.page + 1) if self.page < self.last else None,
+            previous=self.request.at(self.page - 1) if self.page > 1 else None,
             page_size=self.size,
             results=results,
         )
@@ -90,10 +90,10 @@ def read_page(
     server: ServerHere,
     page: Annotated[str, Query(max_length=10)] = "1",
     page_size: Annotated[str, Query(max_length=10)] = "",
-) -> Asked:
+) -> PageRequest:
     others = [(name, text) for name, text in request.query_params.multi_items() if name not in ("page", "page_size")]
     path = f"{request.url.path}?{urlencode(others)}" if others else request.url.path
-    return Asked(page, page_size, public_address(request, server, path))
+    return PageRequest(page, page_size, public_address(request, server, path))
 
 
-AskedPage = Annotated[Asked, Depends(read_page)]
+PageHere = Annotated[PageRequest, Depends(read_page)]
