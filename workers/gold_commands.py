@@ -99,8 +99,8 @@ def _check_sealed(session: Session, keys: Keys) -> list[Checked]:
             faults.append(Checked(f"sealed file {file.sha256[:12]}… ({file.kind})", str(error)))
             continue
         if foreign := [key.key_id for key in file.keys if key.key_id not in keys]:
-            whose = f"also sealed to {', '.join(foreign)}, which this worker's key file does not have: whose is it?"
-            faults.append(Checked(f"sealed file {file.sha256[:12]}… ({file.kind})", whose))
+            fault = f"also sealed to {', '.join(foreign)}, which this worker's key file does not have: whose is it?"
+            faults.append(Checked(f"sealed file {file.sha256[:12]}… ({file.kind})", fault))
         if not has_file(sealed_storage_of(get_settings()), file.sha256):
             faults.append(Checked(f"sealed file {file.sha256[:12]}… ({file.kind})", "the file is not there"))
     return [*faults, Checked(f"{total} sealed files", None)] if total else []

@@ -265,11 +265,11 @@ def _is_wanted(row: LeaderboardRow, query: BoardQuery) -> bool:
         and (not query.track or row.track == query.track)
         and (not query.team or folded(row.team) == folded(query.team))
         and (not query.mine or row.is_mine)
-        and (not query.q or _says(row, query.q))
+        and (not query.q or _contains(row, query.q))
     )
 
 
-def _says(row: LeaderboardRow, words: str) -> bool:
+def _contains(row: LeaderboardRow, words: str) -> bool:
     """True if team and method contain each of these words."""
     text = folded(f"{row.team} {row.method}")
     return all(word in text for word in folded(words).split())

@@ -115,7 +115,7 @@ class _Read:
             better = (
                 count - bisect_right(self.every, value) if rules.higher_is_better else bisect_left(self.every, value)
             )
-        known = [told for one in read if (told := value_of(one, rules)) is not None]
+        known = [ranked_by for one in read if (ranked_by := value_of(one, rules)) is not None]
         return better - _count_better(known, value, rules), count - len(known)
 
 
@@ -124,7 +124,7 @@ class TeamBoard:
     """A board with the rows that matter to a team.
 
     shown: the rows that were read, as the viewer sees them.
-    mine: the values of the viewer's own rows; theirs: those of the team's runs that are rows, by submission.
+    mine: the values of the viewer's own rows; own_values: those of the team's runs that are rows, by submission.
     reads: what was read of kept rows, and what was not; empty if `shown` has all rows.
     own: the one of `reads` that is of the phase itself, None if no standings are kept.
     competing: values, by team, of its rows that were read and have a rank; carried: values of rows carried over.
@@ -133,7 +133,7 @@ class TeamBoard:
     shown: Leaderboard
     rules: Rules
     mine: Sequence[float | None]
-    theirs: Mapping[UUID | None, float | None]
+    own_values: Mapping[UUID | None, float | None]
     reads: Sequence[_Read]
     own: _Read | None
     competing: Mapping[int, float]
@@ -211,15 +211,15 @@ def board_of_team(
         whole = whole_board(session, board, seen.sources, half=seen.half)
     ranks_by, place = rules.decimals, whole.rank_by
     own_rows = [row for row in whole.rows if row.team_id == seen.team_id and row.carried_from is None]
-    theirs = {row.submission_id: row.cells[place].value for row in own_rows}
-    shown = with_own(show(whole, seen.sight), theirs)
+    own_values = {row.submission_id: row.cells[place].value for row in own_rows}
+    shown = with_own(show(whole, seen.sight), own_values)
     apart = [row for row in whole.rows if row.team_id in seen.apart and row.carried_from is None and row.competes]
     carried = [row.cells[shown.rank_by].value for row in shown.rows if row.carried_from and row.rank is not None]
     return TeamBoard(
         shown=shown,
         rules=rules,
         mine=[row.cells[place].value for row in whole.rows if row.team_id in seen.sight.mine],
-        theirs=theirs,
+        own_values=own_values,
         reads=kept if is_enough else (),
         own=next((one for one in kept if not one.source.is_carried), None),
         competing={

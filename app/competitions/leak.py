@@ -75,9 +75,9 @@ class Leak:
     remedies: tuple[Remedy, ...] = ()
 
     @property
-    def told(self) -> float | None:
+    def public_share(self) -> float | None:
         """The share of the gold behind visible scores that one team can infer; None if unknown."""
-        return self._told(1)
+        return self._public_share_of(1)
 
     @property
     def share(self) -> float | None:
@@ -86,7 +86,7 @@ class Leak:
 
     def share_of(self, teams: int) -> float | None:
         """Return the share of the deciding gold that teams can infer if they combine what they learn."""
-        return 0.0 if self.is_divided else self._told(teams)
+        return 0.0 if self.is_divided else self._public_share_of(teams)
 
     @property
     def level(self) -> Level | None:
@@ -97,7 +97,7 @@ class Leak:
             return Level.GREEN
         return Level.FAIR if self.share < WARNING else Level.WARNING
 
-    def _told(self, teams: int) -> float | None:
+    def _public_share_of(self, teams: int) -> float | None:
         if self.size is None:
             return None if self.total_bits else 0.0
         return min(1.0, teams * self.total_bits / self.size.bits) if self.size.bits else 0.0
@@ -254,7 +254,7 @@ def leak_words(leak: Leak) -> str:
     taken = "with" if leak.size.is_measured else "taken as"
     gold = f"{leak.size.items:,} items {taken} {leak.size.bits:,.0f} bits"
     if leak.is_divided:
-        public = f"one team can read {percent(leak.told)} of it, and nothing of the private part"
+        public = f"one team can read {percent(leak.public_share)} of it, and nothing of the private part"
         return f"{gold} in the public part; {sentence}: {public}"
     both = f"one team can read {percent(leak.share)} of the gold, {COLLUDING} teams {percent(leak.share_of(COLLUDING))}"
     return f"{gold}; {sentence}: {both}"

@@ -538,7 +538,7 @@ def describe_leak(phase: str, task: str, leak: Leak) -> LeakOut:
         total_bits=None if math.isinf(leak.total_bits) else round(leak.total_bits, 1),
         share=leak.share,
         share_of_ten_teams=leak.share_of(COLLUDING),
-        share_of_public_part=leak.told if leak.is_divided else None,
+        share_of_public_part=leak.public_share if leak.is_divided else None,
         level=leak.level,
         remedies=[RemedyOut.model_validate(one, from_attributes=True) for one in leak.remedies],
         message=leak_words(leak),

@@ -173,8 +173,8 @@ def _dates(table: Table) -> list[str]:
     return [cell.strip() for cell in table["date"]] if "date" in table.columns else [""] * len(table.lines)
 
 
-def _with_scores(result: Published, said: Mapping[str, str]) -> Published:
-    method, paper, code, rank = (said.get(name, "") for name in SAID_COLUMNS)
+def _with_scores(result: Published, row: Mapping[str, str]) -> Published:
+    method, paper, code, rank = (row.get(name, "") for name in SAID_COLUMNS)
     return replace(result, method=method, paper=paper, code=code, rank=int(rank) if rank else None)
 
 

@@ -275,7 +275,7 @@ def manifest_csv(files: Sequence[Packed]) -> str:
     writer.writerow([*_COLUMNS, *(spreadsheet_safe(column) for column in columns)])
     for file in files:
         values = {f"{score.metric} {score.split}": score.value for score in file.submission.scores}
-        cells = [_cell(value) for value in _said(file).values()]
+        cells = [_cell(value) for value in _document(file).values()]
         writer.writerow([*cells, *(values.get(column) for column in columns)])
     return text.getvalue()
 
@@ -284,7 +284,7 @@ def manifest_json(files: Sequence[Packed], made_at: datetime) -> str:
     """Write the manifest as JSON, with reasons of undefined scores and with method cards."""
     listed = [
         {
-            **_said(file),
+            **_document(file),
             "notes": file.submission.notes,
             "scores": [asdict(score) for score in file.submission.scores],
             "card": file.submission.card,
@@ -342,7 +342,7 @@ _COLUMNS = (
 )
 
 
-def _said(file: Packed) -> dict[str, Any]:
+def _document(file: Packed) -> dict[str, Any]:
     one = file.submission
     known = {
         **asdict(one),

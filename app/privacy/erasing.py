@@ -213,7 +213,7 @@ def _write_farewell(session: Session, address: str, settings: Settings, now: dat
 
 def _leave_teams(session: Session, user: User, settings: Settings, now: datetime) -> dict[int, str]:
     """Leave every team, whose others go on; return id and name of those that nobody else was ever part of."""
-    theirs = or_(
+    is_theirs = or_(
         Team.id.in_(select(TeamMember.team_id).where(TeamMember.user_id == user.id)),
         Team.id.in_(select(FormerMember.team_id).where(FormerMember.user_id == user.id)),
         Team.id.in_(select(Submission.team_id).where(Submission.user_id == user.id)),
@@ -222,7 +222,7 @@ def _leave_teams(session: Session, user: User, settings: Settings, now: datetime
     )
     known = {
         row.id: row.name
-        for row in session.execute(select(Team.id, Team.name).where(Team.kind == TeamKind.TEAM, theirs))
+        for row in session.execute(select(Team.id, Team.name).where(Team.kind == TeamKind.TEAM, is_theirs))
     }
     joined = select(Competition).join(TeamMember, TeamMember.competition_id == Competition.id)
     for competition in session.scalars(joined.where(TeamMember.user_id == user.id).order_by(Competition.id)).all():
@@ -331,8 +331,8 @@ def _erase_moderation(session: Session, questions: Collection[int], teams: Colle
     systems = session.scalars(select(System.id).where(System.team_id.in_(teams))).all()
     subjects = {TextKind.QUESTION: questions, TextKind.TEAM: teams, TextKind.SYSTEM: systems}
     for model in (TextReport, HiddenText):
-        theirs = or_(*(and_(model.kind == kind, model.subject_id.in_(ids)) for kind, ids in subjects.items()))
-        session.execute(delete(model).where(theirs).execution_options(synchronize_session=False))
+        is_about_them = or_(*(and_(model.kind == kind, model.subject_id.in_(ids)) for kind, ids in subjects.items()))
+        session.execute(delete(model).where(is_about_them).execution_options(synchronize_session=False))
 
 
 # ---------------------------------------------------------------------------------------------------------------- rows

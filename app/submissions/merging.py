@@ -257,14 +257,14 @@ def _move_systems(session: Session, source: Team, team: Team) -> None:
 
 def _move_allowances(session: Session, source: Team, team: Team) -> None:
     """Merge extensions of the same phase by taking the larger of each part: they do not add up."""
-    for theirs in session.scalars(select(Allowance).where(Allowance.team_id == source.id)).all():
-        ours = allowance_of(session, team.id, theirs.phase_id)
+    for given in session.scalars(select(Allowance).where(Allowance.team_id == source.id)).all():
+        ours = allowance_of(session, team.id, given.phase_id)
         if ours is None:
-            theirs.team_id = team.id
+            given.team_id = team.id
             continue
-        ours.extra_per_day = max(ours.extra_per_day, theirs.extra_per_day)
-        ours.extra_total = max(ours.extra_total, theirs.extra_total)
-        if theirs.until is not None and (ours.until is None or theirs.until > ours.until):
-            ours.until, ours.is_ranked = theirs.until, theirs.is_ranked
-        session.delete(theirs)
+        ours.extra_per_day = max(ours.extra_per_day, given.extra_per_day)
+        ours.extra_total = max(ours.extra_total, given.extra_total)
+        if given.until is not None and (ours.until is None or given.until > ours.until):
+            ours.until, ours.is_ranked = given.until, given.is_ranked
+        session.delete(given)
     session.flush()

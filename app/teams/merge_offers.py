@@ -222,11 +222,11 @@ def _mail_question(act: UserAct, competition: Competition, team: Team, other: Te
 
 
 def mail_members(
-    act: UserAct, competition: Competition, members: Iterable[TeamMember], body: str, said: dict[str, str]
+    act: UserAct, competition: Competition, members: Iterable[TeamMember], body: str, details: dict[str, str]
 ) -> None:
     """Mail each member with a confirmed address."""
     for member in members:
-        text = body.format(username=member.user.username, **said)
+        text = body.format(username=member.user.username, **details)
         subject = f"{competition.title}: merging teams"
         send_mail(act.session, member.user, subject, text, now=act.now, competition_id=competition.id)
 

@@ -77,8 +77,8 @@ def answers_at_home(wanted: Sequence[AtHome]) -> list[dict[str, Any]]:
 
 
 def _request(wanted: AtHome) -> dict[str, Any]:
-    said = {name: str(value) if isinstance(value, Path) else value or "" for name, value in asdict(wanted).items()}
-    return {**said, "trust": wanted.trust}
+    fields = {name: str(value) if isinstance(value, Path) else value or "" for name, value in asdict(wanted).items()}
+    return {**fields, "trust": wanted.trust}
 
 
 def _error(answer: dict[str, Any]) -> CommandError:

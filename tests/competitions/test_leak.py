@@ -120,7 +120,7 @@ def test_a_phase_has_as_many_days_weeks_and_months_as_it_touches() -> None:
 def test_a_private_part_decides_and_nothing_of_it_is_told() -> None:
     found = leak("macro_f1", private_part={"share": 0.5, "seed": "nobody-guesses-this"})
     assert (found.share, found.level, found.remedies) == (0.0, Level.GREEN, ())
-    assert found.told == pytest.approx(50 * math.log2(501) / 500)
+    assert found.public_share == pytest.approx(50 * math.log2(501) / 500)
     assert found.size is not None
     assert found.size.items == 500
     assert "and nothing of the private part" in leak_words(found)

@@ -101,8 +101,8 @@ def look_at(
     if drawn == "every":
         entries = tries
     elif drawn == "stood":
-        stood = _stood(session, sources[0], board, since)
-        entries = show(_over_time(whole, [row for row in rows if row.run_id in stood]), sight)
+        entered = _runs_entered(session, sources[0], board, since)
+        entries = show(_over_time(whole, [row for row in rows if row.run_id in entered]), sight)
     else:
         entries = show(_over_time(whole), sight)
     return Seen(board, leaderboard, entries, drawn, _moments(tries), since is not None, options)
@@ -121,7 +121,7 @@ def _drawn(whole: UnfilteredBoard, sight: ViewerContext, half: Half | None) -> D
     return "stood" if whole.entry_rule is EntryRule.LAST and half is not Half.PRIVATE else "current"
 
 
-def _stood(session: Session, source: EntrySource, board: Board, since: datetime | None) -> frozenset[int]:
+def _runs_entered(session: Session, source: EntrySource, board: Board, since: datetime | None) -> frozenset[int]:
     """Return the runs since a moment that were entries while everybody could see the board, where the latest counts.
 
     For a board that was hidden at first: the entries at the moment when it was shown, and all later ones.
@@ -131,12 +131,12 @@ def _stood(session: Session, source: EntrySource, board: Board, since: datetime 
         return frozenset()
     place, declared = source.phase_task.id, declared_of(source.phase, source.phase_task)
     tries = scored_runs(session, place, [rules], RunFilter(since=since))[rules]
-    stood = {one.run_id for one in entered_as_latest(tries)}
+    entered = {one.run_id for one in entered_as_latest(tries)}
     if declared.public_from is None:
-        return frozenset(stood)
+        return frozenset(entered)
     before = scored_runs(session, place, [rules], RunFilter(since=since, until=declared.public_from))[rules]
     first = {one.team_id: one.run_id for one in entered_as_latest(before)}  # the last of each team stays
-    return frozenset(stood - {one.run_id for one in before} | set(first.values()))
+    return frozenset(entered - {one.run_id for one in before} | set(first.values()))
 
 
 def _tries(

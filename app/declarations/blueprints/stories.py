@@ -326,18 +326,18 @@ def dates_of(document: Document) -> tuple[list[Dates], list[str]]:
     others: list[str] = []
     phases = document.get("phases")
     for place, phase in enumerate(phases if isinstance(phases, list) else ()):
-        said = phase if isinstance(phase, dict) else {}
-        title = str(said.get("title") or said.get("name") or f"Phase {place + 1}")
+        declared = phase if isinstance(phase, dict) else {}
+        title = str(declared.get("title") or declared.get("name") or f"Phase {place + 1}")
         try:
-            start = parse_moment(said.get("start"))
-            end = parse_moment(said["end"]) if said.get("end") not in (None, "") else None
+            start = parse_moment(declared.get("start"))
+            end = parse_moment(declared["end"]) if declared.get("end") not in (None, "") else None
         except ValueError:
             others.append(title)
             continue
         if end is not None and end <= start:
             others.append(title)
         else:
-            found.append(Dates(title, start, end, _published(said, start, end)))
+            found.append(Dates(title, start, end, _published(declared, start, end)))
     return found, others
 
 

@@ -53,7 +53,7 @@ def read_search(visit: PlainPageVisit, q: Annotated[str, Query(max_length=1000)]
 
 def _guides(wanted: Sequence[str]) -> Iterator[GuideHit]:
     """Yield the pages, then the headings: a heading has one of the words itself, and the rest may be in its page's."""
-    pages = {name: told for name, told in GUIDES.items() if has_guide(name)}
+    pages = {name: words for name, words in GUIDES.items() if has_guide(name)}
     for name, (title, hint) in pages.items():
         if _has(f"{title} {hint}", wanted):
             yield GuideHit(title, f"/guide/{name}", f"Guide · {hint}")

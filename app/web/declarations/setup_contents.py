@@ -214,10 +214,12 @@ def _story_shown(draft: Draft, place: int, story: stories.Story) -> StoryShown:
         return StoryShown(story, seen, "", is_warning=False)
     leak = leaks[0].leak
     words = f"One team can learn {percent(leak.share)} of your gold in this phase."
-    if not leak.told:
+    if not leak.public_share:
         words = "Teams learn nothing of your gold in this phase."
     elif leak.is_divided:
-        words = f"One team can learn {percent(leak.told)} of the public half, and nothing of the half that decides."
+        words = (
+            f"One team can learn {percent(leak.public_share)} of the public half, and nothing of the half that decides."
+        )
     return StoryShown(story, seen, words, leaks[0].is_warning)
 
 
