@@ -278,9 +278,9 @@ _IN_WORDS = {
 
 
 def _syntax_fault(fault: yaml.MarkedYAMLError) -> Fault:
-    said = f"{fault.problem or ''} {fault.context or ''}"
-    known = next((words for sign, words in _IN_WORDS.items() if sign in said), None)
+    message = f"{fault.problem or ''} {fault.context or ''}"
+    known = next((words for sign, words in _IN_WORDS.items() if sign in message), None)
     unclosed = known is not None and "never closed" in known
     mark = (fault.context_mark if unclosed else fault.problem_mark) or fault.context_mark
     line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-    return Fault(line, column, f"not YAML: {known or said.strip()}")
+    return Fault(line, column, f"not YAML: {known or message.strip()}")

@@ -85,8 +85,8 @@ def compute_run_statistics(
         some = due[:RUNS_AT_A_TIME]
         known = run_statistics_of(session, [one.run_id for one in some])
     found: dict[int, StatisticsOfRun] = {}
-    for _, theirs in groupby(sorted(some, key=_alike), _alike):
-        found |= _of_team(samples, wanted, list(theirs), known, resamples)
+    for _, of_team in groupby(sorted(some, key=_alike), _alike):
+        found |= _of_team(samples, wanted, list(of_team), known, resamples)
     return found, len(some) == len(due)
 
 

@@ -101,8 +101,8 @@ def _check_sealed(session: Session, keys: Keys) -> list[Checked]:
             faults.append(Checked(f"sealed file {file.sha256[:12]}… ({file.kind})", str(error)))
             continue
         if foreign := [key.key_id for key in file.keys if key.key_id not in keys]:
-            whose = f"also sealed to {', '.join(foreign)}, which this worker's key file does not have: whose is it?"
-            faults.append(Checked(f"sealed file {file.sha256[:12]}… ({file.kind})", whose))
+            fault = f"also sealed to {', '.join(foreign)}, which this worker's key file does not have: whose is it?"
+            faults.append(Checked(f"sealed file {file.sha256[:12]}… ({file.kind})", fault))
         if not has_file(sealed_storage_of(get_settings()), file.sha256):
             faults.append(Checked(f"sealed file {file.sha256[:12]}… ({file.kind})", "the file is not there"))
     return [*faults, Checked(f"{total} sealed files", None)] if total else []
@@ -371,18 +371,18 @@ ONE_LINER = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return the exit code; errors go to stderr."""
-    asked = _parser().parse_args(arguments)
+    options = _parser().parse_args(arguments)
     engine = get_engine(get_settings().database_address)
     try:
-        if asked.command == "keygen":
+        if options.command == "keygen":
             return keygen(engine)
-        if asked.command == "rotate":
+        if options.command == "rotate":
             return rotate_keys(engine)
-        if asked.command == "check":
+        if options.command == "check":
             return check(engine)
-        if asked.command == "check-new":
-            return check_new(engine, asked.versions)
-        return reveal_gold(engine, asked.place, asked.version, asked.write, public=asked.public)
+        if options.command == "check-new":
+            return check_new(engine, options.versions)
+        return reveal_gold(engine, options.place, options.version, options.write, public=options.public)
     except EvergoldError as error:
         return _complain(error.message)
     except (KeyFileBroken, ScoringError, GoldNotFound, SealBroken) as error:

@@ -71,7 +71,9 @@ class Progress:
 def reporting_progress(engine: Engine, claim: Claim, begun: Callable[[], object] = lambda: None) -> Iterator[Progress]:
     """Write the progress that this thread reports inside the block to the database, at most a second later."""
     progress, stop = Progress(begun=begun), threading.Event()
-    thread = threading.Thread(target=_tell, args=(engine, claim, progress, stop), name="progress", daemon=True)
+    thread = threading.Thread(
+        target=_write_progress, args=(engine, claim, progress, stop), name="progress", daemon=True
+    )
     thread.start()
     try:
         with progress_to(progress.report):
@@ -81,7 +83,7 @@ def reporting_progress(engine: Engine, claim: Claim, begun: Callable[[], object]
         thread.join()
 
 
-def _tell(engine: Engine, claim: Claim, progress: Progress, stop: threading.Event) -> None:
+def _write_progress(engine: Engine, claim: Claim, progress: Progress, stop: threading.Event) -> None:
     written: tuple[datetime | None, int | None] = (None, None)
     while not stop.wait(TELL_SECONDS):
         now = progress.checked_at, progress.done
@@ -121,8 +123,8 @@ T = TypeVar("T")
 @contextmanager
 def renewing_lease(engine: Engine, claim: Claim | CheckClaim, lease_seconds: float) -> Iterator[None]:
     """Renew the lease until the block ends. If it is lost, the block continues, but its result is not recorded."""
-    whose = {"run_id": claim.run_id} if isinstance(claim, Claim) else {"validation_id": str(claim.validation_id)}
-    with renewing(engine, partial(_renew, claim=claim, lease_seconds=lease_seconds), lease_seconds, **whose):
+    named = {"run_id": claim.run_id} if isinstance(claim, Claim) else {"validation_id": str(claim.validation_id)}
+    with renewing(engine, partial(_renew, claim=claim, lease_seconds=lease_seconds), lease_seconds, **named):
         yield
 
 

@@ -312,15 +312,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--record", action="store_true")
     parser.add_argument("--replace", action="store_true")
     parser.add_argument("--json", action="store_true")
-    asked = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     go_offline()
-    if asked.record or asked.replace:
-        complaints = list(_record_all(overwrite=asked.replace))
+    if options.record or options.replace:
+        complaints = list(_record_all(overwrite=options.replace))
         if complaints:
             sys.stderr.writelines(f"Error: {line}\n" for line in complaints)
             return 1
     found = check_machine()
-    if asked.json:
+    if options.json:
         sys.stdout.write(json.dumps(asdict(found)) + "\n")
     else:
         lines = [f"{found.state}: {', '.join(found.models) or 'no model'} on {found.device or 'no device'}"]

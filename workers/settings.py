@@ -21,5 +21,5 @@ def settings_of(kind: type[Kind]) -> Kind:
 
 
 @lru_cache(maxsize=16)
-def _read(kind: type[BaseSettings], said: tuple[str | None, ...]) -> BaseSettings:
+def _read(kind: type[BaseSettings], values: tuple[str | None, ...]) -> BaseSettings:
     return read_settings(kind)

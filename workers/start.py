@@ -65,24 +65,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="evergold worker")
     parser.add_argument("--queues", choices=["auto", CPU_QUEUE, GPU_QUEUE], default="auto")
     parser.add_argument("--concurrency", type=int, default=1)
-    asked = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     if faults := wrong_settings():
         sys.stderr.write("".join(f"Error: {fault}\n" for fault in faults))
         return 1
     if SOCKET_VARIABLE in os.environ:
         end_with_keeper()
     elif is_bucket_in_use(get_settings()):  # only a process that does not score may open the bucket
-        command = [sys.executable, "-P", "-m", "workers.store_keeper", "--queues", asked.queues]
-        os.execv(sys.executable, [*command, "--concurrency", str(asked.concurrency)])  # noqa: S606 - our own module
-    if asked.queues == GPU_QUEUE and not has_torch():
+        command = [sys.executable, "-P", "-m", "workers.store_keeper", "--queues", options.queues]
+        os.execv(sys.executable, [*command, "--concurrency", str(options.concurrency)])  # noqa: S606 - our own module
+    if options.queues == GPU_QUEUE and not has_torch():
         sys.stderr.write("Error: --queues gpu needs torch, transformers: pip install 'evergold-server[bertscore]'.\n")
         return 1
     # On a busy machine the web process comes first, above all in the rush before a deadline; short runs come before
     # those of torch, which use all processors of a machine without a GPU.
-    os.nice(LAST_NICENESS if asked.queues == GPU_QUEUE else SCORING_NICENESS)
+    os.nice(LAST_NICENESS if options.queues == GPU_QUEUE else SCORING_NICENESS)
     _exit_on_sigterm()
     go_offline()
-    os.environ["EVERGOLD_PROCESSES"] = str(asked.concurrency)  # processes share the processors, see workers.device
+    os.environ["EVERGOLD_PROCESSES"] = str(options.concurrency)  # processes share the processors, see workers.device
     configure_logging()
     from workers.celery_app import log_celery  # reads settings when it is imported
 
@@ -90,13 +90,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for plugin in unusable_plugins():
         log.warning("task_type_left_out", reason=str(plugin))
     prepare_folders(get_settings())
-    presence, engine = Presence(asked.concurrency), get_engine(get_settings().database_address)
+    presence, engine = Presence(options.concurrency), get_engine(get_settings().database_address)
     if is_refused(engine):
         return OTHER_REVISION
     if settings_of(KeySettings).make_gold_key:
         ensure_key(engine, key_file(), datetime.now(UTC))
     try:
-        presence.queues = choose_queues(asked.queues, presence, engine)
+        presence.queues = choose_queues(options.queues, presence, engine)
         run_celery(presence, engine)
     finally:
         retire(engine, presence)

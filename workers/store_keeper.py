@@ -104,30 +104,30 @@ class Keeper(socketserver.ThreadingUnixStreamServer):
         super().__init__(address, _Connection)
         self._storages = storages
 
-    def answer(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """Return the response to any request."""
         try:
-            return {"result": self._result(asked)}
+            return {"result": self._result(request)}
         except tuple(FAULTS.values()) as error:
             name = next(name for name, kind in FAULTS.items() if isinstance(error, kind))
             return {"fault": name, "message": str(error)}
         except (KeyError, TypeError, ValueError):
             return {"fault": "refused", "message": "this is not a question to a keeper"}
         except OSError as error:
-            log.error("keeper_failed", deed=asked.get("deed"), kind=type(error).__name__)
+            log.error("keeper_failed", deed=request.get("deed"), kind=type(error).__name__)
             return {"fault": "away", "message": f"The worker's disk cannot be written: {error.strerror}."}
 
-    def _result(self, asked: dict[str, Any]) -> Any:
-        storage, name = self._storages[asked["kind"]], _checked(asked["name"])
-        match asked["deed"]:
+    def _result(self, request: dict[str, Any]) -> Any:
+        storage, name = self._storages[request["kind"]], _checked(request["name"])
+        match request["deed"]:
             case "path":
-                return str(storage.path(name, asked["sha256"]))
+                return str(storage.path(name, request["sha256"]))
             case "find":
                 kept = storage.find(name)
                 return asdict(kept) if kept else None
             case "keep":
-                return _keep(storage, name, asked["file"])
-        raise ValueError(asked["deed"])
+                return _keep(storage, name, request["file"])
+        raise ValueError(request["deed"])
 
 
 def _checked(name: str) -> str:
@@ -154,10 +154,10 @@ class _Connection(socketserver.StreamRequestHandler):
         if not line:  # a client that only tested the connection
             return
         try:
-            asked = dict(json.loads(line))
+            request = dict(json.loads(line))
         except (ValueError, TypeError):
-            asked = {}
-        self.wfile.write(json.dumps(self.server.answer(asked)).encode() + b"\n")
+            request = {}
+        self.wfile.write(json.dumps(self.server.answer(request)).encode() + b"\n")
 
 
 if __name__ == "__main__":

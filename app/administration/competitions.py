@@ -32,7 +32,7 @@ def list_sizes(session: Session) -> list[CompetitionSize]:
     of_organisers, submitted = _organisers_bytes(session), _submitted(session)
     counted = session.execute(select(Team.competition_id, func.count()).group_by(Team.competition_id))
     teams = {competition: count for competition, count in counted}
-    asked = select(Competition, User.username).outerjoin(User, User.id == Competition.owner_id)
+    query = select(Competition, User.username).outerjoin(User, User.id == Competition.owner_id)
     found = [
         CompetitionSize(
             name=one.name,
@@ -46,7 +46,7 @@ def list_sizes(session: Session) -> list[CompetitionSize]:
             last_submission_at=submitted.get(one.id, _NOTHING)[2],
             created_at=one.created_at,
         )
-        for one, owner in session.execute(asked)
+        for one, owner in session.execute(query)
     ]
     return sorted(found, key=lambda one: (-one.submitted_bytes - one.organisers_bytes, one.name))
 
@@ -56,14 +56,14 @@ _NOTHING: tuple[int, int, datetime | None] = (0, 0, None)
 
 def _submitted(session: Session) -> dict[int, tuple[int, int, datetime | None]]:
     """Return the number of submissions, their bytes, and the time of the latest, by competition."""
-    asked = (
+    query = (
         select(Phase.competition_id, func.count(), func.sum(Submission.size_bytes), func.max(Submission.submitted_at))
         .select_from(Submission)
         .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
         .join(Phase, Phase.id == PhaseTask.phase_id)
         .group_by(Phase.competition_id)
     )
-    return {competition: (count, int(size), last) for competition, count, size, last in session.execute(asked)}
+    return {competition: (count, int(size), last) for competition, count, size, last in session.execute(query)}
 
 
 def _organisers_bytes(session: Session) -> dict[int, int]:
@@ -78,8 +78,8 @@ def _organisers_bytes(session: Session) -> dict[int, int]:
     )
     found: defaultdict[int, int] = defaultdict(int)
     declared = select(files.c.competition_id, func.sum(files.c.size_bytes)).group_by(files.c.competition_id)
-    for asked in (declared, gold):
-        for competition, size in session.execute(asked):
+    for query in (declared, gold):
+        for competition, size in session.execute(query):
             found[competition] += int(size or 0)
     return found
 

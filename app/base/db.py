@@ -320,14 +320,14 @@ def insert_now(session: Session, row: Base) -> bool:
     table = cast(Table, inspect(type(row)).local_table)
     names = [column.name for column in table.columns]
     connection = session.connection()
-    said = {name: row.__dict__[name] for name in names if name in row.__dict__}
-    result = connection.execute(_insert(table, connection.dialect.name), said)
+    values = {name: row.__dict__[name] for name in names if name in row.__dict__}
+    result = connection.execute(_insert(table, connection.dialect.name), values)
     key = result.one_or_none()
     if key is None:
         return False
     known = cast(dict[str, Any], result.last_inserted_params()) | dict(key._mapping)  # with defaults
     for name in names:
-        if name not in said:
+        if name not in values:
             setattr(row, name, known.get(name))
     make_transient_to_detached(row)
     session.add(row)

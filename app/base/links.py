@@ -26,8 +26,8 @@ def tab(competition_name: str, name: str) -> str:
 
 def runs(competition_name: str, **wanted: str) -> str:
     """Return the link to a team's own runs. wanted: phase, task and board; empty ones are left out."""
-    asked = urlencode({name: value for name, value in wanted.items() if value})
-    return tab(competition_name, "runs") + (f"?{asked}" if asked else "")
+    query = urlencode({name: value for name, value in wanted.items() if value})
+    return tab(competition_name, "runs") + (f"?{query}" if query else "")
 
 
 def phase(competition_name: str, name: str) -> str:
@@ -85,8 +85,8 @@ def board_rows(competition_name: str, phase: str, name: str, official_number: in
 
 def board_compare(competition_name: str, phase: str, name: str, *rows: UUID) -> str:
     """Return the link to a comparison of two rows; missing ones are chosen by the page."""
-    asked = urlencode([("row", str(one)) for one in rows])
-    return f"{board(competition_name, phase, name)}/compare{f'?{asked}' if asked else ''}"
+    query = urlencode([("row", str(one)) for one in rows])
+    return f"{board(competition_name, phase, name)}/compare{f'?{query}' if query else ''}"
 
 
 def board_picture(competition_name: str, phase: str, name: str) -> str:

@@ -66,8 +66,8 @@ class Provider(BaseModel):
 
     def scopes_of(self, name: str) -> str:
         """Return the scopes to request."""
-        asked = {"github": "read:user user:email", "orcid": "openid"}
-        return self.scopes or asked.get(self.kind_of(name), "openid profile email")
+        defaults = {"github": "read:user user:email", "orcid": "openid"}
+        return self.scopes or defaults.get(self.kind_of(name), "openid profile email")
 
 
 def _is_loopback(host: str) -> bool:

@@ -151,7 +151,7 @@ def board_csv(leaderboard: Leaderboard, superseded_by: str = "") -> str:
         writer.writerow(
             [
                 *(_csv_value(getattr(row, name)) for name in fields),
-                *(_said(row, name) for name in answers),
+                *(_card_text(row, name) for name in answers),
                 *(cell.value for cell in row.cells),
                 *([*(row.rank_range or ("", "")), row.cluster] if ranges else []),
                 *(end for at in sure for end in _ends(row.cells[at])),
@@ -172,7 +172,7 @@ def _ends(cell: Cell) -> tuple[float | None, float | None]:
     return (cell.interval.low, cell.interval.high) if cell.interval else (None, None)
 
 
-def _said(row: LeaderboardRow, name: str) -> str:
+def _card_text(row: LeaderboardRow, name: str) -> str:
     """Return a row's method card answer for a column, safe for spreadsheets; numbers remain numbers, even negative
     ones.
     """

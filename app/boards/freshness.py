@@ -101,11 +101,11 @@ def _moments(value: Any) -> Iterator[datetime]:
     if isinstance(value, datetime):
         yield value
     elif isinstance(value, str):
-        yield from (moment for said in json.loads(value).values() if (moment := _moment(said)) is not None)
+        yield from (moment for text in json.loads(value).values() if (moment := _moment(text)) is not None)
 
 
-def _moment(said: Any) -> datetime | None:
+def _moment(text: Any) -> datetime | None:
     try:
-        return datetime.fromisoformat(said).astimezone(UTC) if isinstance(said, str) else None
+        return datetime.fromisoformat(text).astimezone(UTC) if isinstance(text, str) else None
     except ValueError:
         return None

@@ -99,14 +99,14 @@ def build_leaderboard(
     until: only submissions before then, under today's access rules.
     half: the part of divided items; None for the default one. Raises NotFound if it is not shown.
     """
-    asked = entry_sources(session, phase, board)
-    sight = sight_of(session, asked, viewer)
+    sources = entry_sources(session, phase, board)
+    sight = sight_of(session, sources, viewer)
     views = [sight.own.view, *(source.view for source in sight.carried.values())]
     allowed = [score for score in more if all(view.shows(*score) for view in views)]
     half = _half(sight, half)
-    shown = show(whole_board(session, board, asked, allowed, until, half=half), sight)
-    by_rows = shown if _version_from_rows(session, asked, sight) else None
-    return replace(shown, version=_version(board, asked, sight, by_rows, half))
+    shown = show(whole_board(session, board, sources, allowed, until, half=half), sight)
+    by_rows = shown if _version_from_rows(session, sources, sight) else None
+    return replace(shown, version=_version(board, sources, sight, by_rows, half))
 
 
 def board_version(
@@ -122,37 +122,37 @@ def board_version(
     It takes a few small queries, for answers from a cache; only a board that shows just ranks or hides a row must be
     built.
     """
-    asked = entry_sources(session, phase, board)
-    sight = sight_of(session, asked, viewer)
+    sources = entry_sources(session, phase, board)
+    sight = sight_of(session, sources, viewer)
     half = _half(sight, half)
-    if _version_from_rows(session, asked, sight):
-        return _version(board, asked, sight, show(whole_board(session, board, asked, half=half), sight), half)
-    return _version(board, asked, sight, None, half)
+    if _version_from_rows(session, sources, sight):
+        return _version(board, sources, sight, show(whole_board(session, board, sources, half=half), sight), half)
+    return _version(board, sources, sight, None, half)
 
 
-def _half(sight: ViewerContext, asked: Half | None) -> Half | None:
+def _half(sight: ViewerContext, wanted: Half | None) -> Half | None:
     """Return the selected part of divided items, or the default one; raises NotFound if it is not shown."""
     view = sight.own.view
-    if not {None: True, Half.PUBLIC: view.is_divided, Half.PRIVATE: view.private}[asked]:
+    if not {None: True, Half.PUBLIC: view.is_divided, Half.PRIVATE: view.private}[wanted]:
         raise NotFound("This part of the items is not shown yet, or there is none.")
-    return asked or view.half
+    return wanted or view.half
 
 
-def _version_from_rows(session: Session, asked: Sequence[EntrySource], sight: ViewerContext) -> bool:
+def _version_from_rows(session: Session, sources: Sequence[EntrySource], sight: ViewerContext) -> bool:
     """Return True if the version number would reveal more than the board, because it also increases with hidden
     changes.
     """
     view = sight.own.view
     if view.board is BoardShown.PUBLIC and not view.is_organiser:
-        return has_hidden(session, [one.phase_task.id for one in asked])
+        return has_hidden(session, [one.phase_task.id for one in sources])
     return view.board is BoardShown.RANKS_ONLY
 
 
 def _version(
-    board: Board, asked: Sequence[EntrySource], sight: ViewerContext, shown: Leaderboard | None, half: Half | None
+    board: Board, sources: Sequence[EntrySource], sight: ViewerContext, shown: Leaderboard | None, half: Half | None
 ) -> str:
     """Return the version. That of a hidden board has no number, which would reveal the number of scored runs."""
-    start = f"{asked[0].phase.id}-{board.id}" + (f"-{half}" if half else "")
+    start = f"{sources[0].phase.id}-{board.id}" + (f"-{half}" if half else "")
     view = sight.own.view
     if view.board is BoardShown.HIDDEN:
         return f"{start}-{view.key}"
@@ -163,7 +163,7 @@ def _version(
             + [shown.statistics, sorted(shown.pair_tests.items())]
         )
         return f"{start}-{hashlib.sha256(shown_text.encode()).hexdigest()[:16]}-{view.key}"
-    seen_of = [(asked[0], view), *((one, sight.carried[one.phase.name].view) for one in asked[1:])]
+    seen_of = [(sources[0], view), *((one, sight.carried[one.phase.name].view) for one in sources[1:])]
     parts = [
         f"{one.phase_task.board_version}-{seen.key}" if seen.board is BoardShown.PUBLIC else seen.key
         for one, seen in seen_of
@@ -276,7 +276,7 @@ def rows_of_sources(
 def _live_rows(
     session: Session,
     bounds: RunFilter,
-    asked: EntrySource,
+    source: EntrySource,
     *,
     board: Board,
     columns: Sequence[BoardColumn],
@@ -284,12 +284,12 @@ def _live_rows(
     half: Half | None,
 ) -> list[LeaderboardRow]:
     """Return the rows of a source. gold: the version in use; carried-over rows scored with another one are left out."""
-    rules = rules_of(asked.phase, asked.phase_task, board)
+    rules = rules_of(source.phase, source.phase_task, board)
     if rules is None:
         raise LookupError(f"the task type of board {board.name!r} is not installed here")
-    rows = BoardRows(asked.phase_task.id, board.id, rules, gold if asked.is_carried else None)
+    rows = BoardRows(source.phase_task.id, board.id, rules, gold if source.is_carried else None)
     standings = standings_of(session, rows, bounds)
-    return rows_of(session, asked.phase_task, standings, columns, rules, gold, half)
+    return rows_of(session, source.phase_task, standings, columns, rules, gold, half)
 
 
 def _statistics(session: Session, sources: Sequence[EntrySource], board: Board, half: Half | None) -> Statistics | None:
@@ -323,9 +323,9 @@ def _carried_over(session: Session, own: EntrySource, board: Board, rescoring: R
     ).first()
     if found is None:
         return None
-    asked = EntrySource(found[0], found[1], is_carried=True)
-    same_gold = _gold(session, own.phase_task, rescoring) == _gold(session, asked.phase_task, rescoring)
-    return asked if same_gold and is_same_question(own.phase_task, asked.phase_task) else None
+    other = EntrySource(found[0], found[1], is_carried=True)
+    same_gold = _gold(session, own.phase_task, rescoring) == _gold(session, other.phase_task, rescoring)
+    return other if same_gold and is_same_question(own.phase_task, other.phase_task) else None
 
 
 def is_same_question(phase_task: PhaseTask, other: PhaseTask) -> bool:
@@ -333,8 +333,8 @@ def is_same_question(phase_task: PhaseTask, other: PhaseTask) -> bool:
     return _question(phase_task) == _question(other)
 
 
-def _question(asked: PhaseTask) -> tuple[object, ...]:
-    return asked.gold, asked.gold_version, asked.options, scored_by(asked.private_part)
+def _question(phase_task: PhaseTask) -> tuple[object, ...]:
+    return phase_task.gold, phase_task.gold_version, phase_task.options, scored_by(phase_task.private_part)
 
 
 def _historic_rows(

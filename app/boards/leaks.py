@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from app.boards.power import gold_sizes
 from app.competitions.find import boards_of
-from app.competitions.leak import BoardScores, Leak, asked_of, leak_of
+from app.competitions.leak import BoardScores, Leak, leak_of, leak_settings
 from app.competitions.visibility import is_gold_hidden
 from app.models import Board, Competition, Phase, PhaseTask
 from evergold.scoring.errors import InvalidOptions
@@ -44,8 +44,8 @@ def leaks_in(session: Session, competition: Competition) -> list[PhaseLeak]:
                 options = read_options(task, one.options_of(one.task))
             except InvalidOptions:  # written for another version of the task type
                 continue
-            asked = asked_of(phase, one, task, options, shown)
-            found.append(PhaseLeak(phase, one, leak_of(asked, sizes.get(one.id))))
+            settings = leak_settings(phase, one, task, options, shown)
+            found.append(PhaseLeak(phase, one, leak_of(settings, sizes.get(one.id))))
     return found
 
 

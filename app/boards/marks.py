@@ -128,22 +128,22 @@ def mark_row(
     """
     session = act.session
     note, wrong = note.strip(), _note_fault(status, note.strip())
-    whose, fault = _whose(session, phase_task, team, submission_id)
-    if wrong or fault or whose is None:
+    marked_team, fault = _team_to_mark(session, phase_task, team, submission_id)
+    if wrong or fault or marked_team is None:
         raise InvalidForm("Please correct what is marked.", fields=wrong | fault)
-    lock_team(session, whose)
-    session.refresh(whose, ["merged_into_id"])
-    if whose.merged_into_id is not None:  # while we waited for the lock
+    lock_team(session, marked_team)
+    session.refresh(marked_team, ["merged_into_id"])
+    if marked_team.merged_into_id is not None:  # while we waited for the lock
         raise InvalidForm("Please correct what is marked.", fields={"team": "It has just merged into another team."})
-    row = session.scalar(_same(phase_task, whose, submission_id).execution_options(populate_existing=True))
+    row = session.scalar(_same(phase_task, marked_team, submission_id).execution_options(populate_existing=True))
     before = {"status": row.status, "note": row.note} if row else None
     if row is None:
-        row = RowMark(phase_task_id=phase_task.id, team_id=whose.id, submission_id=submission_id)
+        row = RowMark(phase_task_id=phase_task.id, team_id=marked_team.id, submission_id=submission_id)
         session.add(row)
     row.status, row.note, row.user_id, row.set_at = status, note, act.user.id if act.user else None, act.now
-    details = {**_audit_details(whose, submission_id), "status": status, "note": note, "before": before}
-    _changed(act, phase_task, whose.id, "row.mark", details)
-    return _view(row, whose.name, act.user.username if act.user else None)
+    details = {**_audit_details(marked_team, submission_id), "status": status, "note": note, "before": before}
+    _changed(act, phase_task, marked_team.id, "row.mark", details)
+    return _view(row, marked_team.name, act.user.username if act.user else None)
 
 
 def mark_submissions(act: Act, chosen: Iterable[ListedSubmission], *, status: RowStatus, note: str) -> None:
@@ -177,7 +177,7 @@ def _note_fault(status: RowStatus, note: str) -> dict[str, str]:
     return {}
 
 
-def _whose(
+def _team_to_mark(
     session: Session, phase_task: PhaseTask, team: str, submission_id: UUID | None
 ) -> tuple[Team | None, dict[str, str]]:
     """Return the team with submissions here, found by its name or by its submission, and the errors by field."""

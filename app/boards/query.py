@@ -192,17 +192,17 @@ def apply_query(
 ) -> QueriedBoard:
     """Return the board after a query. languages: of the task; tracks: names of those that the competition declares."""
     problems = _unknown(board, query, languages, tracks)
-    asked = query.without(problems)
-    sort = asked.sort or RANK
-    order = asked.order or best_first(board, sort)
-    wanted = [row for row in board.rows if _is_wanted(row, asked)] if asked.narrows else board.rows
+    valid = query.without(problems)
+    sort = valid.sort or RANK
+    order = valid.order or best_first(board, sort)
+    wanted = [row for row in board.rows if _is_wanted(row, valid)] if valid.narrows else board.rows
     rows = sorted_rows(board, wanted, sort, order)
-    kept = _columns_kept(board, asked, languages)
+    kept = _columns_kept(board, valid, languages)
     if len(kept) < len(board.columns):
         rows = [row._replace(cells=tuple(row.cells[place] for place in kept)) for row in rows]
     columns = tuple(board.columns[place] for place in kept)
     left = replace(board, columns=columns, rank_by=kept.index(board.rank_by), rows=tuple(rows))
-    aspect = "" if asked.aspect == ALL_ASPECTS else asked.aspect
+    aspect = "" if valid.aspect == ALL_ASPECTS else valid.aspect
     return QueriedBoard(left, board, sort, order, aspect, problems)
 
 
@@ -265,11 +265,11 @@ def _is_wanted(row: LeaderboardRow, query: BoardQuery) -> bool:
         and (not query.track or row.track == query.track)
         and (not query.team or folded(row.team) == folded(query.team))
         and (not query.mine or row.is_mine)
-        and (not query.q or _says(row, query.q))
+        and (not query.q or _contains(row, query.q))
     )
 
 
-def _says(row: LeaderboardRow, words: str) -> bool:
+def _contains(row: LeaderboardRow, words: str) -> bool:
     """Return True if team and method together contain each of these words."""
     text = folded(f"{row.team} {row.method}")
     return all(word in text for word in folded(words).split())

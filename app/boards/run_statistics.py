@@ -92,11 +92,11 @@ def due_runs(session: Session, phase_task_id: int, task_version: int, key_of: Ca
     due: list[DueRun] = []
     so_far: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
     for run_id, team_id, gold, key, known in session.execute(query):
-        theirs = so_far[team_id, gold]
-        before, wanted = tuple(theirs[: -COMPARED_BEFORE - 1 : -1]), key_of(gold)
+        of_team = so_far[team_id, gold]
+        before, wanted = tuple(of_team[: -COMPARED_BEFORE - 1 : -1]), key_of(gold)
         if key != wanted or not set(before) <= set(known):
             due.append(DueRun(run_id, team_id, gold, wanted, before))
-        theirs.append(run_id)
+        of_team.append(run_id)
     return due[::-1]
 
 

@@ -107,7 +107,7 @@ def freeze(session: Session, phase: Phase, board: Board, now: datetime, note: st
 
     The caller must hold the lock on the phase; `board.task` must be loaded.
     """
-    asked = entry_sources(session, phase, board)
+    sources = entry_sources(session, phase, board)
     here = and_(Snapshot.phase_id == phase.id, Snapshot.board_id == board.id)
     last = session.scalar(select(func.max(Snapshot.number)).where(here))
     snapshot = Snapshot(
@@ -117,16 +117,16 @@ def freeze(session: Session, phase: Phase, board: Board, now: datetime, note: st
         closed_at=phase.ends_at or now,
         made_at=now,
         note=note,
-        document=_document(session, whole_board(session, board, asked, half=_last_half(asked)), asked),
+        document=_document(session, whole_board(session, board, sources, half=_last_half(sources)), sources),
     )
     session.add(snapshot)
     session.flush()
     return snapshot
 
 
-def _last_half(asked: Sequence[EntrySource]) -> Half | None:
+def _last_half(sources: Sequence[EntrySource]) -> Half | None:
     """Return the private part of the items if there is one: official results are those of the private part."""
-    return Half.PRIVATE if asked[0].phase_task.private_part else None
+    return Half.PRIVATE if sources[0].phase_task.private_part else None
 
 
 # ------------------------------------------------------------------------------------------------------------ looking
@@ -167,10 +167,11 @@ def list_snapshots(
     found = session.scalars(here.options(defer(Snapshot.document)).order_by(Snapshot.number)).all()  # large
     if not found:
         return []
-    asked = task_in_phase(session, phase, board)
-    if asked.private_part:  # then those of phases whose entries were carried over count, too; their documents name them
+    phase_task = task_in_phase(session, phase, board)
+    if phase_task.private_part:
+        # Then those of phases whose entries were carried over count, too; their documents name them.
         return [one for one in found if _is_shown(_sight(session, one, viewer).own.view)]
-    look = partial(view_of, session, asked, viewer)
+    look = partial(view_of, session, phase_task, viewer)
     shown = {close: _is_shown(look(closed_at=close)) for close in {one.closed_at for one in found}}
     return [one for one in found if shown[one.closed_at]]
 
@@ -243,8 +244,8 @@ def _sight(
     """
     phase, board = session.get_one(Phase, snapshot.phase_id), session.get_one(Board, snapshot.board_id)
     own = EntrySource(phase, task_in_phase(session, phase, board), snapshot.closed_at)
-    asked = [own, *_carried(session, snapshot, board)]
-    sight = sight_of(session, asked, viewer)
+    sources = [own, *_carried(session, snapshot, board)]
+    sight = sight_of(session, sources, viewer)
     frozen, ranks_by = snapshot.document["ranks_by"], sight.own.view.ranks_by
     ranks_by = None if frozen is None and tells_statistics(ranks_by) else min_decimals(frozen, ranks_by)
     return replace(sight, own=Source(phase.id, replace(sight.own.view, ranks_by=ranks_by)))
@@ -293,9 +294,9 @@ def rename_in_snapshots(session: Session, team: Team) -> int:
 # ------------------------------------------------------------------------------------------------------- the document
 
 
-def _document(session: Session, whole: UnfilteredBoard, asked: Sequence[EntrySource]) -> dict[str, Any]:
+def _document(session: Session, whole: UnfilteredBoard, sources: Sequence[EntrySource]) -> dict[str, Any]:
     """Return the unfiltered board, as ranked for organisers, to store; `_whole` parses it."""
-    sight = whole_sight(session, asked)
+    sight = whole_sight(session, sources)
     ordered = show(whole, sight)
     teams = {row.submission_id: row.team_id for row in whole.rows}
     return {
@@ -308,9 +309,9 @@ def _document(session: Session, whole: UnfilteredBoard, asked: Sequence[EntrySou
         "half": whole.half,
         "sealed_gold": [asdict(gold) for gold in whole.sealed_gold],
         "card_columns": [asdict(column) for column in whole.card_columns],
-        "carried": [one.phase.id for one in asked[1:]],
+        "carried": [one.phase.id for one in sources[1:]],
         "carried_closed_at": {
-            str(one.phase.id): one.phase.ends_at.isoformat() for one in asked[1:] if one.phase.ends_at
+            str(one.phase.id): one.phase.ends_at.isoformat() for one in sources[1:] if one.phase.ends_at
         },
         "statistics": statistics_document(whole.statistics) if whole.statistics else None,
         "rows": [_row_document(row._replace(team_id=teams[row.submission_id])) for row in ordered.rows],

@@ -116,7 +116,7 @@ class _Read:
             better = (
                 count - bisect_right(self.every, value) if rules.higher_is_better else bisect_left(self.every, value)
             )
-        known = [told for one in read if (told := value_of(one, rules)) is not None]
+        known = [ranked_by for one in read if (ranked_by := value_of(one, rules)) is not None]
         return better - _count_better(known, value, rules), count - len(known)
 
 
@@ -125,7 +125,7 @@ class TeamBoard:
     """A board with the rows that matter to a team.
 
     shown: the rows that were read, as the viewer sees them.
-    mine: the values of the viewer's own rows; theirs: values of the team's runs that are rows, by submission.
+    mine: the values of the viewer's own rows; own_values: values of the team's runs that are rows, by submission.
     reads: the stored rows of each source, read in part; empty if `shown` has all rows.
     own: the element of `reads` for the phase itself, None if no standings are stored.
     competing: values, by team, of its rows that were read and have a rank; carried: values of carried-over rows.
@@ -134,7 +134,7 @@ class TeamBoard:
     shown: Leaderboard
     rules: Rules
     mine: Sequence[float | None]
-    theirs: Mapping[UUID | None, float | None]
+    own_values: Mapping[UUID | None, float | None]
     reads: Sequence[_Read]
     own: _Read | None
     competing: Mapping[int, float]
@@ -152,9 +152,9 @@ class TeamBoard:
 
     def unread_above(self, session: Session, value: float | None) -> tuple[int, int]:
         """Return how many unread rows are better than a value (0 for None), and how many equal it."""
-        asked = rounded(value, self.rules.decimals)
-        counts = [one.unread_above(session, asked or 0.0) for one in self.reads]
-        return 0 if asked is None else sum(better for better, _ in counts), sum(count for _, count in counts)
+        rounded_value = rounded(value, self.rules.decimals)
+        counts = [one.unread_above(session, rounded_value or 0.0) for one in self.reads]
+        return 0 if rounded_value is None else sum(better for better, _ in counts), sum(count for _, count in counts)
 
     def standing_still(self, session: Session, since: Collection[int] | None) -> StoodStill:
         """Return the entries of teams other than these. since: None: only entries that were carried over."""
@@ -217,15 +217,15 @@ def board_of_team(
         whole = whole_board(session, board, seen.sources, half=seen.half)
     ranks_by, place = rules.decimals, whole.rank_by
     own_rows = [row for row in whole.rows if row.team_id == seen.team_id and row.carried_from is None]
-    theirs = {row.submission_id: row.cells[place].value for row in own_rows}
-    shown = with_own(show(whole, seen.sight), theirs)
+    own_values = {row.submission_id: row.cells[place].value for row in own_rows}
+    shown = with_own(show(whole, seen.sight), own_values)
     apart = [row for row in whole.rows if row.team_id in seen.apart and row.carried_from is None and row.competes]
     carried = [row.cells[shown.rank_by].value for row in shown.rows if row.carried_from and row.rank is not None]
     return TeamBoard(
         shown=shown,
         rules=rules,
         mine=[row.cells[place].value for row in whole.rows if row.team_id in seen.sight.mine],
-        theirs=theirs,
+        own_values=own_values,
         reads=kept if is_enough else (),
         own=next((one for one in kept if not one.source.is_carried), None),
         competing={

@@ -213,8 +213,10 @@ def frozen_by(session: Session, submission: Submission) -> Snapshot | None:
     """Return the official board that has frozen the card of the submission's system, if there is one."""
     if submission.system_id is not None:
         return frozen_with(session, session.get_one(System, submission.system_id))
-    asked = session.get_one(PhaseTask, submission.phase_task_id)
-    return session.scalar(_FROZEN, {"phase": asked.phase_id, "task": asked.task_id, "sent": submission.submitted_at})
+    phase_task = session.get_one(PhaseTask, submission.phase_task_id)
+    return session.scalar(
+        _FROZEN, {"phase": phase_task.phase_id, "task": phase_task.task_id, "sent": submission.submitted_at}
+    )
 
 
 #: Built once: building it takes longer than executing it.

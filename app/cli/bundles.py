@@ -168,10 +168,10 @@ def _read(read: Callable[[Target, Assumed], Imported], target: Target, assumed: 
         try:
             with problems_as_command_errors():
                 return read(target, assumed)
-        except Unanswered as asked:
+        except Unanswered as unanswered:
             if not sys.stdin.isatty():
-                raise _unanswered(asked.questions) from None
-            assumed = _answers(asked.questions, assumed)
+                raise _unanswered(unanswered.questions) from None
+            assumed = _answers(unanswered.questions, assumed)
     raise CommandError("Nothing was imported: its dates are ambiguous.", Code.REFUSED)
 
 

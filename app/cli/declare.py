@@ -295,7 +295,7 @@ def history(
         print_json({"revisions": [describe_revision(one).model_dump(mode="json") for one in found]})
         return
     rows = [
-        (str(one.number), moment_words(one.made_at), one.author, one.source, _what(one.changes, one.note))
+        (str(one.number), moment_words(one.made_at), one.author, one.source, _changes_text(one.changes, one.note))
         for one in found
     ]
     print_table(["Revision", "When (UTC)", "Who", "From", "What"], rows, numbers=["Revision"])
@@ -325,7 +325,7 @@ def set_values(
         settings = get_settings()
         edit = Edit(competition, None, None, note, preview)
         engine = get_engine(settings.database_address)
-        _tell(edit, edit_values(engine, storage_of(settings), edit, wanted, datetime.now(UTC)), as_json)
+        _print_outcome(edit, edit_values(engine, storage_of(settings), edit, wanted, datetime.now(UTC)), as_json)
 
 
 @commands.command(rich_help_panel=PREPARING)
@@ -348,10 +348,10 @@ def undo(
         settings = get_settings()
         edit = Edit(competition, None, None, note, preview)
         engine = get_engine(settings.database_address)
-        _tell(edit, go_back(engine, storage_of(settings), edit, to, datetime.now(UTC)), as_json)
+        _print_outcome(edit, go_back(engine, storage_of(settings), edit, to, datetime.now(UTC)), as_json)
 
 
-def _tell(edit: Edit, outcome: Outcome, as_json: bool) -> None:
+def _print_outcome(edit: Edit, outcome: Outcome, as_json: bool) -> None:
     if as_json:
         print_json(_document(outcome))
         return
@@ -380,7 +380,7 @@ def _pair(text: str) -> tuple[str, str]:
     return name.strip(), value
 
 
-def _what(changes: list[Any], note: str) -> str:
+def _changes_text(changes: list[Any], note: str) -> str:
     more = f" (and {len(changes) - 1} more)" if len(changes) > 1 else ""
     summary = f"{changes[0]}{more}" if changes else "nothing that shows"
     return f"{note}: {summary}" if note else summary

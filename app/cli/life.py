@@ -31,7 +31,7 @@ def show(competition: CompetitionArgument, data_dir: DataDirOption = None, as_js
 
     with database(data_dir) as session:
         found = find_competition(session, competition)
-        _tell(found, as_json)
+        _print_status(found, as_json)
         if not as_json:
             _tell_scores(session, found)
 
@@ -54,7 +54,7 @@ def change(
         now_so = life_of(found)
         wanted = Life(_stage(stage) or now_so.stage, _halt(halt) or now_so.halt, reason or now_so.reason)
         change_life(session, found, wanted, actor=None, now=datetime.now(UTC))
-        _tell(found, as_json)
+        _print_status(found, as_json)
 
 
 @life.command()
@@ -90,7 +90,7 @@ def delete(competition: CompetitionArgument, data_dir: DataDirOption = None, as_
     with database(data_dir) as session:
         found = find_competition(session, competition)
         plan_deletion(session, found, actor=None, now=datetime.now(UTC))
-        _tell(found, as_json)
+        _print_status(found, as_json)
 
 
 @life.command()
@@ -102,7 +102,7 @@ def keep(competition: CompetitionArgument, data_dir: DataDirOption = None, as_js
     with database(data_dir) as session:
         found = find_competition(session, competition)
         keep_competition(session, found, actor=None, now=datetime.now(UTC))
-        _tell(found, as_json)
+        _print_status(found, as_json)
 
 
 def _stage(text: str) -> Stage | None:
@@ -121,7 +121,7 @@ def _halt(text: str) -> Halt | None:
     return Halt(text) if text else None
 
 
-def _tell(competition: Competition, as_json: bool) -> None:
+def _print_status(competition: Competition, as_json: bool) -> None:
     from app.competitions.views import describe_life
 
     shown = describe_life(competition)

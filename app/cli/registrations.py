@@ -114,9 +114,9 @@ def _decide(competition: str, users: list[str], status: str, data_dir: Path | No
     decisions = []
     with server_database(data_dir) as session:
         found = find_competition(session, competition)
-        for theirs in sorted((find_user(session, user) for user in users), key=lambda one: one.id):
-            changed = decide(command_line_act(session), found, theirs, RegistrationStatus(status))
-            decisions.append({"username": theirs.username, "status": status, "changed": changed})
+        for person in sorted((find_user(session, user) for user in users), key=lambda one: one.id):
+            changed = decide(command_line_act(session), found, person, RegistrationStatus(status))
+            decisions.append({"username": person.username, "status": status, "changed": changed})
     if as_json:
         print_json(decisions[0] if len(users) == 1 else {"decisions": decisions})
         return

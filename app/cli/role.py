@@ -62,10 +62,10 @@ def grant(
 
     wanted, rights = _role(role), _rights(right, role)
     with server_database(data_dir) as session:
-        found, theirs = find_competition(session, competition), find_user(session, user)
-        changed = give_role(command_line_act(session), found, theirs, wanted, rights)
-        name = theirs.username
-    _tell(as_json, name, role, changed, f"{name} is {role} of {competition}.", f"{name} was {role} already.")
+        found, person = find_competition(session, competition), find_user(session, user)
+        changed = give_role(command_line_act(session), found, person, wanted, rights)
+        name = person.username
+    _print_change(as_json, name, role, changed, f"{name} is {role} of {competition}.", f"{name} was {role} already.")
 
 
 @roles.command()
@@ -82,10 +82,12 @@ def revoke(
     from app.people.rights import find_user
 
     with server_database(data_dir) as session:
-        found, theirs = find_competition(session, competition), find_user(session, user)
-        changed = take_role(command_line_act(session), found, theirs, _role(role))
-        name = theirs.username
-    _tell(as_json, name, role, changed, f"{name} is no longer {role} of {competition}.", f"{name} was no {role}.")
+        found, person = find_competition(session, competition), find_user(session, user)
+        changed = take_role(command_line_act(session), found, person, _role(role))
+        name = person.username
+    _print_change(
+        as_json, name, role, changed, f"{name} is no longer {role} of {competition}.", f"{name} was no {role}."
+    )
 
 
 @roles.command("rights")
@@ -104,9 +106,9 @@ def change(
 
     wanted = _rights(rights, "organiser")
     with server_database(data_dir) as session:
-        found, theirs = find_competition(session, competition), find_user(session, user)
-        changed = change_rights(command_line_act(session), found, theirs, wanted or ())
-        name, held = theirs.username, rights_text(wanted or ()).split()
+        found, person = find_competition(session, competition), find_user(session, user)
+        changed = change_rights(command_line_act(session), found, person, wanted or ())
+        name, held = person.username, rights_text(wanted or ()).split()
     if as_json:
         print_json({"username": name, "rights": held, "changed": changed})
     else:
@@ -222,7 +224,7 @@ def _rights(names: Sequence[str] | None, role: str) -> list[Right] | None:
     return list(Right) if "all" in names else [Right(name) for name in names]
 
 
-def _tell(as_json: bool, username: str, role: str, changed: bool, done: str, nothing: str) -> None:
+def _print_change(as_json: bool, username: str, role: str, changed: bool, done: str, nothing: str) -> None:
     if as_json:
         print_json({"username": username, "role": role, "changed": changed})
     else:

@@ -74,7 +74,7 @@ def _look(engine: Engine, *, check: bool) -> Looked:
     for task in tasks if check else []:
         with writing(engine) as session:
             lock_task(session, task)
-            differences += check_task(session, task, partial(_tell, "looked at"))
+            differences += check_task(session, task, partial(_print_progress, "looked at"))
     of_what = ["number of runs" if one.board_id is None else f"board {one.board_id}" for one in differences]
     words = [
         f"{what} of task {one.phase_task_id}: team {one.team_id}"
@@ -83,7 +83,7 @@ def _look(engine: Engine, *, check: bool) -> Looked:
     return Looked(number, len(tasks), words)
 
 
-def _tell(what: str, done: int, teams: int) -> None:
+def _print_progress(what: str, done: int, teams: int) -> None:
     """Print the progress, unless it is already complete."""
     if done < teams:
         remark(f"{done} of {count(teams, 'team')} are {what}.")
@@ -100,4 +100,4 @@ def _rebuild(engine: Engine) -> None:
     for task in tasks:
         with writing(engine) as session:
             boards_changed(session, [task])
-            renew_all(session, [task], on_progress=partial(_tell, "written again"))
+            renew_all(session, [task], on_progress=partial(_print_progress, "written again"))

@@ -228,8 +228,8 @@ def _scores(session: Session, competition: Competition, document: Mapping[str, A
 
 def _declared(document: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     for phase in document.get("phases") or ():
-        for task, asked in (phase.get("tasks") or {}).items():
-            for baseline in (asked or {}).get("baselines") or ():
+        for task, phase_task in (phase.get("tasks") or {}).items():
+            for baseline in (phase_task or {}).get("baselines") or ():
                 yield str(phase.get("name")), str(task), baseline
 
 

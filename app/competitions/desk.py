@@ -136,11 +136,11 @@ def tasks_today(session: Session, competition: Competition, now: datetime) -> li
     """List every task in a phase with recent or waiting submissions, in the organisers' order."""
     came, waiting = _came_today(session, competition, now), _waiting(session, competition)
     found = []
-    for phase, asked in _phase_tasks(competition):
-        states = {str(status): number for (task, status), number in came.items() if task == asked.id}
-        waits, since = waiting.get(asked.id, (0, None))
+    for phase, phase_task in _phase_tasks(competition):
+        states = {str(status): number for (task, status), number in came.items() if task == phase_task.id}
+        waits, since = waiting.get(phase_task.id, (0, None))
         if states or waits:
-            found.append(TaskToday(phase, asked, states, waits, since))
+            found.append(TaskToday(phase, phase_task, states, waits, since))
     return found
 
 
@@ -226,7 +226,7 @@ def _named(teams: Iterable[int], names: Mapping[int, str]) -> tuple[str, ...]:
 def next_moments(competition: Competition, now: datetime) -> list[Moment]:
     """List scheduled events, the next one first: phases that open and close, embargoes that are lifted."""
     found = {moment for phase in competition.phases for moment in _of_phase(phase)}
-    found |= {moment for phase, asked in _phase_tasks(competition) for moment in _of_task(phase, asked)}
+    found |= {moment for phase, phase_task in _phase_tasks(competition) for moment in _of_task(phase, phase_task)}
     return sorted((one for one in found if one.at > now), key=lambda one: (one.at, one.what))
 
 
@@ -235,8 +235,8 @@ def _of_phase(phase: Phase) -> list[Moment]:
     return opens + ([Moment(phase.ends_at, f"{phase.title} closes")] if phase.ends_at is not None else [])
 
 
-def _of_task(phase: Phase, asked: PhaseTask) -> list[Moment]:
-    declared, where = declared_of(phase, asked), f"{phase.title}, {asked.task.title}"
+def _of_task(phase: Phase, phase_task: PhaseTask) -> list[Moment]:
+    declared, where = declared_of(phase, phase_task), f"{phase.title}, {phase_task.task.title}"
     lifted = [(declared.public_from, "boards become public")]
     if declared.is_anonymous:
         lifted.append((declared.names_from, "teams get their names"))
@@ -245,10 +245,10 @@ def _of_task(phase: Phase, asked: PhaseTask) -> list[Moment]:
 
 def embargoes(session: Session, competition: Competition, now: datetime) -> list[Embargo]:
     """List every task in a phase that has boards, with the participants' current view."""
-    asked = _phase_tasks(competition)
-    views = views_of(session, [one for _, one in asked], Viewer(None, now))
+    places = _phase_tasks(competition)
+    views = views_of(session, [one for _, one in places], Viewer(None, now))
     found = []
-    for phase, one in asked:
+    for phase, one in places:
         boards = tuple(board for board in boards_of(competition, phase) if board.task_id == one.task_id)
         if boards:
             found.append(Embargo(phase, phase_state(phase, now), one, views[one.id], boards))
@@ -256,4 +256,4 @@ def embargoes(session: Session, competition: Competition, now: datetime) -> list
 
 
 def _phase_tasks(competition: Competition) -> Sequence[tuple[Phase, PhaseTask]]:
-    return [(phase, asked) for phase in competition.phases for asked in phase.phase_tasks]
+    return [(phase, phase_task) for phase in competition.phases for phase_task in phase.phase_tasks]

@@ -81,8 +81,8 @@ def languages_of(competition: Competition, task: CompetitionTask) -> frozenset[s
 
     They come from its option `languages`, or from its type's default; empty if they depend on the data.
     """
-    asked = (one for phase in competition.phases for one in phase.phase_tasks if one.task_id == task.id)
-    declared = [task.options.get("languages"), *(one.options.get("languages") for one in asked)]
+    phase_tasks = (one for phase in competition.phases for one in phase.phase_tasks if one.task_id == task.id)
+    declared = [task.options.get("languages"), *(one.options.get("languages") for one in phase_tasks)]
     found = [value for value in declared if value is not None] or [_presumed_languages(task.task_type)]
     return frozenset(code.lower() for value in found if _is_list(value) for code in value if isinstance(code, str))
 

@@ -89,8 +89,9 @@ def find_competition(session: Session, name: str) -> Competition:
 
 def named_competition(session: Session, name: str) -> Competition:
     """Return the competition without its parts. Raises NotFound."""
-    asked = {"competition": name}
-    competition = session.scalar(_NAMED_COMPETITION, asked) if "\0" not in name else None  # PostgreSQL accepts no NUL
+    parameters = {"competition": name}
+    # PostgreSQL accepts no NUL.
+    competition = session.scalar(_NAMED_COMPETITION, parameters) if "\0" not in name else None
     if competition is None:
         raise no_competition(name)
     return competition
@@ -168,8 +169,8 @@ def find_phase_task(session: Session, competition: str, phase: str, task: str, *
     """
     names = (competition, phase, task)
     query = _NAMED_PHASE_TASK.options(selectinload(PhaseTask.files)) if with_files else _NAMED_PHASE_TASK
-    asked = {"competition": competition, "phase": phase, "task": task}
-    wanted = session.scalar(query, asked) if "\0" not in "".join(names) else None  # PostgreSQL accepts no NUL
+    parameters = {"competition": competition, "phase": phase, "task": task}
+    wanted = session.scalar(query, parameters) if "\0" not in "".join(names) else None  # PostgreSQL accepts no NUL
     if wanted is None:
         raise _no_such_phase_task(session, *names)
     return wanted
@@ -216,8 +217,8 @@ def find_board(competition: Competition, phase: str, board: str) -> tuple[Phase,
 
 def boards_of(competition: Competition, phase: Phase) -> list[Board]:
     """Return the boards of the tasks in this phase."""
-    asked = {phase_task.task_id for phase_task in phase.phase_tasks}
-    return [board for board in competition.boards if board.task_id in asked]
+    task_ids = {phase_task.task_id for phase_task in phase.phase_tasks}
+    return [board for board in competition.boards if board.task_id in task_ids]
 
 
 def _names(things: Sequence[Phase | CompetitionTask | Board]) -> str:

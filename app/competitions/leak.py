@@ -79,9 +79,9 @@ class Leak:
     remedies: tuple[Remedy, ...] = ()
 
     @property
-    def told(self) -> float | None:
+    def public_share(self) -> float | None:
         """The share of the gold behind visible scores that one team can infer; None if unknown."""
-        return self._told(1)
+        return self._public_share_of(1)
 
     @property
     def share(self) -> float | None:
@@ -90,7 +90,7 @@ class Leak:
 
     def share_of(self, teams: int) -> float | None:
         """Return the share of the deciding gold that teams can infer if they pool their scores."""
-        return 0.0 if self.is_divided else self._told(teams)
+        return 0.0 if self.is_divided else self._public_share_of(teams)
 
     @property
     def level(self) -> Level | None:
@@ -101,14 +101,14 @@ class Leak:
             return Level.GREEN
         return Level.FAIR if self.share < WARNING else Level.WARNING
 
-    def _told(self, teams: int) -> float | None:
+    def _public_share_of(self, teams: int) -> float | None:
         if self.size is None:
             return None if self.total_bits else 0.0
         return min(1.0, teams * self.total_bits / self.size.bits) if self.size.bits else 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LeakSettings:
     """The settings of a task in a phase that determine how much its scores reveal.
 
     private_share: the share of items in the private part, 0 if there is none.
@@ -124,12 +124,12 @@ class Asked:
     ladder_step: float | None
 
 
-def asked_of(
+def leak_settings(
     phase: Phase, phase_task: PhaseTask, task: AnyTask, options: Options, boards: Sequence[BoardScores]
-) -> Asked:
+) -> LeakSettings:
     """Return the relevant settings of a phase and one of its tasks, which need not be in a database."""
     settings = entry_settings(phase, phase_task)
-    return Asked(
+    return LeakSettings(
         phase,
         task,
         options,
@@ -141,41 +141,41 @@ def asked_of(
     )
 
 
-def leak_of(asked: Asked, size: GoldSize | None) -> Leak:
+def leak_of(settings: LeakSettings, size: GoldSize | None) -> Leak:
     """Return the bound on what one team can infer. size: of the gold of all items; None if unknown."""
-    leak = _leak(asked, size)
+    leak = _leak(settings, size)
     is_good = leak.level in (None, Level.GREEN)
-    return leak if is_good else replace(leak, remedies=tuple(_remedies(asked, size, leak)))
+    return leak if is_good else replace(leak, remedies=tuple(_remedies(settings, size, leak)))
 
 
-def _leak(asked: Asked, size: GoldSize | None) -> Leak:
-    declared = asked.declared
-    seen = size.part(1 - asked.private_share) if size is not None else None
-    shown = _shown(asked)
+def _leak(settings: LeakSettings, size: GoldSize | None) -> Leak:
+    declared = settings.declared
+    seen = size.part(1 - settings.private_share) if size is not None else None
+    shown = _shown(settings)
     bits = sum(one.bits(seen) for one in shown)
-    submissions = submissions_in_phase(asked)
-    total = _total_bits(asked, bits, submissions)
-    return Leak(seen, len(shown), declared.precision, bits, submissions, total, bool(asked.private_share))
+    submissions = submissions_in_phase(settings)
+    total = _total_bits(settings, bits, submissions)
+    return Leak(seen, len(shown), declared.precision, bits, submissions, total, bool(settings.private_share))
 
 
-def _shown(asked: Asked) -> list[Shown]:
+def _shown(settings: LeakSettings) -> list[Shown]:
     """Return the scores that a team sees of a submission while it can still submit again."""
-    declared, metrics = asked.declared, asked.task.metrics_of(asked.options)
-    names: dict[Score, None] = dict.fromkeys(board.rank_by for board in asked.boards)
+    declared, metrics = settings.declared, settings.task.metrics_of(settings.options)
+    names: dict[Score, None] = dict.fromkeys(board.rank_by for board in settings.boards)
     if declared.slices is Slices.COLUMNS:
-        names |= {score: None for board in asked.boards for score in board.columns}
+        names |= {score: None for board in settings.boards for score in board.columns}
     elif declared.slices is Slices.ALL:
-        names |= {(one.metric, one.split): None for one in asked.task.columns(asked.options)}
-    has_statistics = asked.task.sample is not None and declared.has_statistics_while_open
+        names |= {(one.metric, one.split): None for one in settings.task.columns(settings.options)}
+    has_statistics = settings.task.sample is not None and declared.has_statistics_while_open
     return [Shown(metrics[name], declared.precision, has_statistics) for name, _ in names if name in metrics]
 
 
-def submissions_in_phase(asked: Asked) -> int | None:
+def submissions_in_phase(settings: LeakSettings) -> int | None:
     """Return the number of submissions per team over the whole phase.
 
     None if there is no limit, or only limits per day, week or month in a phase without an end.
     """
-    limits, phase = asked.limits, asked.phase
+    limits, phase = settings.limits, settings.phase
     counts = [] if limits.total is None else [limits.total]
     if phase.ends_at is not None:
         first, last = phase.starts_at.astimezone(UTC).date(), phase.ends_at.astimezone(UTC).date()
@@ -186,15 +186,17 @@ def submissions_in_phase(asked: Asked) -> int | None:
     return min(counts, default=None)
 
 
-def _total_bits(asked: Asked, bits: float, submissions: int | None) -> float:
+def _total_bits(settings: LeakSettings, bits: float, submissions: int | None) -> float:
     """Return the bits revealed by all submissions together.
 
     A Ladder reveals only its records, a hidden board without own scores only the entry.
     """
-    declared = asked.declared
-    if asked.ladder_step is not None:
+    declared = settings.declared
+    if settings.ladder_step is not None:
         return (
-            math.inf if submissions is None else min(bits_of_ladder(submissions, asked.ladder_step), bits * submissions)
+            math.inf
+            if submissions is None
+            else min(bits_of_ladder(submissions, settings.ladder_step), bits * submissions)
         )
     if declared.own_scores is OwnScores.NEVER and declared.board is not BoardShown.PUBLIC:
         return bits if declared.public_from is not None else 0.0
@@ -206,28 +208,28 @@ def _total_bits(asked: Asked, bits: float, submissions: int | None) -> float:
 # ----------------------------------------------------------------------------------------------------------- remedies
 
 
-def _remedies(asked: Asked, size: GoldSize | None, leak: Leak) -> Iterator[Remedy]:
+def _remedies(settings: LeakSettings, size: GoldSize | None, leak: Leak) -> Iterator[Remedy]:
     """Yield settings each of which lowers the share, sufficient ones first."""
     found = [
         Remedy(setting, share)
-        for setting, other in _alternatives(asked, leak)
+        for setting, other in _alternatives(settings, leak)
         if (share := _leak(other, size).share) is not None and share < (leak.share or 0.0)
     ]
     yield from sorted(found, key=lambda one: one.share >= GREEN)
 
 
-def _alternatives(asked: Asked, leak: Leak) -> Iterator[tuple[str, Asked]]:
-    declared = asked.declared
-    if not asked.private_share and asked.task.part is not None:
-        yield "private_part: {share: 0.5, …}", replace(asked, private_share=0.5)
+def _alternatives(settings: LeakSettings, leak: Leak) -> Iterator[tuple[str, LeakSettings]]:
+    declared = settings.declared
+    if not settings.private_share and settings.task.part is not None:
+        yield "private_part: {share: 0.5, …}", replace(settings, private_share=0.5)
     if (total := _green_total(leak)) is not None:
-        yield f"limits.total: {total}", replace(asked, limits=replace(asked.limits, total=total))
+        yield f"limits.total: {total}", replace(settings, limits=replace(settings.limits, total=total))
     for decimals in range((declared.precision or 5) - 1, 0, -1):
-        yield f"visibility.precision: {decimals}", replace(asked, declared=replace(declared, precision=decimals))
+        yield f"visibility.precision: {decimals}", replace(settings, declared=replace(declared, precision=decimals))
     if declared.slices in (Slices.ALL, Slices.COLUMNS):
-        yield "visibility.slices: ranked", replace(asked, declared=replace(declared, slices=Slices.RANKED))
+        yield "visibility.slices: ranked", replace(settings, declared=replace(declared, slices=Slices.RANKED))
     hidden = replace(declared, board=BoardShown.HIDDEN, public_from=declared.closes_at, own_scores=OwnScores.NEVER)
-    yield "visibility: {board: hidden, own_scores: never}", replace(asked, declared=hidden)
+    yield "visibility: {board: hidden, own_scores: never}", replace(settings, declared=hidden)
 
 
 def _green_total(leak: Leak) -> int | None:
@@ -256,7 +258,7 @@ def leak_words(leak: Leak) -> str:
     taken = "with" if leak.size.is_measured else "taken as"
     gold = f"{leak.size.items:,} items {taken} {leak.size.bits:,.0f} bits"
     if leak.is_divided:
-        public = f"one team can read {percent(leak.told)} of it, and nothing of the private part"
+        public = f"one team can read {percent(leak.public_share)} of it, and nothing of the private part"
         return f"{gold} in the public part; {sentence}: {public}"
     both = f"one team can read {percent(leak.share)} of the gold, {COLLUDING} teams {percent(leak.share_of(COLLUDING))}"
     return f"{gold}; {sentence}: {both}"

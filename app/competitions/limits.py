@@ -47,13 +47,13 @@ def charged_to(session: Session, team: Team | None, user: User | None, competiti
 
     user: the person whose past submissions count if there is no team (any more).
     """
-    left_by, whose = (_LEFT_BY_TEAM, team.id) if team is not None else (_LEFT_BY_PERSON, user.id if user else None)
-    pairs = session.execute(left_by, {"past_competition": competition_id, "past_of": whose}).all()
+    left_by, owner_id = (_LEFT_BY_TEAM, team.id) if team is not None else (_LEFT_BY_PERSON, user.id if user else None)
+    pairs = session.execute(left_by, {"past_competition": competition_id, "past_of": owner_id}).all()
     left = {one for pair in pairs for one in pair if one is not None}
     own = [team.id] if team is not None else []
     if not left:
         return Submission.team_id == team.id if team is not None else Submission.team_id.in_(own)
-    people = select(TeamMember.user_id).where(TeamMember.team_id == team.id) if team is not None else [whose]
+    people = select(TeamMember.user_id).where(TeamMember.team_id == team.id) if team is not None else [owner_id]
     past = and_(FormerMember.competition_id == competition_id, FormerMember.user_id.in_(people))
     while_there = and_(
         or_(FormerMember.joined_at.is_(None), Submission.submitted_at >= FormerMember.joined_at),

@@ -205,8 +205,8 @@ def own_limits(limits: OrganiserLimits, competitions: int | None, mebibytes: int
 
 def _locked_limits(session: Session, user: User, limits: OrganiserLimits) -> OrganiserLimits:
     """Lock the user and return the user's current limits, even if `user` was loaded before."""
-    asked = select(User.competitions_limit, User.mebibytes_limit).where(User.id == user.id)
-    return own_limits(limits, *session.execute(asked.with_for_update()).one())
+    query = select(User.competitions_limit, User.mebibytes_limit).where(User.id == user.id)
+    return own_limits(limits, *session.execute(query.with_for_update()).one())
 
 
 class OwnersRole(EvergoldError):

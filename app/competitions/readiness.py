@@ -44,14 +44,14 @@ def readiness(session: Session, competition: Competition, now: datetime) -> list
     """Return all points, present or missing. competition: its parts need not be loaded."""
     found = find_competition(session, competition.name)
     places = [Place(phase.title, one) for phase in found.phases for one in phase.phase_tasks]
-    asked = [place.phase_task for place in places]
+    phase_tasks = [place.phase_task for place in places]
     return [
         _items(places),
         _gold(session, places),
         _description(found),
         _dates(found, now),
         _example(session, places),
-        _metric(found, asked),
+        _metric(found, phase_tasks),
     ]
 
 
@@ -133,9 +133,9 @@ def _shows_format(session: Session, phase_task: PhaseTask) -> bool:
     return session.scalar(files.limit(1)) is not None
 
 
-def _metric(competition: Competition, asked: list[PhaseTask]) -> Point:
+def _metric(competition: Competition, phase_tasks: list[PhaseTask]) -> Point:
     ranked = {board.task_id for board in competition.boards if board.rank_metric}
-    is_there = bool(asked) and all(one.task_id in ranked for one in asked)
+    is_there = bool(phase_tasks) and all(one.task_id in ranked for one in phase_tasks)
     return Point(
         "metric", "Metric", is_there, "A board ranks by it." if is_there else "A task has no board.", "metrics"
     )

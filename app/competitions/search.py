@@ -107,12 +107,14 @@ def search_teams(session: Session, competitions: Sequence[Competition], words: s
         .order_by(Team.name, Team.id, Tally.phase_task_id)
         .limit(_TEAMS_READ)
     ).all()
-    asked = {one.id: one for competition in competitions for phase in competition.phases for one in phase.phase_tasks}
+    phase_tasks = {
+        one.id: one for competition in competitions for phase in competition.phases for one in phase.phase_tasks
+    }
     shows: dict[int, bool] = {}
     found: dict[tuple[int, str], TeamHit] = {}
     for competition_id, name, phase_task_id in rows:
         if phase_task_id not in shows:
-            shows[phase_task_id] = _shows_names(session, asked.get(phase_task_id), viewer)
+            shows[phase_task_id] = _shows_names(session, phase_tasks.get(phase_task_id), viewer)
         if shows[phase_task_id]:
             found.setdefault((competition_id, name), TeamHit(by_id[competition_id], name))
         if len(found) == MOST_TEAMS:

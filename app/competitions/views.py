@@ -269,7 +269,7 @@ def describe_phase(competition: Competition, phase: Phase, settings: Settings, n
         entry_rule=EntryRule(phase.entry_rule),
         carries_over=phase.carry_over,
         limits=describe_limits(phase, None, settings),
-        tasks=[asked.task for asked in phase.phase_tasks],
+        tasks=[phase_task.task for phase_task in phase.phase_tasks],
         boards=boards_of(competition, phase),
         link=api_links.phase(competition.name, phase.name),
     )
@@ -538,7 +538,7 @@ def describe_leak(phase: str, task: str, leak: Leak) -> LeakOut:
         total_bits=None if math.isinf(leak.total_bits) else round(leak.total_bits, 1),
         share=leak.share,
         share_of_ten_teams=leak.share_of(COLLUDING),
-        share_of_public_part=leak.told if leak.is_divided else None,
+        share_of_public_part=leak.public_share if leak.is_divided else None,
         level=leak.level,
         remedies=[RemedyOut.model_validate(one, from_attributes=True) for one in leak.remedies],
         message=leak_words(leak),

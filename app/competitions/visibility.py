@@ -339,10 +339,10 @@ def _reached(moment: datetime | None, now: datetime) -> bool:
     return moment is not None and now >= moment
 
 
-def _moment(said: Any, close: datetime | None) -> datetime | None:
-    if said in (None, NEVER, CLOSE):
-        return close if said == CLOSE else None
-    return datetime.fromisoformat(said)
+def _moment(declared: Any, close: datetime | None) -> datetime | None:
+    if declared in (None, NEVER, CLOSE):
+        return close if declared == CLOSE else None
+    return datetime.fromisoformat(declared)
 
 
 # -------------------------------------------------------------------------------------------------------------- access

@@ -94,8 +94,8 @@ def offered_scores(
     """Return the task type, and all scores of the task in one phase, or in any."""
     found = next(one for one in declared.tasks if one.name == task)
     type_ = TASKS[found.type]
-    asked = [one.tasks[task] for one in declared.phases if task in one.tasks and phase in (None, one.name)]
-    options = [{**found.options, **one.options} for one in asked] or [found.options]
+    declarations = [one.tasks[task] for one in declared.phases if task in one.tasks and phase in (None, one.name)]
+    options = [{**found.options, **one.options} for one in declarations] or [found.options]
     return type_, tuple(column for one in options for column in type_.columns(read_options(type_, one)))
 
 
@@ -172,8 +172,8 @@ def _dates(table: Table) -> list[str]:
     return [cell.strip() for cell in table["date"]] if "date" in table.columns else [""] * len(table.lines)
 
 
-def _with_scores(result: Published, said: Mapping[str, str]) -> Published:
-    method, paper, code, rank = (said.get(name, "") for name in SAID_COLUMNS)
+def _with_scores(result: Published, row: Mapping[str, str]) -> Published:
+    method, paper, code, rank = (row.get(name, "") for name in SAID_COLUMNS)
     return replace(result, method=method, paper=paper, code=code, rank=int(rank) if rank else None)
 
 

@@ -11,7 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from app.competitions.leak import LEVEL_WORDS, BoardScores, Leak, Level, asked_of, leak_of, leak_words, remedy_words
+from app.competitions.leak import (
+    LEVEL_WORDS,
+    BoardScores,
+    Leak,
+    Level,
+    leak_of,
+    leak_settings,
+    leak_words,
+    remedy_words,
+)
 from app.declarations.apply.apply import phase_task_values, phase_values
 from app.declarations.model import CompetitionDeclaration, PhaseDeclaration, PhaseTaskDeclaration
 from app.models import Phase, PhaseTask
@@ -54,21 +63,21 @@ def declared_leaks(declared: CompetitionDeclaration, find: Find, gold: Path | No
     """Yield every task in a phase with hidden gold and boards. gold: a folder of plain gold."""
     types = {task.name: task for task in declared.tasks}
     for phase in declared.phases:
-        for name, asked in phase.tasks.items():
+        for name, declaration in phase.tasks.items():
             boards = [
                 BoardScores(_pair(board.rank_by or board.columns[0]), tuple(map(_pair, board.columns)))
                 for board in declared.boards
                 if board.task == name
             ]
             task = TASKS.get(types[name].type) if name in types else None
-            if asked.gold_is_public or task is None or not boards:
+            if declaration.gold_is_public or task is None or not boards:
                 continue
             try:
-                options = read_options(task, {**types[name].options, **asked.options})
+                options = read_options(task, {**types[name].options, **declaration.options})
             except InvalidOptions:
                 continue
-            size = _size(task, options, asked, find, gold)
-            counted = asked_of(*_rows(phase, asked), task, options, boards)
+            size = _size(task, options, declaration, find, gold)
+            counted = leak_settings(*_rows(phase, declaration), task, options, boards)
             yield DeclaredLeak(declared.name, phase.name, name, leak_of(counted, size))
 
 
@@ -76,19 +85,19 @@ def _pair(score: Any) -> tuple[str, str]:
     return score.metric, score.split
 
 
-def _rows(phase: PhaseDeclaration, asked: PhaseTaskDeclaration) -> tuple[Phase, PhaseTask]:
+def _rows(phase: PhaseDeclaration, declaration: PhaseTaskDeclaration) -> tuple[Phase, PhaseTask]:
     """Return the phase and its task as database rows, not stored."""
-    return Phase(**phase_values(phase, 0)), PhaseTask(**phase_task_values(asked))
+    return Phase(**phase_values(phase, 0)), PhaseTask(**phase_task_values(declaration))
 
 
 def _size(
-    task: AnyTask, options: Options, asked: PhaseTaskDeclaration, find: Find, gold: Path | None
+    task: AnyTask, options: Options, declaration: PhaseTaskDeclaration, find: Find, gold: Path | None
 ) -> GoldSize | None:
     """Return the size of the gold; None if neither gold nor items can be read, which is reported elsewhere."""
     try:
-        if gold is not None and (path := _plain_gold(gold, asked.gold)) is not None:
+        if gold is not None and (path := _plain_gold(gold, declaration.gold)) is not None:
             return size_of_gold(task, task.read_gold(path, options), options)
-        items = find(asked.items) if asked.items else None
+        items = find(declaration.items) if declaration.items else None
         return size_of_items(task, task.read_items(items, options), options) if items is not None else None
     except (InvalidFile, OSError):
         return None

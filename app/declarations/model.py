@@ -435,8 +435,8 @@ class CompetitionDeclaration(Declaration):
         """The mode as declared; for hidden gold the default requires a confirmed address, so that people can be
         reached.
         """
-        asked = [task for phase in self.phases for task in phase.tasks.values()]
-        is_hidden = not all(task.gold_is_public for task in asked)
+        tasks = [task for phase in self.phases for task in phase.tasks.values()]
+        is_hidden = not all(task.gold_is_public for task in tasks)
         return self.registration.mode or (RegistrationMode.CONFIRMED if is_hidden else RegistrationMode.OPEN)
 
 

@@ -116,7 +116,7 @@ def export_bundle(
 
 def _main(bundle: _Bundle, gold: Path | None) -> dict[str, Any]:
     declared = bundle.declared
-    places = [(phase, name, asked) for phase in declared.phases for name, asked in phase.tasks.items()]
+    places = [(phase, name, declaration) for phase in declared.phases for name, declaration in phase.tasks.items()]
     _note_times(bundle)
     return {
         "version": "2",
@@ -168,7 +168,7 @@ _Place = tuple[PhaseDeclaration, str, PhaseTaskDeclaration]
 
 
 def _task(bundle: _Bundle, index: int, place: _Place, gold: Path | None) -> dict[str, Any]:
-    phase, name, asked = place
+    phase, name, declaration = place
     task = next(one for one in bundle.declared.tasks if one.name == name)
     found = None if gold is None else _gold(gold, bundle.declared.name, place)
     kept: dict[str, Any] = {}
@@ -188,7 +188,7 @@ def _task(bundle: _Bundle, index: int, place: _Place, gold: Path | None) -> dict
         "index": index,
         "name": f"{task.title} ({phase.title})",
         "description": task.description or task.title,
-        "scoring_program": _program(bundle, task, phase.name, asked),
+        "scoring_program": _program(bundle, task, phase.name, declaration),
         **kept,
     }
 
@@ -197,13 +197,13 @@ def _gold(folder: Path, competition: str, place: _Place) -> Path | None:
     """Return the plain gold of a task in a phase, by its declared name, or else as an import stores it; None if there
     is none.
     """
-    phase, name, asked = place
-    named = [folder / asked.gold] if asked.gold and asked.gold != "sealed" else []
+    phase, name, declaration = place
+    named = [folder / declaration.gold] if declaration.gold and declaration.gold != "sealed" else []
     return next((path for path in [*named, folder / competition / phase.name / name] if path.exists()), None)
 
 
-def _program(bundle: _Bundle, task: TaskDeclaration, phase: str, asked: PhaseTaskDeclaration) -> str:
-    options = {**task.options, **asked.options}
+def _program(bundle: _Bundle, task: TaskDeclaration, phase: str, declaration: PhaseTaskDeclaration) -> str:
+    options = {**task.options, **declaration.options}
     if not task.program:
         return _scoring_by_evergold(bundle, task, phase, options)
     source, target = bundle.source / task.program, bundle.folder / "scoring" / task.name
@@ -293,8 +293,8 @@ def _written_key(bundle: _Bundle, task: TaskDeclaration, metric: str, split: str
 def _phase(bundle: _Bundle, index: int, phase: PhaseDeclaration, tasks: list[int]) -> dict[str, Any]:
     limits = phase.effective_limits
     seconds = _seconds(bundle, phase)
-    downloads = [one.file for asked in phase.tasks.values() for one in asked.downloads]
-    downloads += [asked.items for asked in phase.tasks.values() if asked.items]
+    downloads = [one.file for declaration in phase.tasks.values() for one in declaration.downloads]
+    downloads += [declaration.items for declaration in phase.tasks.values() if declaration.items]
     public = {}
     if downloads:
         for name in dict.fromkeys(downloads):
@@ -343,8 +343,8 @@ def _note_times(bundle: _Bundle) -> None:
 
 def _solutions(places: list[_Place]) -> Iterator[dict[str, Any]]:
     index = 0
-    for place, (_, _, asked) in enumerate(places):
-        for one in asked.baselines:
+    for place, (_, _, declaration) in enumerate(places):
+        for one in declaration.baselines:
             yield {"index": index, "tasks": [place], "name": one.name, "path": f"{FOLDER}/{one.file}"}
             index += 1
 

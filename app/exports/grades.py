@@ -84,10 +84,10 @@ def list_grades(session: Session, competition: Competition) -> list[Grade]:
             scored.setdefault(one.team_id, []).append(one)
         for user in people:
             team_id, team = teams.get(user.id, (0, ""))
-            theirs = scored.get(team_id, [])
-            best = _best(theirs, score)
+            of_team = scored.get(team_id, [])
+            best = _best(of_team, score)
             place = phase.name, phase_task.task.name, f"{score.metric} {score.split}"
-            found.append(Grade(user, team, *place, best, len(theirs)))
+            found.append(Grade(user, team, *place, best, len(of_team)))
     return found
 
 

@@ -111,12 +111,12 @@ def submissions_to_export(
     session: Session, competition: Competition, wanted: ExportFilter, organiser: User, now: datetime
 ) -> list[ExportedSubmission]:
     """List submissions by team and time. competition: from `find_competition`. Raises NotFound for unknown names."""
-    asked = _wanted_phase_tasks(competition, wanted)
-    standing = _standing(session, competition, asked, organiser, now)
+    places = _wanted_phase_tasks(competition, wanted)
+    standing = _standing(session, competition, places, organiser, now)
     rows = _rows(
         session,
         standing.keys() if wanted.only == "entries" else wanted.submission or None,
-        [one.id for _, one in asked],
+        [one.id for _, one in places],
     )
     run_ids = {row.id: row.run_id for row in rows}
     scores = _scores(session, list(run_ids.values()))
@@ -158,13 +158,13 @@ def _wanted_phase_tasks(competition: Competition, wanted: ExportFilter) -> list[
 def _standing(
     session: Session,
     competition: Competition,
-    asked: Sequence[tuple[Phase, PhaseTask]],
+    places: Sequence[tuple[Phase, PhaseTask]],
     organiser: User,
     now: datetime,
 ) -> dict[UUID, _Standing]:
     """Return every submission on a board of the selected tasks, including carried-over ones, with its standing."""
     found: defaultdict[UUID, _Standing] = defaultdict(_Standing)
-    for phase, phase_task in asked:
+    for phase, phase_task in places:
         for board in boards_of(competition, phase):
             if board.task_id != phase_task.task_id:
                 continue
@@ -276,7 +276,7 @@ def manifest_csv(files: Sequence[Packed]) -> str:
     writer.writerow([*_COLUMNS, *(spreadsheet_safe(column) for column in columns)])
     for file in files:
         values = {f"{score.metric} {score.split}": score.value for score in file.submission.scores}
-        cells = [_cell(value) for value in _said(file).values()]
+        cells = [_cell(value) for value in _document(file).values()]
         writer.writerow([*cells, *(values.get(column) for column in columns)])
     return text.getvalue()
 
@@ -285,7 +285,7 @@ def manifest_json(files: Sequence[Packed], made_at: datetime) -> str:
     """Return the manifest as JSON, with reasons of undefined scores and with method cards."""
     listed = [
         {
-            **_said(file),
+            **_document(file),
             "notes": file.submission.notes,
             "scores": [asdict(score) for score in file.submission.scores],
             "card": file.submission.card,
@@ -343,7 +343,7 @@ _COLUMNS = (
 )
 
 
-def _said(file: Packed) -> dict[str, Any]:
+def _document(file: Packed) -> dict[str, Any]:
     one = file.submission
     known = {
         **asdict(one),

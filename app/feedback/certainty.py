@@ -30,8 +30,8 @@ def certainty_of(
 ) -> dict[UUID, StatisticsOfRun]:
     """Return the statistics by submission, where they exist and may be shown. own: the visible scores of each."""
     runs = {one.id: current_run(one).id for one in submissions if is_told(own[one.id])}
-    asked = sorted(runs.values())
-    kept = once(session, ("run statistics", *asked), lambda: run_statistics_of(session, asked))
+    run_ids = sorted(runs.values())
+    kept = once(session, ("run statistics", *run_ids), lambda: run_statistics_of(session, run_ids))
     return {key: _shown(kept[run], own[key]) for key, run in runs.items() if run in kept}
 
 

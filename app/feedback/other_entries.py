@@ -60,14 +60,14 @@ def other_entries(
     standings: of the submission, from `standings_known`; own: its visible scores.
     """
     rule = own.settings.rule
-    told = [one for one in standings if one.counts is not None]
-    if rule in _WITHOUT_OTHERS or not told or not (own.view.own_scores or rule is EntryRule.LAST):
+    counted = [one for one in standings if one.counts is not None]
+    if rule in _WITHOUT_OTHERS or not counted or not (own.view.own_scores or rule is EntryRule.LAST):
         return {}
     place = submission.phase_task
     tally = session.get(Tally, (place.id, submission.team_id))
     if tally is None or tally.runs > MOST_READ:
         return {}
-    rules = {one.board.id: rules_of(place.phase, place, one.board) for one in told}
+    rules = {one.board.id: rules_of(place.phase, place, one.board) for one in counted}
     known = {board_id: found for board_id, found in rules.items() if found is not None}
     bounds = RunFilter(teams=[submission.team_id])
     tries = scored_runs(session, place.id, set(known.values()), bounds)
@@ -77,7 +77,7 @@ def other_entries(
         one.board.name: _Team(submission.id, one, own, moments).others(
             tries[known[one.board.id]], known[one.board.id], choices[one.board.id]
         )
-        for one in told
+        for one in counted
         if one.board.id in known
     }
 

@@ -251,22 +251,22 @@ def _standings(
     wanted: scored runs of one team to one task in a phase.
     """
     found: dict[UUID, list[RunStanding]] = {one.id: [] for one in wanted}
-    asked, boards = wanted[0].phase_task, boards_of_run(session, wanted[0])
+    phase_task, boards = wanted[0].phase_task, boards_of_run(session, wanted[0])
     entered = [(board, [one for one in wanted if _is_on(one, board, own[one.id])]) for board in boards]
     entered = [(board, here) for board, here in entered if here]
     if not entered:
         return found
     certain = certainty_of(session, wanted, own)
-    seen = sight_of_team(session, asked, boards[0], wanted[0].team_id, viewer)
+    seen = sight_of_team(session, phase_task, boards[0], wanted[0].team_id, viewer)
     for board, here in entered:
         column = _ranking_column(board)
-        beside = runs_beside(session, here, board, higher_is_better=column.higher_is_better)
+        others = runs_beside(session, here, board, higher_is_better=column.higher_is_better)
         values = [_value(board, own[one.id], column) for one in here]
         place = board_of_team(session, board, seen, values, here[0].id if with_next else None)
-        then = ranks_over_time(session, asked, place, board.id, here) if with_history else {}
+        then = ranks_over_time(session, phase_task, place, board.id, here) if with_history else {}
         settings = own[here[0].id].settings
         why = _why(settings, is_chosen=settings.rule is EntryRule.CHOSEN and has_choice(session, here[0], board))
-        compared = _Compared(board, column, place, beside)
+        compared = _Compared(board, column, place, others)
         known = [_standing(session, one, own[one.id], compared) for one in here]
         # Comparisons of entries with others need all rows.
         whole = _with_statistics(session, board, seen, place) if any(one.counts for one in known) else None
@@ -280,7 +280,7 @@ def _standings(
                 shown = replace(shown, neighbours=_neighbours(session, one, place, every))
             elif not with_next:
                 shown = replace(shown, ahead=None)
-            found[one.id].append(_with_certainty(shown, beside[one.id].before, certain.get(one.id)))
+            found[one.id].append(_with_certainty(shown, others[one.id].before, certain.get(one.id)))
     return found
 
 
@@ -309,7 +309,7 @@ def _neighbours(
     """Return the rows around an entry of the viewer's team. every: the board with all rows, if it was built already."""
     if every is not None:
         return neighbours_of(every, submission.id)
-    above, _ = place.unread_above(session, place.theirs.get(submission.id))
+    above, _ = place.unread_above(session, place.own_values.get(submission.id))
     return neighbours_of(place.shown, submission.id, above)
 
 
@@ -349,7 +349,7 @@ class _Compared:
 def _standing(session: Session, submission: Submission, own: OwnScores, compared: _Compared) -> RunStanding:
     """Return the standing without the parts that several runs share."""
     board, column, view = compared.board, compared.column, own.view
-    shown, beside = compared.place.shown, compared.beside[submission.id]
+    shown, others = compared.place.shown, compared.beside[submission.id]
     score = next(one for one in own.scores if (one.metric, one.split) == (board.rank_metric, board.rank_split))
     decimals = effective_decimals(column, view.precision)
     value = rounded(score.value, decimals)
@@ -359,10 +359,10 @@ def _standing(session: Session, submission: Submission, own: OwnScores, compared
         column=with_decimals(column, view.precision),
         score=Score(score.metric, score.split, value, score.reason, score.signature),
         ranks=rank_now(session, compared.place, submission.id, value, counts=bool(counts)),
-        change=difference_of(value, _as_shown(beside.before.value, view, decimals), decimals)
-        if beside.before
+        change=difference_of(value, _as_shown(others.before.value, view, decimals), decimals)
+        if others.before
         else None,
-        to_best=difference_of(value, _as_shown(beside.best, view, decimals), decimals),
+        to_best=difference_of(value, _as_shown(others.best, view, decimals), decimals),
         to_baseline=difference_of(value, baseline_value(shown), decimals) if is_told(shown) else None,
         ahead=_ahead(shown, value, decimals),
         counts=counts,

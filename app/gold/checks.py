@@ -146,14 +146,14 @@ def _end(
 
 
 def _get(session: Session, version_id: int) -> GoldVersion:
-    asked = joinedload(GoldVersion.phase_task)
+    to_phase_task = joinedload(GoldVersion.phase_task)
     query = (
         select(GoldVersion)
         .where(GoldVersion.id == version_id)
         .options(
             joinedload(GoldVersion.created_by),
-            asked.joinedload(PhaseTask.phase).joinedload(Phase.competition),
-            asked.joinedload(PhaseTask.task),
+            to_phase_task.joinedload(PhaseTask.phase).joinedload(Phase.competition),
+            to_phase_task.joinedload(PhaseTask.task),
         )
         .execution_options(populate_existing=True)
     )

@@ -318,8 +318,8 @@ def name_in_use(session: Session, phase_task_id: int | None, declared: str | Non
 
 def phases_with_same_task(phase_task: PhaseTask, phases: Sequence[Phase]) -> list[PhaseTask]:
     """List the phase tasks of the same task in other phases. phases: from `find_competition`."""
-    asked = [one for phase in phases for one in phase.phase_tasks]
-    return [one for one in asked if one.task_id == phase_task.task_id and one.id != phase_task.id]
+    phase_tasks = [one for phase in phases for one in phase.phase_tasks]
+    return [one for one in phase_tasks if one.task_id == phase_task.task_id and one.id != phase_task.id]
 
 
 def problem_words(version: GoldVersion) -> str:

@@ -241,8 +241,8 @@ def import_astitch(source: Path, target: Path, gold: Path) -> list[Path]:
     baselines = {}
     for phase, part, language in converted:
         task = f"{part.name}-{language}"
-        asked = _baselines(part, language, phase, target, gold)
-        paths, baselines[phase, task] = add_baselines(asked, target, f"baselines/{phase}/{task}")
+        request = _baselines(part, language, phase, target, gold)
+        paths, baselines[phase, task] = add_baselines(request, target, f"baselines/{phase}/{task}")
         written += paths
     text = yaml_text({"version": 1, "competitions": [declaration(baselines)]}, texts.COMMENT)
     return [write_text(target / "competition.yaml", text), *written]

@@ -248,8 +248,8 @@ def import_ncimp(
     values = published_values(published.read_bytes() if published else published_text(PUBLISHED).encode(), every)
     items_path, gold_path = write_csv(target / ITEMS, ITEM_COLUMNS, items), write_csv(gold / GOLD, CSV_COLUMNS, rows)
     ranked = [(BOARD_METRICS[0], split) for split in splits]
-    asked = BaselineRequest(TASK_TYPE, ("word-overlap",), OPTIONS, items_path, gold=gold_path, ranked=ranked)
-    written, baselines = add_baselines(asked, target, "baselines/open")
+    request = BaselineRequest(TASK_TYPE, ("word-overlap",), OPTIONS, items_path, gold=gold_path, ranked=ranked)
+    written, baselines = add_baselines(request, target, "baselines/open")
     competition = declaration(parts, baselines, dict.fromkeys(values.rows, GIVEN if published else PAPER))
     text = yaml_text({"version": 1, "competitions": [competition]}, comment(parts, LANGUAGES))
     tables = [write_csv(target / _historic_name(split), HEADER, of_split) for split, of_split in values.rows.items()]

@@ -171,8 +171,8 @@ def import_parseme(
     written = [*(copy_file(source, path) for path, source in golds.items()), *_write_zips(plan, target)]
     written += [write_csv(target / historic_file(board), HEADER, rows) for board, rows in historic.items()]
     baselines = {}
-    for phase, asked in _baselines(plan, target, gold).items():
-        paths, baselines[phase] = add_baselines(asked, target, f"baselines/{phase}")
+    for phase, request in _baselines(plan, target, gold).items():
+        paths, baselines[phase] = add_baselines(request, target, f"baselines/{phase}")
         written += paths
     text = yaml_text({"version": 1, "competitions": [declaration(plan, baselines)]}, _comment(plan))
     for reason in dict.fromkeys(without.values()):

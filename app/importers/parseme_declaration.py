@@ -284,23 +284,23 @@ def _practice(plan: Plan, baselines: Baselines) -> dict[str, Any]:
     )
     if plan.edition.unseen_against != "train":
         options["unseen_against"] = "train"
-    asked = _phase_task(plan, "practice", "dev-blind", "Blind development data", baselines)
+    phase_task = _phase_task(plan, "practice", "dev-blind", "Blind development data", baselines)
     return {
         **_phase("practice", "Practice (development data)", texts.PRACTICE, plan.edition.data_given),
         **(EVERYTHING if plan.with_training else {}),
         "limits": Inline(upload_bytes=UPLOAD_BYTES),
-        "tasks": {NAME: {**asked, "options": Inline(options)} if options else asked},
+        "tasks": {NAME: {**phase_task, "options": Inline(options)} if options else phase_task},
     }
 
 
 def _on_test(plan: Plan, name: str, baselines: Baselines) -> dict[str, Any]:
     start, end = plan.edition.evaluation
-    asked = _phase_task(plan, "evaluation", "test-blind", "Blind test data", baselines)
+    phase_task = _phase_task(plan, "evaluation", "test-blind", "Blind test data", baselines)
     if name == "evaluation":
         phase = _phase(name, "Evaluation", texts.EVALUATION, start, end)
     else:
         phase = _phase(name, "Post-evaluation", texts.POST_EVALUATION, end)
-    return {**phase, "limits": Inline(per_day=10, upload_bytes=UPLOAD_BYTES), "tasks": {NAME: asked}}
+    return {**phase, "limits": Inline(per_day=10, upload_bytes=UPLOAD_BYTES), "tasks": {NAME: phase_task}}
 
 
 def _phase(name: str, title: str, description: str, start: str, end: str | None = None) -> dict[str, Any]:
@@ -312,5 +312,5 @@ def _phase_task(plan: Plan, gold: str, blind: str, title: str, baselines: Baseli
     downloads = [Inline(file=plan.zip_name(blind), title=title)]
     if plan.with_training:
         downloads.append(Inline(file=plan.zip_name("training"), title="Training and development data"))
-    asked = {"gold": plan.gold_name(gold), "items": plan.zip_name(blind), "downloads": downloads}
-    return {**asked, "baselines": list(baselines[gold])} if baselines.get(gold) else asked
+    declaration = {"gold": plan.gold_name(gold), "items": plan.zip_name(blind), "downloads": downloads}
+    return {**declaration, "baselines": list(baselines[gold])} if baselines.get(gold) else declaration

@@ -172,8 +172,8 @@ def _add_baselines(
     trial = gold / FILES / _GOLDS[TRIAL]
     learns = kind == TEST and bool(_having(languages, TRIAL))
     options = {"languages": [language.name for language in _having(languages, kind)]}
-    asked = BaselineRequest(NAME, BASELINES, options, target / _blind_name(kind), [trial] if learns else [])
-    return add_baselines(asked, target, f"baselines/{_GOLDS[kind]}")
+    request = BaselineRequest(NAME, BASELINES, options, target / _blind_name(kind), [trial] if learns else [])
+    return add_baselines(request, target, f"baselines/{_GOLDS[kind]}")
 
 
 # --------------------------------------------------------------------------------------------------------- declaration
@@ -229,7 +229,7 @@ def _boards(languages: Sequence[Language]) -> list[dict[str, Any]]:
 
 
 def _practice(languages: Sequence[Language], baselines: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
-    asked = _phase_task(TRIAL, "Blind trial data", f"{FILES}/{_GOLDS[TRIAL]}", baselines)
+    phase_task = _phase_task(TRIAL, "Blind trial data", f"{FILES}/{_GOLDS[TRIAL]}", baselines)
     names = [language.name for language in _having(languages, TRIAL)]
     title, description = texts.PHASES["practice"]
     return {
@@ -239,7 +239,7 @@ def _practice(languages: Sequence[Language], baselines: Mapping[str, Sequence[Ma
         "start": _EDITION.data_given,
         **ALL_SLICES,
         "entry": "best",
-        "tasks": {NAME: {**asked, "options": Inline(languages=names)}},
+        "tasks": {NAME: {**phase_task, "options": Inline(languages=names)}},
     }
 
 

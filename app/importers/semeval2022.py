@@ -188,7 +188,7 @@ def _competition(
         DETECTION: ("Subtask A: idiomaticity detection", texts.DETECTION),
         SIMILARITY: ("Subtask B: sentence similarity", texts.SIMILARITY),
     }
-    asked = [task for task in titles if languages[task]]
+    tasks = [task for task in titles if languages[task]]
     return {
         "name": NAME,
         "title": texts.TITLE,
@@ -203,9 +203,9 @@ def _competition(
                 "description": titles[task][1],
                 "options": Inline(languages=languages[task]),
             }
-            for task in asked
+            for task in tasks
         ],
-        "boards": [_board(board, languages[board.task], historic) for board in BOARDS if board.task in asked],
+        "boards": [_board(board, languages[board.task], historic) for board in BOARDS if board.task in tasks],
         "phases": [
             _phase(name, [found for found in parts if found.part.phase == data], languages, baselines)
             for name, data in ((name, SAME_DATA.get(name, name)) for name in PHASES)
@@ -272,9 +272,9 @@ def _phase_task(found: AvailablePart, languages: list[str]) -> dict[str, Any]:
     if found.gold:
         files.append((found.gold, "Gold"))
     downloads = [Inline(file=f"{found.folder}/{Path(file).name}", title=title) for file, title in files]
-    asked: dict[str, Any] = {"gold": _gold_name(part) if found.gold else f"{LATER}{_gold_name(part)}"}
+    declaration: dict[str, Any] = {"gold": _gold_name(part) if found.gold else f"{LATER}{_gold_name(part)}"}
     if found.gold:
-        asked["gold_is_public"] = True
+        declaration["gold_is_public"] = True
     if list(found.languages) != languages:
-        asked["options"] = Inline(languages=list(found.languages))
-    return {**asked, "items": f"{found.folder}/{Path(part.items).name}", "downloads": downloads}
+        declaration["options"] = Inline(languages=list(found.languages))
+    return {**declaration, "items": f"{found.folder}/{Path(part.items).name}", "downloads": downloads}

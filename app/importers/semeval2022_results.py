@@ -73,10 +73,10 @@ def read_results(
             name = f"Baseline ({systems[team].note})" if team == BASELINE else team
             system, rank = systems[team], rows[0]["rank"]
             method = _method(team, system, methods.get((board.setting, team), ""), _best_in(board, team))
-            said = method, system.paper, system.code, rank if rank.isdecimal() else ""
+            details = method, system.paper, system.code, rank if rank.isdecimal() else ""
             file = historic_file(board.name, is_ranked=rank != "unranked")
             date = result.moment if result else PUBLISHED_ON
-            files[file] += [(name, date, row["metric"], row["split"], row["value"], *said) for row in rows]
+            files[file] += [(name, date, row["metric"], row["split"], row["value"], *details) for row in rows]
         for handle, result in lists.items():
             file = historic_file(board.name, is_listed=True, is_ranked=bool(result.rank))
             files[file] += [

@@ -87,11 +87,11 @@ def appoint(
     session.flush()
     what = {"language": language, "annotator": user.username}
     act.record("judging.appoint", subject_of(competition, judging), what)
-    _tell(act, competition, judging, language, user)
+    _mail_annotator(act, competition, judging, language, user)
     return found
 
 
-def _tell(act: UserAct, competition: Competition, judging: JudgingRound, language: str, user: User) -> None:
+def _mail_annotator(act: UserAct, competition: Competition, judging: JudgingRound, language: str, user: User) -> None:
     """Mail the address of the judging page to the annotator, if the annotator's address is confirmed."""
     page = public_address(get_settings(), links.judging(competition.name, judging.name, "items", language))
     body = _MAIL.format(username=user.username, language=language.upper(), competition=competition.title, page=page)

@@ -101,18 +101,18 @@ def given_marks(session: Session, annotator: JudgingAnnotator, text_id: int) -> 
     return marks_of(found) if found is not None else Marks()
 
 
-def _values(said: Mapping[str, str]) -> dict[str, Any]:
+def _values(answers: Mapping[str, str]) -> dict[str, Any]:
     """Return the answers as column values. Raises InvalidForm."""
     fields: dict[str, str] = {}
     values: dict[str, Any] = {}
     allowed = [str(mark) for mark in range(LOWEST, HIGHEST + 1)]
     for question in QUESTIONS:
-        answer = said.get(question, "")
+        answer = answers.get(question, "")
         if answer in allowed:
             values[question] = int(answer)
         elif answer:
             fields[question] = f"A mark is a number from {LOWEST} to {HIGHEST}."
-    removed = said.get("removed", "")
+    removed = answers.get("removed", "")
     if removed not in ("", "yes", "no"):
         fields["removed"] = "Choose yes or no."
     elif removed:

@@ -77,7 +77,7 @@ def load_judged(session: Session, judging: JudgingRound) -> Judged:
             marks[judgement.text_id][name] = marked
     return Judged(
         entries={entry.id: (entry.submission_id, entry.languages) for entry in entries},
-        texts={text_id: (language, not asked) for text_id, language, asked in texts},
+        texts={text_id: (language, not is_needed) for text_id, language, is_needed in texts},
         answers=answers,
         marks=marks,
     )
@@ -118,12 +118,12 @@ def open_texts(session: Session, judging: JudgingRound) -> dict[str, int]:
 def progress_of(session: Session, judging: JudgingRound) -> list[JudgingProgress]:
     """Return the progress of every annotator, by language and name."""
     in_browser = judging.source == RoundSource.BROWSER
-    asked = session.execute(
+    counted = session.execute(
         select(JudgedText.language, func.count())
         .where(JudgedText.round_id == judging.id, needs_judging() if in_browser else true())
         .group_by(JudgedText.language)
     )
-    totals = {language: count for language, count in asked}
+    totals = {language: count for language, count in counted}
     marks = (Judgement.mwe_sense, Judgement.rest_sense, Judgement.naturalness)
     whole = or_(~Judgement.is_removed, and_(*(mark.is_not(None) for mark in marks)))
     given = session.execute(

@@ -165,7 +165,7 @@ def _readable(what: str) -> Iterator[None]:
     try:
         yield
     except (InvalidFile, InvalidOptions, OSError, StorageDamaged) as fault:
-        raise CannotJudge(f"{what} cannot be read: {_said(fault)}") from fault
+        raise CannotJudge(f"{what} cannot be read: {_sentence(fault)}") from fault
 
 
 def plain(text: str) -> str:
@@ -177,7 +177,7 @@ def _plain(texts: Mapping[str, str]) -> dict[str, str]:
     return {item: plain(text) for item, text in texts.items()}
 
 
-def _said(fault: Exception) -> str:
+def _sentence(fault: Exception) -> str:
     text = "it is no longer there" if isinstance(fault, OSError) else str(fault)
     return text if text.endswith(".") else f"{text}."
 

@@ -152,7 +152,7 @@ def ask(
         with session.begin_nested():
             session.add(question)
     except IntegrityError:
-        return _asked_before(act, competition, form, key)
+        return _earlier_question(act, competition, form, key)
     body = _ASKED.format(
         name=act.user.display_name,
         username=act.user.username,
@@ -203,7 +203,7 @@ def set_closed(act: UserAct, competition: Competition, question_id: int, is_clos
     return question
 
 
-def _asked_before(act: UserAct, competition: Competition, form: QuestionForm, key: str | None) -> Question:
+def _earlier_question(act: UserAct, competition: Competition, form: QuestionForm, key: str | None) -> Question:
     earlier = act.session.scalars(select(Question).where(Question.asker_id == act.user.id, Question.key == key)).one()
     if (earlier.competition_id, earlier.title, earlier.text) != (competition.id, form.title, form.text):
         raise IdempotencyConflict("This key was already used for another question; use a new key for a new one.")

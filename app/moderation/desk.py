@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from app.competitions.visibility import Viewer
 from app.models import Competition, HiddenText, Right, TextKind, TextReport, User
-from app.moderation.hiding import find_hidden, hide, list_hidden, show_again
+from app.moderation.hiding import find_hidden, hide, list_hidden, unhide
 from app.moderation.reports import dismiss, find_report, list_reports, text_of
 from app.moderation.texts import RIGHT_OF, find_text
 from app.moderation.views import BlockOut, HiddenOut, TextReportOut
@@ -70,7 +70,7 @@ def show_as(act: UserAct, competition: Competition, hidden_id: int) -> None:
     """Show a hidden text again. Raises RightMissing, NotFound, Replaced."""
     hidden = find_hidden(act.session, competition, hidden_id)
     check_may_organise(act.session, act.user, competition, RIGHT_OF[TextKind(hidden.kind)])
-    show_again(act, competition, hidden)
+    unhide(act, competition, hidden)
 
 
 def _report_for(act: UserAct, competition: Competition, report_id: int) -> TextReport:

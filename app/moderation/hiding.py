@@ -115,7 +115,7 @@ def hide(act: Act, competition: Competition, found: FoundText, reason: str) -> H
     return hidden
 
 
-def show_again(act: Act, competition: Competition, hidden: HiddenText) -> None:
+def unhide(act: Act, competition: Competition, hidden: HiddenText) -> None:
     """Restore a hidden text. Raises Replaced if its author has written another."""
     session = act.session
     rows = [(one, session.get(TABLES[one[0]], _key(*one[:2]))) for one in hidden.places]

@@ -53,15 +53,16 @@ def check_revision(connection: Connection) -> None:
         raise OtherRevision("The database has no tables yet: `evergold migrate` makes them.")
     if found in {path.name.partition("_")[0] for path in _VERSIONS.glob("*.py")}:
         raise OtherRevision(
-            f"The database is of revision {found}, older than this program needs ({_ours()}): `evergold migrate`."
+            f"The database is of revision {found}, older than this program needs ({_own_version()}): "
+            "`evergold migrate`."
         )
     raise NewerRevision(
-        f"The database is of revision {found}, made by a newer version of Evergold than this program ({_ours()}): "
-        "start the newer version."
+        f"The database is of revision {found}, made by a newer version of Evergold than this program "
+        f"({_own_version()}): start the newer version."
     )
 
 
-def _ours() -> str:
+def _own_version() -> str:
     return f"revision {NEWEST_REVISION}, Evergold {VERSION}"
 
 

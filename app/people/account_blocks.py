@@ -30,19 +30,19 @@ def refusal_of_account(reason: str) -> Blocked:
 
 def check_account_not_blocked(session: Session, user: User) -> None:
     """Raise Blocked if the account is blocked now, even if `user` was loaded before."""
-    asked = select(User.blocked_reason).where(User.id == user.id, User.blocked_at.is_not(None))
-    reason = session.scalar(asked)
+    query = select(User.blocked_reason).where(User.id == user.id, User.blocked_at.is_not(None))
+    reason = session.scalar(query)
     if reason is not None:
         raise refusal_of_account(reason)
 
 
 def check_not_of_blocked(session: Session, table: type[LoginSession] | type[ApiToken], secret: str) -> None:
     """Raise Blocked if this invalid secret belonged to a log-in or token of a blocked account."""
-    asked = (
+    query = (
         select(User.blocked_reason)
         .join(table, table.user_id == User.id)
         .where(table.secret_hash == hash_of_secret(secret), User.blocked_at.is_not(None))
     )
-    reason = session.scalar(asked)
+    reason = session.scalar(query)
     if reason is not None:
         raise refusal_of_account(reason)

@@ -56,7 +56,10 @@ Word = Annotated[str | None, Field(max_length=300, description="only such, word 
 
 
 class AuditFilter(BaseModel):
-    """The filters of the audit log, which match exactly; `action` may also be only the part before the dot. None: all."""
+    """The filters of the audit log, which match exactly; None: all.
+
+    `action` may also be only the part before the dot.
+    """
 
     model_config = ConfigDict(frozen=True)
 

@@ -69,7 +69,7 @@ def send_waiting(engine: Engine, settings: Settings, clock: Callable[[], datetim
                 if letter is not None:
                     sent += _send(engine, letter, deliver, clock)
     except OSError as error:
-        log.warning("mail_server_down", error=_said(error))
+        log.warning("mail_server_down", error=_error_text(error))
     return sent
 
 
@@ -86,7 +86,9 @@ def _take_alone(engine: Engine, mail_id: int, settings: Settings, now: datetime)
     except Exception as error:
         log_and_continue("mail_not_prepared", error, mail_id=mail_id)
         this = update(OutgoingMail).where(OutgoingMail.id == mail_id, OutgoingMail.status == WAITING)
-        put_off = this.values(next_attempt_at=now + LEASE, attempts=OutgoingMail.attempts + 1, last_error=_said(error))
+        put_off = this.values(
+            next_attempt_at=now + LEASE, attempts=OutgoingMail.attempts + 1, last_error=_error_text(error)
+        )
         is_old = OutgoingMail.created_at <= now - GIVE_UP_AFTER
         with writing(engine) as session:
             session.execute(put_off)
@@ -143,11 +145,11 @@ def _send(engine: Engine, letter: Letter, deliver: Deliver, clock: Callable[[], 
     except Exception as error:  # smtplib's errors are OSErrors; others are of this mail alone
         now = clock()
         if _is_hopeless(error) or now - mail.created_at >= GIVE_UP_AFTER:
-            _end(engine, mail, GIVEN_UP, now, _said(error))
-            log.error("mail_given_up", mail_id=mail.id, error=_said(error))
+            _end(engine, mail, GIVEN_UP, now, _error_text(error))
+            log.error("mail_given_up", mail_id=mail.id, error=_error_text(error))
         else:
-            _put_off(engine, mail, now, _said(error))
-            log.warning("mail_put_off", mail_id=mail.id, attempt=mail.attempts, error=_said(error))
+            _put_off(engine, mail, now, _error_text(error))
+            log.warning("mail_put_off", mail_id=mail.id, attempt=mail.attempts, error=_error_text(error))
         if isinstance(error, OSError) and not isinstance(error, _ABOUT_ONE_MAIL):
             raise  # the connection or the disk: the other mails would fail as well
         return False
@@ -180,7 +182,7 @@ def _is_hopeless(error: Exception) -> bool:
     return not isinstance(error, OSError)
 
 
-def _said(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"[:500]
 
 

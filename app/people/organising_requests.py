@@ -91,12 +91,12 @@ def ask_to_organise(act: UserAct, text: str) -> OrganisingRequest:
     )
     if session.scalars(recent).one() >= A_MONTH:
         raise LimitReached(f"You have asked {A_MONTH} times within a month. Please wait a while.", limit=A_MONTH)
-    asked = OrganisingRequest(user_id=act.user.id, text=text, asked_at=act.now, answer="")
-    session.add(asked)
+    request = OrganisingRequest(user_id=act.user.id, text=text, asked_at=act.now, answer="")
+    session.add(request)
     session.flush()
-    act.record("organiser.ask", f"user {act.user.username}", {"request": asked.id})
-    _mail_administrators(act, asked)
-    return asked
+    act.record("organiser.ask", f"user {act.user.username}", {"request": request.id})
+    _mail_administrators(act, request)
+    return request
 
 
 def latest_request(session: Session, user: User) -> OrganisingRequest | None:
@@ -145,14 +145,14 @@ def _wrong_text(text: str) -> str:
     return "It has characters that cannot be stored." if "\0" in text else ""
 
 
-def _mail_administrators(act: UserAct, asked: OrganisingRequest) -> None:
+def _mail_administrators(act: UserAct, request: OrganisingRequest) -> None:
     body = _ASKED.format(
         display_name=act.user.display_name,
         username=act.user.username,
         email=act.user.email,
         server=public_address(act.settings, "/"),
-        text=asked.text,
-        number=asked.id,
+        text=request.text,
+        number=request.id,
         page=public_address(act.settings, links.organising_requests()),
     )
     for administrator in act.session.scalars(select(User).where(User.is_administrator).order_by(User.id)):

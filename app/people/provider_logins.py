@@ -186,7 +186,7 @@ def link(act: UserAct, person: Person, provider: str) -> None:
         raise NameTaken("It opens another account here. Unlink it there first; accounts cannot be merged.") from None
     details = {"provider": provider, "issuer": person.issuer, "subject": person.subject}
     act.record("identity.link", f"user {act.user.username}", details)
-    _tell(session, act.user, f"{person.label} ({provider}) now opens", act.settings, act.now)
+    _mail_change(session, act.user, f"{person.label} ({provider}) now opens", act.settings, act.now)
 
 
 def unlink(session: Session, user: User, identity_id: int, settings: Settings, now: datetime) -> None:
@@ -204,7 +204,7 @@ def unlink(session: Session, user: User, identity_id: int, settings: Settings, n
     session.flush()
     details = {"provider": wanted.provider, "issuer": wanted.issuer, "subject": wanted.subject}
     audit.record(session, user, "identity.unlink", f"user {user.username}", details, now=now)
-    _tell(session, user, f"{wanted.label} ({wanted.provider}) no longer opens", settings, now)
+    _mail_change(session, user, f"{wanted.label} ({wanted.provider}) no longer opens", settings, now)
 
 
 def proved_orcid(identities: Sequence[Identity], settings: Settings) -> str:
@@ -228,7 +228,7 @@ def has_password(session: Session, user: User) -> bool:
     return session.get_one(User, user.id, populate_existing=True).has_password
 
 
-def _tell(session: Session, user: User, what: str, settings: Settings, now: datetime) -> None:
+def _mail_change(session: Session, user: User, what: str, settings: Settings, now: datetime) -> None:
     body = _LINKED.format(what=what, username=user.username, address=public_address(settings, "/"))
     mail.send_mail(session, user, "How you log in was changed", body, now=now)
 
@@ -280,8 +280,8 @@ def ask_by_mail(
 
 def make_mailed(session: Session, user: User, settings: Settings, now: datetime) -> str:
     """Create a link, for the latest request, for a mail to the user's current address, at its delivery; return it."""
-    asked = (ProviderLogin.mailed_to_id == user.id) & (ProviderLogin.expires_at > now)
-    login = session.scalar(select(ProviderLogin).where(asked).order_by(ProviderLogin.id.desc()).limit(1))
+    is_pending = (ProviderLogin.mailed_to_id == user.id) & (ProviderLogin.expires_at > now)
+    login = session.scalar(select(ProviderLogin).where(is_pending).order_by(ProviderLogin.id.desc()).limit(1))
     secret = secrets.token_urlsafe(32)
     if login is not None:
         login.mailed_hash = hash_of_secret(f"{secret} {user.email}")

@@ -61,7 +61,7 @@ def grant_role(
             )
     except IntegrityError:  # granted concurrently by somebody else
         return False
-    details = _what(user, role) | ({"rights": held} if held else {})
+    details = _details(user, role) | ({"rights": held} if held else {})
     record(session, actor, "role.grant", f"competition {competition.name}", details, now=now)
     return True
 
@@ -87,11 +87,11 @@ def revoke_role(
     )
     if taken.first() is None:
         return False
-    record(session, actor, "role.revoke", f"competition {competition.name}", _what(user, role), now=now)
+    record(session, actor, "role.revoke", f"competition {competition.name}", _details(user, role), now=now)
     return True
 
 
-def _what(user: User, role: Role) -> dict[str, str]:
+def _details(user: User, role: Role) -> dict[str, str]:
     return {"user": user.username, "role": role}
 
 

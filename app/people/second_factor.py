@@ -137,7 +137,7 @@ def confirm_authenticator(act: UserAct, login: LoginSession, code: str) -> None:
         raise InvalidForm(PLEASE_CORRECT, fields={"code": "This is not the code that the app shows now."})
     _note_new(session, act.user, login, act.now)
     session.execute(update(Authenticator).where(Authenticator.user_id == act.user.id).values(confirmed_at=act.now))
-    _tell(session, act.user, "authenticator.add", act.settings, act.now)
+    _mail_change(session, act.user, "authenticator.add", act.settings, act.now)
 
 
 def add_passkey(act: UserAct, login: LoginSession, sent: tuple[str, str], site: Site) -> None:
@@ -166,7 +166,7 @@ def add_passkey(act: UserAct, login: LoginSession, sent: tuple[str, str], site: 
             session.add(row)
     except IntegrityError:
         raise InvalidForm("This passkey is known already.", fields={"name": "It is known already."}) from None
-    _tell(session, act.user, "passkey.add", act.settings, act.now)
+    _mail_change(session, act.user, "passkey.add", act.settings, act.now)
 
 
 def keep_challenge(session: Session, login: LoginSession, challenge: str) -> None:
@@ -190,7 +190,7 @@ def new_codes(session: Session, user: User, settings: Settings, now: datetime) -
     session.execute(delete(RecoveryCode).where(RecoveryCode.user_id == user.id))
     codes = [_new_code() for _ in range(CODES)]
     session.add_all(RecoveryCode(user_id=user.id, code_hash=_code_hash(code), used_at=None) for code in codes)
-    _tell(session, user, "recovery_codes.make", settings, now)
+    _mail_change(session, user, "recovery_codes.make", settings, now)
     return codes
 
 
@@ -247,10 +247,10 @@ def _removed(session: Session, user: User, deed: str, settings: Settings, now: d
     if not has_second_factor(session, user):
         forget(session, user)
         session.execute(update(LoginSession).where(LoginSession.user_id == user.id).values(second_at=None))
-    _tell(session, user, deed, settings, now)
+    _mail_change(session, user, deed, settings, now)
 
 
-def _tell(session: Session, user: User, deed: str, settings: Settings, now: datetime) -> None:
+def _mail_change(session: Session, user: User, deed: str, settings: Settings, now: datetime) -> None:
     audit.record(session, user, deed, f"user {user.username}", now=now)
     mail_account_changed(session, user, "The second factor", settings, now)
 
@@ -356,4 +356,4 @@ def _take_recovery_code(session: Session, user: User, code: str, settings: Setti
     used = session.execute(update(RecoveryCode).where(this).values(used_at=now).returning(RecoveryCode.id))
     if used.first() is None:
         raise NotAuthenticated("This code is wrong, or was used already.")
-    _tell(session, user, "recovery_code.use", settings, now)
+    _mail_change(session, user, "recovery_code.use", settings, now)

@@ -47,7 +47,7 @@ def plan_abandoned(session: Session, settings: Settings, now: datetime) -> list[
         name = competition.name
         with continuing("draft_not_planned", competition=name), session.begin_nested():
             due = plan_deletion(session, competition, actor=SWEEP, now=now)
-            _tell(session, competition, changed, due, settings, now)
+            _warn(session, competition, changed, due, settings, now)
             planned.append(name)
     return planned
 
@@ -68,7 +68,7 @@ def last_change(session: Session, competition: Competition) -> datetime:
     return max([competition.created_at, *(moment for moment in moments if moment is not None)])
 
 
-def _tell(
+def _warn(
     session: Session, competition: Competition, changed: datetime, due: datetime, settings: Settings, now: datetime
 ) -> None:
     for user in _organisers(session, competition):

@@ -218,7 +218,7 @@ def _leave_teams(session: Session, user: User, settings: Settings, now: datetime
     """Leave every team, which continues with its other members; return id and name of those that had no other member
     ever.
     """
-    theirs = or_(
+    is_theirs = or_(
         Team.id.in_(select(TeamMember.team_id).where(TeamMember.user_id == user.id)),
         Team.id.in_(select(FormerMember.team_id).where(FormerMember.user_id == user.id)),
         Team.id.in_(select(Submission.team_id).where(Submission.user_id == user.id)),
@@ -227,7 +227,7 @@ def _leave_teams(session: Session, user: User, settings: Settings, now: datetime
     )
     known = {
         row.id: row.name
-        for row in session.execute(select(Team.id, Team.name).where(Team.kind == TeamKind.TEAM, theirs))
+        for row in session.execute(select(Team.id, Team.name).where(Team.kind == TeamKind.TEAM, is_theirs))
     }
     joined = select(Competition).join(TeamMember, TeamMember.competition_id == Competition.id)
     for competition in session.scalars(joined.where(TeamMember.user_id == user.id).order_by(Competition.id)).all():
@@ -320,15 +320,15 @@ def _erase_texts(session: Session, user: User) -> None:
 
 def _erase_questions(session: Session, user: User) -> frozenset[int]:
     """Delete the user's questions, except for public answers, which are kept. Return all their ids."""
-    asked = session.scalars(select(Question).where(Question.asker_id == user.id)).all()
-    for question in asked:
+    questions = session.scalars(select(Question).where(Question.asker_id == user.id)).all()
+    for question in questions:
         if question.is_public and question.answered_at is not None:
             question.title, question.text, question.key = QUESTION_TITLE, QUESTION_TEXT, None
             question.shows_name = False
         else:
             session.delete(question)
     session.flush()
-    return frozenset(question.id for question in asked)
+    return frozenset(question.id for question in questions)
 
 
 def _erase_moderation(session: Session, questions: Collection[int], teams: Collection[int]) -> None:
@@ -336,8 +336,8 @@ def _erase_moderation(session: Session, questions: Collection[int], teams: Colle
     systems = session.scalars(select(System.id).where(System.team_id.in_(teams))).all()
     subjects = {TextKind.QUESTION: questions, TextKind.TEAM: teams, TextKind.SYSTEM: systems}
     for model in (TextReport, HiddenText):
-        theirs = or_(*(and_(model.kind == kind, model.subject_id.in_(ids)) for kind, ids in subjects.items()))
-        session.execute(delete(model).where(theirs).execution_options(synchronize_session=False))
+        is_about_them = or_(*(and_(model.kind == kind, model.subject_id.in_(ids)) for kind, ids in subjects.items()))
+        session.execute(delete(model).where(is_about_them).execution_options(synchronize_session=False))
 
 
 # ---------------------------------------------------------------------------------------------------------------- rows

@@ -99,14 +99,14 @@ def difference_of(session: Session, rescoring: Rescoring) -> Difference:
     """Return the difference of an open set as far as it is scored, or the one stored at publication."""
     if rescoring.difference is not None:
         return read_difference(rescoring.difference)
-    beside = Rescored(rescoring.id, gold_of_set(session, rescoring))
+    rescored = Rescored(rescoring.id, gold_of_set(session, rescoring))
     rejected, accepted = _changed_files(session, rescoring)
     return Difference(
         progress=progress_of(session, rescoring),
         newly_rejected=rejected,
         newly_accepted=accepted,
         boards=tuple(
-            _board_moves(session, phase, board, beside, half)
+            _board_moves(session, phase, board, rescored, half)
             for phase, board in boards_of_set(session, rescoring)
             for half in _halves(session, phase, board)
         ),
@@ -168,10 +168,10 @@ Key = tuple[int, str | None, UUID | None]
 Row = tuple[LeaderboardRow, int]
 
 
-def _board_moves(session: Session, phase: Phase, board: Board, beside: Rescored, half: Half | None) -> BoardMoves:
-    waiting = _not_scored_yet(session, beside)
+def _board_moves(session: Session, phase: Phase, board: Board, rescored: Rescored, half: Half | None) -> BoardMoves:
+    waiting = _not_scored_yet(session, rescored)
     before, rows_before = _as_organisers_see(session, phase, board, None, half)
-    after, rows_after = _as_organisers_see(session, phase, board, beside, half)
+    after, rows_after = _as_organisers_see(session, phase, board, rescored, half)
     column, rank_by = after.columns[after.rank_by], after.rank_by
     moves = []
     for key in dict.fromkeys([*rows_before, *rows_after]):
@@ -193,20 +193,20 @@ def _board_moves(session: Session, phase: Phase, board: Board, beside: Rescored,
     )
 
 
-def _not_scored_yet(session: Session, beside: Rescored) -> set[str]:
+def _not_scored_yet(session: Session, rescored: Rescored) -> set[str]:
     """Return the ids of submissions in an open set whose run has not ended: their new scores are unknown."""
     unfinished = ScoringRun.status.in_((RunStatus.QUEUED, RunStatus.RUNNING, RunStatus.FAILED))
-    query = select(ScoringRun.submission_id).where(ScoringRun.rescoring_id == beside.rescoring_id, unfinished)
+    query = select(ScoringRun.submission_id).where(ScoringRun.rescoring_id == rescored.rescoring_id, unfinished)
     return {str(submission_id) for submission_id in session.scalars(query)}
 
 
 def _as_organisers_see(
-    session: Session, phase: Phase, board: Board, beside: Rescored | None, half: Half | None
+    session: Session, phase: Phase, board: Board, rescored: Rescored | None, half: Half | None
 ) -> tuple[Leaderboard, dict[Key, Row]]:
-    asked = entry_sources(session, phase, board, beside)
-    whole = whole_board(session, board, asked, rescoring=beside, half=half)
+    sources = entry_sources(session, phase, board, rescored)
+    whole = whole_board(session, board, sources, rescoring=rescored, half=half)
     teams = {row.submission_id: row.team_id for row in whole.rows}
-    shown = show(whole, whole_sight(session, asked))
+    shown = show(whole, whole_sight(session, sources))
     by_submission = whole.entry_rule is EntryRule.ALL
     rows: dict[Key, Row] = {}
     for row in shown.rows:

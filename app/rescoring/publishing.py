@@ -96,8 +96,8 @@ def _seen(session: Session, phase: Phase, board: Board, now: datetime) -> list[H
     """Return the part of the items whose ranks are public; empty if the board, or a phase carried over to it, is
     hidden.
     """
-    asked = entry_sources(session, phase, board)
-    sight = sight_of(session, asked, Viewer(None, now))
+    sources = entry_sources(session, phase, board)
+    sight = sight_of(session, sources, Viewer(None, now))
     carried = [source.view.board is BoardShown.PUBLIC for source in sight.carried.values()]
     return [sight.own.view.half] if sight.own.view.board is not BoardShown.HIDDEN and all(carried) else []
 
@@ -172,29 +172,29 @@ def _lock(session: Session, rescoring: Rescoring) -> None:
 def _check_current(session: Session, rescoring: Rescoring) -> None:
     """Raise RescoringStale if later submissions would be scored differently. `_use_gold` checks for newer gold."""
     for rescored in rescoring.tasks:
-        asked = rescored.phase_task
+        phase_task = rescored.phase_task
         changed = []
-        if asked.options_of(asked.task) != rescored.options:
+        if phase_task.options_of(phase_task.task) != rescored.options:
             changed.append("the options")
-        if scored_by(asked.private_part) != scored_by(rescored.private_part):
+        if scored_by(phase_task.private_part) != scored_by(rescored.private_part):
             changed.append("the private part")
-        if asked.items_sha256 != rescored.items_sha256:
+        if phase_task.items_sha256 != rescored.items_sha256:
             changed.append("the items")
         if _other_gold_in_use(session, rescored):
             changed.append("the gold in use")
         if changed:
             raise RescoringStale(
-                f"Since this set was made, {' and '.join(changed)} of {place_of(asked)} changed: drop it, and make "
-                "another one.",
-                place=place_of(asked),
+                f"Since this set was made, {' and '.join(changed)} of {place_of(phase_task)} changed: drop it, and "
+                "make another one.",
+                place=place_of(phase_task),
             )
 
 
 def _other_gold_in_use(session: Session, rescored: RescoredTask) -> bool:
-    asked = rescored.phase_task
-    in_use = published_gold(session, asked.phase_id, asked.task_id)
+    phase_task = rescored.phase_task
+    in_use = published_gold(session, phase_task.phase_id, phase_task.task_id)
     if rescored.gold_version is None:
-        return bool(in_use) or asked.gold != rescored.gold
+        return bool(in_use) or phase_task.gold != rescored.gold
     return bool(in_use) and in_use[-1].number > rescored.gold_version.number
 
 

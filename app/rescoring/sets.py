@@ -106,8 +106,8 @@ def start_rescoring(
     phase_tasks = _check_wanted(session, competition, places, note)
     ids = [one.id for one in phase_tasks]
     # A concurrent start waits here, and then sees the set made by this one.
-    asked = select(PhaseTask.id).where(PhaseTask.id.in_(ids)).order_by(PhaseTask.id)
-    session.execute(asked.with_for_update(key_share=True))
+    query = select(PhaseTask.id).where(PhaseTask.id.in_(ids)).order_by(PhaseTask.id)
+    session.execute(query.with_for_update(key_share=True))
     _check_free(session, phase_tasks)
     used = set(session.scalars(select(Submission.phase_task_id).where(Submission.phase_task_id.in_(ids)).distinct()))
     rescoring = Rescoring(
@@ -137,15 +137,15 @@ def start_rescoring(
 
 def _check_wanted(session: Session, competition: Competition, places: Sequence[str], note: str) -> list[PhaseTask]:
     """Return the selected tasks of phases. Raises InvalidForm with all errors."""
-    asked = _tasks_by_name(session, competition)
+    tasks = _tasks_by_name(session, competition)
     wrong = {}
-    if unknown := [place for place in places if not any(_is_in(place, names) for names in asked)]:
-        known = ", ".join("/".join(names) for names in asked)
+    if unknown := [place for place in places if not any(_is_in(place, names) for names in tasks)]:
+        known = ", ".join("/".join(names) for names in tasks)
         wrong["tasks"] = f"There is no {', '.join(map(repr, unknown))} here; there are {known}."
     if trouble := _trouble_with(note):
         wrong["note"] = trouble
     refuse(wrong)
-    found = [one for names, one in asked.items() if not places or any(_is_in(place, names) for place in places)]
+    found = [one for names, one in tasks.items() if not places or any(_is_in(place, names) for place in places)]
     return sorted(found, key=lambda one: one.id)
 
 
@@ -360,10 +360,10 @@ def gold_of_set(session: Session, rescoring: Rescoring) -> Mapping[int, str]:
 
 
 def _whole_sets() -> Select[Rescoring]:
-    asked = selectinload(Rescoring.tasks).joinedload(RescoredTask.phase_task)
+    to_phase_task = selectinload(Rescoring.tasks).joinedload(RescoredTask.phase_task)
     return select(Rescoring).options(
-        asked.joinedload(PhaseTask.task),
-        asked.joinedload(PhaseTask.phase).joinedload(Phase.competition),
+        to_phase_task.joinedload(PhaseTask.task),
+        to_phase_task.joinedload(PhaseTask.phase).joinedload(Phase.competition),
         selectinload(Rescoring.tasks).joinedload(RescoredTask.gold_version),
         joinedload(Rescoring.created_by),
     )

@@ -343,11 +343,11 @@ def next_turn(session: Session, *, needs_gpu: bool, now: datetime, host: str = "
 
     host: of the worker, which may be drained; see `app.runs.holds`.
     """
-    asked = {"now": now, "by_host": host}
+    parameters = {"now": now, "by_host": host}
     return (
-        _next_upload(session, needs_gpu, asked)
-        or _next_check(session, needs_gpu, asked)
-        or _next_rescoring(session, needs_gpu, asked)
+        _next_upload(session, needs_gpu, parameters)
+        or _next_check(session, needs_gpu, parameters)
+        or _next_rescoring(session, needs_gpu, parameters)
     )
 
 
@@ -385,8 +385,8 @@ def in_queue(phase_task_id: SQLColumnExpression[int], *, needs_gpu: bool) -> Col
     return phase_task_id.in_(of_gpu) if needs_gpu else phase_task_id.not_in(of_gpu)
 
 
-def _next_upload(session: Session, needs_gpu: bool, asked: Mapping[str, Any]) -> int | None:
-    return session.scalar(_upload_statement(needs_gpu, tuple(gpu_types())), asked)
+def _next_upload(session: Session, needs_gpu: bool, parameters: Mapping[str, Any]) -> int | None:
+    return session.scalar(_upload_statement(needs_gpu, tuple(gpu_types())), parameters)
 
 
 @lru_cache(maxsize=4)
@@ -407,7 +407,7 @@ def _upload_statement(needs_gpu: bool, gpu_types: tuple[str, ...]) -> Select[int
     )
 
 
-def _next_check(session: Session, needs_gpu: bool, asked: Mapping[str, Any]) -> UUID | None:
+def _next_check(session: Session, needs_gpu: bool, parameters: Mapping[str, Any]) -> UUID | None:
     """Return the next check, of the user whose last check began longest ago; None if there is none.
 
     The query is fast because checks are deleted after a day.
@@ -426,11 +426,11 @@ def _next_check(session: Session, needs_gpu: bool, asked: Mapping[str, Any]) -> 
         )
         .order_by(last_turn.asc().nulls_first(), Validation.asked_at, Validation.id)
         .limit(1),
-        asked,
+        parameters,
     )
 
 
-def _next_rescoring(session: Session, needs_gpu: bool, asked: Mapping[str, Any]) -> int | None:
+def _next_rescoring(session: Session, needs_gpu: bool, parameters: Mapping[str, Any]) -> int | None:
     return session.scalar(
         select(ScoringRun.id)
         .join(Submission, Submission.id == ScoringRun.submission_id)
@@ -442,7 +442,7 @@ def _next_rescoring(session: Session, needs_gpu: bool, asked: Mapping[str, Any])
         )
         .order_by(ScoringRun.queued_at, ScoringRun.id)
         .limit(1),
-        asked,
+        parameters,
     )
 
 

@@ -224,14 +224,14 @@ def record_overrun(session: Session, claim: Claim, problem: Problem, now: dateti
     is_current = session.scalar(select(ScoringRun.is_current).where(ScoringRun.id == claim.run_id))
     if is_current and _held_for_others(session, claim.phase_task_id, claim.sha256):
         return record_rejection(session, claim, problems=[problem], omitted=0, now=now)
-    return record_failure(session, claim, error=_said(problem), attempts=claim.attempt, now=now)
+    return record_failure(session, claim, error=_error_text(problem), attempts=claim.attempt, now=now)
 
 
 def record_check_overrun(session: Session, claim: CheckClaim, problem: Problem, now: datetime) -> bool:
     """End a check finally, as invalid or failed; return False, without changes, if the claim is invalid."""
     if _held_for_others(session, claim.phase_task_id, claim.sha256):
         return record_invalid(session, claim, problems=[problem], omitted=0, now=now)
-    return record_check_failure(session, claim, error=_said(problem), attempts=claim.attempt, now=now)
+    return record_check_failure(session, claim, error=_error_text(problem), attempts=claim.attempt, now=now)
 
 
 def _held_for_others(session: Session, phase_task_id: int, sha256: str) -> bool:
@@ -253,5 +253,5 @@ def _held_for_others(session: Session, phase_task_id: int, sha256: str) -> bool:
     return session.scalar(scored.limit(1)) is not None or bool(session.scalar(select(checked)))
 
 
-def _said(problem: Problem) -> str:
+def _error_text(problem: Problem) -> str:
     return f"{problem}{_NOBODY_ELSE}"

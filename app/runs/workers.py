@@ -73,8 +73,8 @@ def forget_silent_workers(session: Session, now: datetime) -> int:
 
 def live_workers(session: Session, now: datetime) -> list[Worker]:
     """List the live workers, sorted by name."""
-    heard = Worker.seen_at > heard_since(now)
-    return list(session.scalars(select(Worker).where(heard).order_by(Worker.name)))
+    is_live = Worker.seen_at > heard_since(now)
+    return list(session.scalars(select(Worker).where(is_live).order_by(Worker.name)))
 
 
 def heard_since(now: datetime) -> datetime:

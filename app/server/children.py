@@ -124,7 +124,7 @@ def keep_guard(watched: Guard) -> None:
     _hang_up(watched)
     watched.process = _spawn_guard(watched.lock)
     for group in watched.groups:
-        _tell(watched, f"+{group}")
+        _write_line(watched, f"+{group}")
 
 
 def dismiss_guard(watched: Guard) -> None:
@@ -147,7 +147,7 @@ def _spawn_guard(lock: int) -> subprocess.Popen[str]:
     )
 
 
-def _tell(watched: Guard, line: str) -> None:
+def _write_line(watched: Guard, line: str) -> None:
     with suppress(BrokenPipeError):  # it was killed; keep_guard starts another one and sends it everything
         if watched.process.stdin:
             watched.process.stdin.write(f"{line}\n")
@@ -172,7 +172,7 @@ def start(child: Child, watched: Guard) -> None:
             process_group=0,
         )
     watched.groups.add(child.process.pid)
-    _tell(watched, f"+{child.process.pid}")
+    _write_line(watched, f"+{child.process.pid}")
     child.started_at = time.monotonic()
 
 
@@ -219,7 +219,7 @@ def _forget(child: Child, watched: Guard) -> None:
     if child.process is not None:
         signal_group(child.process.pid, signal.SIGKILL)
         watched.groups.discard(child.process.pid)
-        _tell(watched, f"-{child.process.pid}")
+        _write_line(watched, f"-{child.process.pid}")
         child.process = None
 
 

@@ -116,8 +116,8 @@ def seconds_since_data(transport: asyncio.BaseTransport) -> float:
     """
     connection = transport.get_extra_info("socket")
     try:
-        said = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _LAST_DATA_RECEIVED + 4)
-        milliseconds = int(struct.unpack_from("I", said, _LAST_DATA_RECEIVED)[0])
+        info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _LAST_DATA_RECEIVED + 4)
+        milliseconds = int(struct.unpack_from("I", info, _LAST_DATA_RECEIVED)[0])
     except (AttributeError, OSError, struct.error):  # another system, or not TCP
         return 0.0
     return max(0.0, milliseconds / 1000 - time.clock_getres(_COARSE_CLOCK))

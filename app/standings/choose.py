@@ -157,7 +157,7 @@ def choose(
         by_team[one.team_id].append(one)
     if rules.rule is EntryRule.ALL:
         return [TeamStanding(one.team_id, one.run_id, len(by_team[one.team_id])) for one in tries]
-    return [_standing(theirs, rules, choices.get(team_id)) for team_id, theirs in by_team.items()]
+    return [_standing(own, rules, choices.get(team_id)) for team_id, own in by_team.items()]
 
 
 def entered_as_latest(tries: Sequence[Try]) -> list[Try]:
@@ -189,33 +189,33 @@ def eligible(tries: Iterable[Try]) -> list[Try]:
     return [one for one in tries if SET_ASIDE.get(one.status, 0) == least[one.team_id]]
 
 
-def _standing(theirs: Sequence[Try], rules: Rules, chosen: UUID | None) -> TeamStanding:
+def _standing(tries: Sequence[Try], rules: Rules, chosen: UUID | None) -> TeamStanding:
     """Return the standing of one team."""
-    in_time = [one for one in theirs if not one.is_late_unranked] or theirs
+    in_time = [one for one in tries if not one.is_late_unranked] or tries
     if rules.is_ladder:
-        return _on_ladder(in_time, rules)._replace(entries=len(theirs))
+        return _on_ladder(in_time, rules)._replace(entries=len(tries))
     found = _entry(in_time, rules, chosen if rules.rule is EntryRule.CHOSEN else None)
-    return TeamStanding(found.team_id, found.run_id, len(theirs))
+    return TeamStanding(found.team_id, found.run_id, len(tries))
 
 
-def _entry(theirs: Sequence[Try], rules: Rules, chosen: UUID | None) -> Try:
-    found = next((one for one in theirs if one.submission_id == chosen), None)
+def _entry(tries: Sequence[Try], rules: Rules, chosen: UUID | None) -> Try:
+    found = next((one for one in tries if one.submission_id == chosen), None)
     if found is not None:
         return found
     rule = rules.without_choice if rules.rule is EntryRule.CHOSEN else rules.rule
     # Organisers replace a baseline's file: a replaced file must not stay the entry because it scored better.
-    if rule is EntryRule.LAST or theirs[-1].is_baseline:
-        return theirs[-1]
+    if rule is EntryRule.LAST or tries[-1].is_baseline:
+        return tries[-1]
     sign = -1.0 if rules.higher_is_better else 1.0
-    return min(theirs, key=lambda one: goodness(rounded(one.value, rules.decimals), sign))
+    return min(tries, key=lambda one: goodness(rounded(one.value, rules.decimals), sign))
 
 
-def _on_ladder(theirs: Sequence[Try], rules: Rules) -> TeamStanding:
+def _on_ladder(tries: Sequence[Try], rules: Rules) -> TeamStanding:
     """Return the standing of the record holder, with the score that the Ladder reports, or of the last run if no score
     is defined.
     """
-    last, entries = theirs[-1], len(theirs)
-    values = [rounded(one.value, rules.decimals) for one in theirs]
+    last, entries = tries[-1], len(tries)
+    values = [rounded(one.value, rules.decimals) for one in tries]
     step = rules.ladder_step or 0.0
     holder = None
     if not last.is_baseline:
@@ -223,4 +223,4 @@ def _on_ladder(theirs: Sequence[Try], rules: Rules) -> TeamStanding:
     if holder is None:
         return TeamStanding(last.team_id, last.run_id, entries)
     record = ladder(values, step, higher_is_better=rules.higher_is_better)[-1]
-    return TeamStanding(last.team_id, theirs[holder].run_id, entries, record)
+    return TeamStanding(last.team_id, tries[holder].run_id, entries, record)

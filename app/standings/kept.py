@@ -51,13 +51,13 @@ def count_values(session: Session, rows: BoardRows, value: float) -> tuple[int, 
 
 
 def entries_around(
-    session: Session, rows: BoardRows, value: float, beside: int, without: Collection[int]
+    session: Session, rows: BoardRows, value: float, number: int, without: Collection[int]
 ) -> list[BoardEntry]:
     """Return the entries with this value, and some above and below, including ties.
 
-    beside: how many above, and how many below; without: teams whose entries are left out.
+    number: how many above, and how many below; without: teams whose entries are left out.
     """
-    place = {**rows.here, "value": value, "beside": beside, "without": without}
+    place = {**rows.here, "value": value, "number": number, "without": without}
     return stored_entries(session.connection().execute(_around(of_gold=rows.gold is not None), place))
 
 
@@ -84,13 +84,13 @@ _ENTRY = (
 )
 
 
-def _which(*, of_gold: bool) -> ColumnElement[bool]:
+def _is_of_gold(*, of_gold: bool) -> ColumnElement[bool]:
     return Standing.gold == bindparam("gold") if of_gold else Standing.is_whole.expression
 
 
 def _place(*, of_gold: bool) -> ColumnElement[bool]:
     here = and_(Standing.phase_task_id == bindparam("phase_task"), Standing.board_id == bindparam("board"))
-    return and_(here, _which(of_gold=of_gold))
+    return and_(here, _is_of_gold(of_gold=of_gold))
 
 
 @cache
@@ -99,7 +99,7 @@ def _entries(*, of_gold: bool, of_teams: bool) -> Select[*tuple[Any, ...]]:
     here = and_(
         Standing.phase_task_id == KeptBoard.phase_task_id,
         Standing.board_id == KeptBoard.board_id,
-        _which(of_gold=of_gold),
+        _is_of_gold(of_gold=of_gold),
     )
     here = and_(here, among(Standing.team_id, "teams")) if of_teams else here
     return (
@@ -120,8 +120,8 @@ def _values(*, of_gold: bool, of_teams: bool) -> Select[*tuple[Any, ...]]:
 @cache
 def _counts(*, of_gold: bool, is_higher: bool) -> Select[*tuple[Any, ...]]:
     """Return a query for the numbers of better values and of all values, each a range of the index."""
-    asked, here = bindparam("value", type_=Float()), _place(of_gold=of_gold)
-    is_better = Standing.value > asked if is_higher else Standing.value < asked
+    value, here = bindparam("value", type_=Float()), _place(of_gold=of_gold)
+    is_better = Standing.value > value if is_higher else Standing.value < value
     better = select(func.count()).select_from(Standing).where(here, is_better)
     every = select(func.count()).select_from(Standing).where(here, Standing.value.is_not(None))
     return select(better.scalar_subquery(), every.scalar_subquery())
@@ -129,15 +129,15 @@ def _counts(*, of_gold: bool, is_higher: bool) -> Select[*tuple[Any, ...]]:
 
 @cache
 def _around(*, of_gold: bool) -> Select[*tuple[Any, ...]]:
-    asked, beside = bindparam("value", type_=Float()), bindparam("beside", type_=Integer())
+    value, number = bindparam("value", type_=Float()), bindparam("number", type_=Integer())
     here = and_(_place(of_gold=of_gold), ~among(Standing.team_id, "without"))
-    over = select(Standing.value).where(here, Standing.value > asked).order_by(Standing.value).limit(beside).subquery()
-    under = select(Standing.value).where(here, Standing.value < asked).order_by(Standing.value.desc()).limit(beside)
+    over = select(Standing.value).where(here, Standing.value > value).order_by(Standing.value).limit(number).subquery()
+    under = select(Standing.value).where(here, Standing.value < value).order_by(Standing.value.desc()).limit(number)
     highest = select(func.max(over.c.value)).scalar_subquery()
     lowest = select(func.min(under.subquery().c.value)).scalar_subquery()
     return (
         select(*_ENTRY)
         .join(Team, Team.id == Standing.team_id)
         .outerjoin(System, System.id == Standing.system_id)
-        .where(here, Standing.value.between(func.coalesce(lowest, asked), func.coalesce(highest, asked)))
+        .where(here, Standing.value.between(func.coalesce(lowest, value), func.coalesce(highest, value)))
     )

@@ -123,11 +123,11 @@ def is_hidden() -> ColumnElement[bool]:
 
 def renew_tally(session: Session, phase_task_id: int, team_id: int) -> int:
     """Recount a team's submissions after a change; return the count. The caller holds the lock on the task's row."""
-    whose = {"of_task": phase_task_id, "of_team": team_id}
+    of_team = {"of_task": phase_task_id, "of_team": team_id}
     session.flush()  # pending changes
-    runs: int | None = session.connection().execute(_RENEWED, whose).scalar()
+    runs: int | None = session.connection().execute(_RENEWED, of_team).scalar()
     if runs is None:
-        runs = session.scalar(_ONES_OWN, whose) or 0
+        runs = session.scalar(_ONES_OWN, of_team) or 0
         session.add(Tally(phase_task_id=phase_task_id, team_id=team_id, runs=runs))
         session.flush()
     return runs
@@ -220,11 +220,11 @@ def renew_team(session: Session, phase_task_id: int, team_id: int, *, copies_ane
     renew_places(session, phase_task_id, [one for one in places if not one.is_kept])
     kept = {one.board_id: one.rules for one in places if one.is_kept and one.rules}
     before = {(team_id, row.board_id): row.stood_with for row in found if not copies_anew}
-    for whose in {team_id, *(row.merged_into for row in found)} - {None}:
-        tries = renew_tally(session, phase_task_id, whose)
+    for affected_id in {team_id, *(row.merged_into for row in found)} - {None}:
+        tries = renew_tally(session, phase_task_id, affected_id)
         if kept:
-            rows = _rows_of_team(session, phase_task_id, whose, kept, tries)
-            _replace(session, phase_task_id, whose, rows, kept, before)
+            rows = _rows_of_team(session, phase_task_id, affected_id, kept, tries)
+            _replace(session, phase_task_id, affected_id, rows, kept, before)
 
 
 def renew_all(
@@ -384,11 +384,11 @@ def _rows_of_team(
 def _rows_on_board(tries: Sequence[Try], rules: Rules, choices: Mapping[int, UUID]) -> Iterator[dict[str, Any]]:
     by_team = groupby(sorted(eligible(tries), key=attrgetter("team_id")), key=attrgetter("team_id"))
     for _, group in by_team:
-        theirs = list(group)
-        golds = sorted({one.gold for one in theirs})
-        yield _row(choose(theirs, rules, choices), theirs, rules, golds[0] if len(golds) == 1 else None, is_whole=True)
+        own = list(group)
+        golds = sorted({one.gold for one in own})
+        yield _row(choose(own, rules, choices), own, rules, golds[0] if len(golds) == 1 else None, is_whole=True)
         for gold in golds if len(golds) > 1 else []:
-            yield _row(choose(theirs, rules, choices, gold), theirs, rules, gold, is_whole=False)
+            yield _row(choose(own, rules, choices, gold), own, rules, gold, is_whole=False)
 
 
 def _row(
@@ -421,22 +421,22 @@ def _replace(
 
     before: the run that counted, by team and board. If it still counts, as in most cases, no facts are copied again.
     """
-    whose = {"of_task": phase_task_id, "of_team": team_id} | _numbered(sorted(boards))
+    of_team = {"of_task": phase_task_id, "of_team": team_id} | _numbered(sorted(boards))
     is_whole = all(row["is_whole"] for row in rows)
     stays = is_whole and all(before.get((team_id, row["board_id"])) == row["run_id"] for row in rows)
-    if stays and _are_updated(session, len(boards), whose, rows, _CHOSEN):
+    if stays and _are_updated(session, len(boards), of_team, rows, _CHOSEN):
         return
     rows = _with_facts(session, boards, rows)
-    if is_whole and not stays and _are_updated(session, len(boards), whose, rows, (*_CHOSEN, "facts")):
+    if is_whole and not stays and _are_updated(session, len(boards), of_team, rows, (*_CHOSEN, "facts")):
         return
-    session.connection().execute(delete(_STANDINGS).where(_whose(len(boards))), whose)
+    session.connection().execute(delete(_STANDINGS).where(_of_team(len(boards))), of_team)
     _insert(session, rows)
 
 
 def _are_updated(
     session: Session,
     boards: int,
-    whose: Mapping[str, int],
+    of_team: Mapping[str, int],
     rows: Sequence[Mapping[str, Any]],
     names: tuple[str, ...],
 ) -> bool:
@@ -444,7 +444,7 @@ def _are_updated(
     if not rows:
         return False
     new = [{"on_board": row["board_id"], **{f"new_{name}": row[name] for name in names}} for row in rows]
-    parameters = [{**whose, "as_many": len(rows), **one} for one in new]
+    parameters = [{**of_team, "as_many": len(rows), **one} for one in new]
     return session.connection().execute(_updating(boards, names), parameters).rowcount == len(rows)
 
 
@@ -457,7 +457,7 @@ def _numbered(boards: Sequence[int]) -> dict[str, int]:
     return {f"board_{number}": board for number, board in enumerate(boards)}
 
 
-def _whose(boards: int) -> ColumnElement[bool]:
+def _of_team(boards: int) -> ColumnElement[bool]:
     """Return the condition for one team's rows on this number of boards, with parameters `of_task`, `of_team`,
     `board_0` …
     """
@@ -469,9 +469,9 @@ def _whose(boards: int) -> ColumnElement[bool]:
 @lru_cache(maxsize=32)
 def _updating(boards: int, names: tuple[str, ...]) -> Update:
     """Return the statement, built once because it is executed whenever a run ends."""
-    count = select(func.count()).select_from(_STANDINGS).where(_whose(boards)).scalar_subquery()
+    count = select(func.count()).select_from(_STANDINGS).where(_of_team(boards)).scalar_subquery()
     is_one = and_(_STANDINGS.c.is_whole, _STANDINGS.c.board_id == bindparam("on_board"))
-    changed = update(_STANDINGS).where(_whose(boards), is_one, count == bindparam("as_many"))
+    changed = update(_STANDINGS).where(_of_team(boards), is_one, count == bindparam("as_many"))
     return changed.values({name: bindparam(f"new_{name}") for name in names})
 
 

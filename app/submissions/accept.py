@@ -121,14 +121,16 @@ class UploadContext:
 
 def look_up(session: Session, phase_task: PhaseTask, sender: Sender) -> UploadContext:
     """Load the current state, which stays valid only under the team's lock. Raises Blocked."""
-    asked = {
+    parameters = {
         "user": sender.user.id,
         "competition": phase_task.phase.competition_id,
         "phase_task": phase_task.id,
         "key": sender.idempotency_key,
         **moments(sender.arrived_at),
     }
-    team, registration, rights, has_past, replayed, reason, blocked_here, *counts = session.execute(_FACTS, asked).one()
+    team, registration, rights, has_past, replayed, reason, blocked_here, *counts = session.execute(
+        _FACTS, parameters
+    ).one()
     if reason is not None:
         raise refusal_of_account(reason)
     owns = phase_task.phase.competition.owner_id == sender.user.id

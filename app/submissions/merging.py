@@ -117,7 +117,11 @@ def _used_by_both(
         .order_by(Phase.position, PhaseTask.id)
     )
     places = session.scalars(query).all()
-    return [asked for asked in places if all(quota(session, one, asked, now).used_total > 0 for one in (team, source))]
+    return [
+        phase_task
+        for phase_task in places
+        if all(quota(session, one, phase_task, now).used_total > 0 for one in (team, source))
+    ]
 
 
 def _check_quotas(session: Session, team: Team, places: Sequence[PhaseTask], now: datetime) -> None:
@@ -125,24 +129,24 @@ def _check_quotas(session: Session, team: Team, places: Sequence[PhaseTask], now
 
     This prevents teams from splitting up to submit twice as often before they merge.
     """
-    for asked in places:
-        used = quota(session, team, asked, now)
-        for limit, words in _bounds(used, asked, now):
+    for phase_task in places:
+        used = quota(session, team, phase_task, now)
+        for limit, words in _bounds(used, phase_task, now):
             if used.used_total > limit:
                 raise NoMerging(
-                    f"Together your teams have used {used.used_total} submissions of '{asked.task.title}' in "
-                    f"'{asked.phase.title}'; one team could have used {limit} by now ({words}).",
+                    f"Together your teams have used {used.used_total} submissions of '{phase_task.task.title}' in "
+                    f"'{phase_task.phase.title}'; one team could have used {limit} by now ({words}).",
                     merge_until=None,
                     used=used.used_total,
                     limit=limit,
                 )
 
 
-def _bounds(used: Quota, asked: PhaseTask, now: datetime) -> list[tuple[int, str]]:
+def _bounds(used: Quota, phase_task: PhaseTask, now: datetime) -> list[tuple[int, str]]:
     """Return, for each limit, how many submissions one team could have made until now, and the limit in words."""
-    closes = closes_at(asked.phase, used.allowance)
+    closes = closes_at(phase_task.phase, used.allowance)
     last = now if closes is None or now < closes else closes - timedelta(microseconds=1)
-    begun = _windows_begun(asked.phase.starts_at, last)
+    begun = _windows_begun(phase_task.phase.starts_at, last)
     return [
         (
             one.limit * begun.get(one.span, 1),
@@ -256,14 +260,14 @@ def _move_systems(session: Session, source: Team, team: Team) -> None:
 
 def _move_allowances(session: Session, source: Team, team: Team) -> None:
     """Merge extensions of the same phase by taking the larger value of each part; they do not add up."""
-    for theirs in session.scalars(select(Allowance).where(Allowance.team_id == source.id)).all():
-        ours = allowance_of(session, team.id, theirs.phase_id)
+    for given in session.scalars(select(Allowance).where(Allowance.team_id == source.id)).all():
+        ours = allowance_of(session, team.id, given.phase_id)
         if ours is None:
-            theirs.team_id = team.id
+            given.team_id = team.id
             continue
-        ours.extra_per_day = max(ours.extra_per_day, theirs.extra_per_day)
-        ours.extra_total = max(ours.extra_total, theirs.extra_total)
-        if theirs.until is not None and (ours.until is None or theirs.until > ours.until):
-            ours.until, ours.is_ranked = theirs.until, theirs.is_ranked
-        session.delete(theirs)
+        ours.extra_per_day = max(ours.extra_per_day, given.extra_per_day)
+        ours.extra_total = max(ours.extra_total, given.extra_total)
+        if given.until is not None and (ours.until is None or given.until > ours.until):
+            ours.until, ours.is_ranked = given.until, given.is_ranked
+        session.delete(given)
     session.flush()

@@ -173,8 +173,8 @@ def lock_team_of(session: Session, user: User, competition_id: int) -> int | Non
 
     The user may have changed teams while waiting.
     """
-    asked = {"user": user.id, "competition": competition_id}
-    locked: int | None = session.connection().scalar(_LOCKED_TEAM_OF, asked)  # a plain number needs no ORM
+    parameters = {"user": user.id, "competition": competition_id}
+    locked: int | None = session.connection().scalar(_LOCKED_TEAM_OF, parameters)  # a plain number needs no ORM
     return locked
 
 

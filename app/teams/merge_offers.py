@@ -85,25 +85,25 @@ def ask_to_merge(act: UserAct, competition: Competition, name: str) -> MergeOffe
     session = act.session
     check_merging(session, competition, act.user, act.now)
     team = team_of_captain(session, competition, act.user)
-    asked = _team_named(session, competition, name)
-    if asked is None or asked.id == team.id:
-        wrong = "That is your own team." if asked else "No team of this name can answer."
+    other = _team_named(session, competition, name)
+    if other is None or other.id == team.id:
+        wrong = "That is your own team." if other else "No team of this name can answer."
         raise InvalidForm("Please correct what is marked.", fields={"team": wrong})
-    offer = _between(session, team, asked)
+    offer = _between(session, team, other)
     if offer is not None and offer.status == OfferStatus.DECLINED:
-        raise NoMerging(f"'{asked.name}' has declined. They can still make you an offer.", merge_until=None)
+        raise NoMerging(f"'{other.name}' has declined. They can still make you an offer.", merge_until=None)
     if offer is not None and offer.status == OfferStatus.OPEN:
         return offer
     _check_not_too_many(session, team)
     is_first = offer is None
     if offer is None:
-        offer = MergeOffer(asking_id=team.id, asked_id=asked.id)
+        offer = MergeOffer(asking_id=team.id, asked_id=other.id)
         session.add(offer)
     offer.user_id, offer.status, offer.asked_at, offer.answered_at = act.user.id, OfferStatus.OPEN, act.now, None
     session.flush()
-    _record(act, "ask", competition, team, asked)
+    _record(act, "ask", competition, team, other)
     if is_first:  # an offer that is withdrawn and repeated sends only one mail
-        _mail_question(act, competition, team, asked)
+        _mail_question(act, competition, team, other)
     return offer
 
 
@@ -156,9 +156,9 @@ def _loaded() -> Select[MergeOffer]:
     )
 
 
-def _between(session: Session, team: Team, asked: Team) -> MergeOffer | None:
+def _between(session: Session, team: Team, other: Team) -> MergeOffer | None:
     """Return an earlier offer between the teams; the offering team must be locked. None if there is none."""
-    query = select(MergeOffer).where(MergeOffer.asking_id == team.id, MergeOffer.asked_id == asked.id)
+    query = select(MergeOffer).where(MergeOffer.asking_id == team.id, MergeOffer.asked_id == other.id)
     return session.scalar(query.execution_options(populate_existing=True).with_for_update())
 
 
@@ -182,8 +182,8 @@ def _check_not_too_many(session: Session, team: Team) -> None:
         raise NoMerging(f"{waiting} offers of your team wait for an answer; withdraw one first.", merge_until=None)
 
 
-def _record(act: UserAct, deed: str, competition: Competition, asking: Team, asked: Team) -> None:
-    details = {"team_id": asking.id, "asking": asking.name, "asked": asked.name}
+def _record(act: UserAct, deed: str, competition: Competition, asking: Team, other: Team) -> None:
+    details = {"team_id": asking.id, "asking": asking.name, "asked": other.name}
     act.record(f"merge.{deed}", f"competition {competition.name}", details)
 
 
@@ -208,25 +208,25 @@ The team "{asked}" does not want to merge with yours, in "{title}".
 """
 
 
-def _mail_question(act: UserAct, competition: Competition, team: Team, asked: Team) -> None:
+def _mail_question(act: UserAct, competition: Competition, team: Team, other: Team) -> None:
     until = merge_until(competition)
     details = {
         "who": act.user.display_name,
         "asking": team.name,
-        "asked": asked.name,
+        "asked": other.name,
         "title": competition.title,
         "until": deadline_words(until) if until else "",
         "page": page_of_team(competition, act.settings),
     }
-    mail_members(act, competition, members_of(act.session, asked), _ASKED, details)
+    mail_members(act, competition, members_of(act.session, other), _ASKED, details)
 
 
 def mail_members(
-    act: UserAct, competition: Competition, members: Iterable[TeamMember], body: str, said: dict[str, str]
+    act: UserAct, competition: Competition, members: Iterable[TeamMember], body: str, details: dict[str, str]
 ) -> None:
     """Mail each member with a confirmed address."""
     for member in members:
-        text = body.format(username=member.user.username, **said)
+        text = body.format(username=member.user.username, **details)
         subject = f"{competition.title}: merging teams"
         send_mail(act.session, member.user, subject, text, now=act.now, competition_id=competition.id)
 

@@ -110,19 +110,19 @@ class PublicAnswers:
         self._standing: SingleFlight[str | None] = SingleFlight()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        asked = _public_request(scope) if self._limit_bytes and scope["type"] == "http" else None
-        key = await self._key(scope, asked) if asked else None
-        if asked is None or key is None:
+        request = _public_request(scope) if self._limit_bytes and scope["type"] == "http" else None
+        key = await self._key(scope, request) if request else None
+        if request is None or key is None:
             await self._app(scope, receive, send)
             return
-        kept, limit_bytes = self._memory(scope, asked)
+        kept, limit_bytes = self._memory(scope, request)
         answer = kept.get(key)
         if answer is None:
             being_made = self._being_made.setdefault(key, asyncio.Lock())
             async with being_made:  # once per key, however many concurrent requests
                 answer = kept.get(key)
                 if answer is None:
-                    messages = await self._made(scope, receive, asked)
+                    messages = await self._made(scope, receive, request)
                     answer = await _worth_keeping(messages)
                     if answer is None:
                         await _send_all(messages, send)
@@ -130,37 +130,37 @@ class PublicAnswers:
                     kept.keep(key, answer, limit_bytes)
         await _send(scope, send, answer)
 
-    def _memory(self, scope: Scope, asked: PublicRequest) -> tuple[KeptAnswers, int]:
+    def _memory(self, scope: Scope, request: PublicRequest) -> tuple[KeptAnswers, int]:
         """Return the cache and its size limit in bytes; searches have a separate cache, so that they cannot evict
         boards.
         """
         server: Server = scope["app"].state.server
         share = self._limit_bytes // SHARE_OF_MANY
-        return (server.many_answers, share) if asked.is_one_of_many else (server.answers, self._limit_bytes - share)
+        return (server.many_answers, share) if request.is_one_of_many else (server.answers, self._limit_bytes - share)
 
-    async def _key(self, scope: Scope, asked: PublicRequest) -> Key | None:
+    async def _key(self, scope: Scope, request: PublicRequest) -> Key | None:
         """Return everything that the response depends on, as a key; None if the response cannot be cached."""
-        kind = asked.kind
+        kind = request.kind
         headers = Headers(scope=scope)
         server: Server = scope["app"].state.server
         state = (
-            await self._standing.answer(asked.competition, partial(run_sync, _standing, server, asked.competition))
+            await self._standing.answer(request.competition, partial(run_sync, _standing, server, request.competition))
             if kind.is_stored
             else ""
         )
         if state is None:
             return None
         form = "csv" if prefers_csv(headers.get("accept", "")) else ""
-        return scope["path"], asked.query, form, state, server.live.stamp(server.clock())
+        return scope["path"], request.query, form, state, server.live.stamp(server.clock())
 
-    async def _made(self, scope: Scope, receive: Receive, asked: PublicRequest) -> list[Message]:
+    async def _made(self, scope: Scope, receive: Receive, request: PublicRequest) -> list[Message]:
         messages: list[Message] = []
 
         async def keep(message: Message) -> None:
             messages.append(message)
 
         seen = [(name, value) for name, value in scope["headers"] if name in _SEEN_HEADERS]
-        query = asked.query.encode("latin-1")
+        query = request.query.encode("latin-1")
         await self._app({**scope, "headers": seen, "query_string": query}, receive, keep)
         return messages
 

@@ -73,8 +73,8 @@ def write_baseline(
     chosen = read_options(type_, options)
     if not baseline.fits(chosen):
         raise UnknownBaseline(f"'{name}' is not a baseline for a {task} with these options")
-    asked = type_.read_items(items, chosen)
+    blind = type_.read_items(items, chosen)
     content = baseline.predict(items, training, chosen)
     into.parent.mkdir(parents=True, exist_ok=True)
     into.write_bytes(content)
-    type_.read_prediction(into, asked, chosen)
+    type_.read_prediction(into, blind, chosen)

@@ -60,11 +60,11 @@ def run(arguments: Sequence[str]) -> int:
     try:
         result = cli(args=list(arguments) or ["--help"], prog_name="evergold", standalone_mode=False)
     except CommandError as error:
-        return _tell(error, as_json=_wants_json(arguments))
+        return _print_error(error, as_json=_wants_json(arguments))
     except typer.TyperException as error:
-        return _tell_usage(error, arguments)
+        return _print_usage(error, arguments)
     except ModuleNotFoundError as error:
-        return _tell_missing(error, arguments)
+        return _print_missing(error, arguments)
     except (typer.Abort, KeyboardInterrupt):
         return Code.INTERRUPTED
     except BrokenPipeError:  # `evergold … | head`
@@ -74,11 +74,11 @@ def run(arguments: Sequence[str]) -> int:
         explained = next((known for explain in EXPLAINED if (known := explain(error))), None)
         if explained is None:
             raise
-        return _tell(explained, as_json=_wants_json(arguments))
+        return _print_error(explained, as_json=_wants_json(arguments))
     return result if isinstance(result, int) else Code.OK
 
 
-def _tell(error: CommandError, as_json: bool) -> int:
+def _print_error(error: CommandError, as_json: bool) -> int:
     if as_json:
         print_json(error.document)
     else:
@@ -94,7 +94,7 @@ def _wants_json(arguments: Sequence[str]) -> bool:
     return "--json" in arguments or "--format=json" in arguments or ("--format", "json") in pairs
 
 
-def _tell_missing(error: ModuleNotFoundError, arguments: Sequence[str]) -> int:
+def _print_missing(error: ModuleNotFoundError, arguments: Sequence[str]) -> int:
     """Report that the server lacks optional parts needed by its command; any other missing module is a bug and
     re-raised.
     """
@@ -102,15 +102,15 @@ def _tell_missing(error: ModuleNotFoundError, arguments: Sequence[str]) -> int:
     if package in ("", "app", "evergold", "workers") or not server_command(arguments):
         raise error
     message = f"{package} is not installed here, which `evergold {server_command(arguments)}` needs: {INSTALL_SERVER}"
-    return _tell(CommandError(message, Code.USAGE, name="not_installed"), as_json=_wants_json(arguments))
+    return _print_error(CommandError(message, Code.USAGE, name="not_installed"), as_json=_wants_json(arguments))
 
 
-def _tell_usage(fault: typer.TyperException, arguments: Sequence[str]) -> int:
+def _print_usage(fault: typer.TyperException, arguments: Sequence[str]) -> int:
     message = fault.format_message()
     if not joined() and (name := server_command(arguments)):
         message = f"`evergold {name}` belongs to the server, which is not installed here: {INSTALL_SERVER}"
-        return _tell(CommandError(message, Code.USAGE, name="not_installed"), as_json=_wants_json(arguments))
+        return _print_error(CommandError(message, Code.USAGE, name="not_installed"), as_json=_wants_json(arguments))
     if not message:  # a group named alone: its help was printed
         return Code.OK
     error = CommandError(f"{message} (See `evergold --help`.)", Code.USAGE, name="usage")
-    return _tell(error, as_json=_wants_json(arguments))
+    return _print_error(error, as_json=_wants_json(arguments))

@@ -86,7 +86,7 @@ def read_card(path: Path) -> dict[str, Any]:
 
 def _changed(found: Json, pairs: list[str]) -> dict[str, Any]:
     """Return the card with these parts changed; an empty value removes a part."""
-    card, asked = found["card"], {field["name"]: field for field in found["form"]["fields"]}
+    card, questions = found["card"], {field["name"]: field for field in found["form"]["fields"]}
     wanted = {part: card[part] for part in PARTS}
     fields = {one["name"]: one["value"] for one in card["answers"]}
     for pair in pairs:
@@ -99,10 +99,10 @@ def _changed(found: Json, pairs: list[str]) -> dict[str, Any]:
             wanted[name] = value.replace(",", " ").split()
         elif name in PARTS:
             wanted[name] = value
-        elif name in asked:
+        elif name in questions:
             fields[name] = value
         else:
-            known = ", ".join([SYSTEM, *PARTS, *asked])
+            known = ", ".join([SYSTEM, *PARTS, *questions])
             raise CommandError(f"There is no '{name}' on this card; there are {known}.", Code.USAGE)
     return {**wanted, "fields": fields}
 

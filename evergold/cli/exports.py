@@ -32,11 +32,11 @@ def predictions(
 ) -> None:
     """Download all predictions and method cards of a competition as one zip, with a manifest."""
     target = output or Path(f"{competition.strip('/')}-predictions.zip")
-    asked = {"phase": phase, "task": task, "only": "entries" if entries else "all"}
-    asked |= {"publishable": "true"} if publishable else {}
+    params = {"phase": phase, "task": task, "only": "entries" if entries else "all"}
+    params |= {"publishable": "true"} if publishable else {}
     with logged_in(server) as (client, _):
         try:
-            size_bytes = client.download(f"/competitions/{quoted(competition)}/predictions.zip", target, params=asked)
+            size_bytes = client.download(f"/competitions/{quoted(competition)}/predictions.zip", target, params=params)
         except OSError as error:
             raise CommandError(f"Cannot write {target}: {error.strerror}.") from None
     remark(f"Wrote {target} ({size_bytes:,} bytes).")

@@ -227,8 +227,8 @@ def _show(document: Json, as_json: bool) -> None:
 def _show_agreement(document: Json) -> None:
     for language, measures in document["agreement"].items():
         found = measures["score"]
-        told = f"{found['alpha']:.3f}" if found["alpha"] is not None else f"undefined ({found['reason']})"
-        say(f"Alpha {language}: {told}, {count(document['annotators'][language], 'annotator')}.")
+        alpha = f"{found['alpha']:.3f}" if found["alpha"] is not None else f"undefined ({found['reason']})"
+        say(f"Alpha {language}: {alpha}, {count(document['annotators'][language], 'annotator')}.")
     for split, found in document["correlations"].items():
         say(f"Correlation {split}: {_correlation(found)}.")
 

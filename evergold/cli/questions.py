@@ -59,11 +59,11 @@ def ask(
     form = {"title": title, "text": read_text(text), "shows_name": show_name}
     with logged_in(server) as (client, address):
         key = {"Idempotency-Key": str(uuid.uuid4())}
-        asked = client.send("POST", _path(competition), json=form, headers=key).json()
+        question = client.send("POST", _path(competition), json=form, headers=key).json()
     if as_json:
-        print_json(asked)
+        print_json(question)
     else:
-        say(f"Asked: {address}{asked['page']}")
+        say(f"Asked: {address}{question['page']}")
 
 
 @questions.command()

@@ -35,13 +35,13 @@ class AtHome:
     trust: bool = False
 
 
-def score_program(asked: AtHome, *, as_json: bool) -> None:
+def score_program(wanted: AtHome, *, as_json: bool) -> None:
     """Run the program and print its scores; raises CommandError with the exit code of what is wrong."""
     if importlib.util.find_spec("workers") is None:
         raise CommandError("Running a program needs the server's package: pip install evergold-server.", Code.USAGE)
-    if asked.trust:
+    if wanted.trust:
         remark(_TRUSTED)
-    [answer] = answers_at_home([asked])
+    [answer] = answers_at_home([wanted])
     if "error" in answer:
         raise _error(answer)
     if answer["failure"]:
@@ -61,11 +61,11 @@ def score_program(asked: AtHome, *, as_json: bool) -> None:
     show_scores(answer["scores"], precision=None)
 
 
-def answers_at_home(asked: Sequence[AtHome]) -> list[dict[str, Any]]:
+def answers_at_home(wanted: Sequence[AtHome]) -> list[dict[str, Any]]:
     """Return the answers of one process of the server's package, which takes a second to start; its log goes to
     stderr.
     """
-    requests = json.dumps([_request(one) for one in asked])
+    requests = json.dumps([_request(one) for one in wanted])
     done = subprocess.run(  # noqa: S603 - our own module
         [sys.executable, "-m", _WORKER, requests], stdout=subprocess.PIPE, check=False
     )
@@ -76,9 +76,9 @@ def answers_at_home(asked: Sequence[AtHome]) -> list[dict[str, Any]]:
     return answers
 
 
-def _request(asked: AtHome) -> dict[str, Any]:
-    said = {name: str(value) if isinstance(value, Path) else value or "" for name, value in asdict(asked).items()}
-    return {**said, "trust": asked.trust}
+def _request(wanted: AtHome) -> dict[str, Any]:
+    fields = {name: str(value) if isinstance(value, Path) else value or "" for name, value in asdict(wanted).items()}
+    return {**fields, "trust": wanted.trust}
 
 
 def _error(answer: dict[str, Any]) -> CommandError:

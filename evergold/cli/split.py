@@ -87,7 +87,7 @@ def split(
     if as_json:
         print_json(document_of(report))
         return
-    _tell(out, report)
+    _print_report(out, report)
 
 
 def _refuse_existing(out: Path) -> None:
@@ -148,7 +148,7 @@ def _write(out: Path, corpus: AnnotatedCorpus, done: Partition, report: Report) 
         raise CommandError(message, name="unwritable_file") from None
 
 
-def _tell(out: Path, report: Report) -> None:
+def _print_report(out: Path, report: Report) -> None:
     from evergold.corpora.report import size_rows
 
     head, *rows = size_rows(report.parts)

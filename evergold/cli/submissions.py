@@ -199,12 +199,12 @@ def upload_progress(file: Path) -> Iterator[Callable[[int], None]]:
 def _live() -> Iterator[Callable[[Json], None]]:
     """Show one changing line, on a terminal; elsewhere one line if the submission waits for an absent worker."""
     if not sys.stderr.isatty():
-        told: set[str] = set()
+        notified: set[str] = set()
 
         def tell_once(submission: Json) -> None:
-            if submission.get("stage") == "waiting" and not told:
+            if submission.get("stage") == "waiting" and not notified:
                 remark(_in_words(submission))
-                told.add("waiting")
+                notified.add("waiting")
 
         yield tell_once
         return

@@ -99,8 +99,8 @@ def _at_home(file: Path, task: str, items: Path, options: dict[str, Any], as_jso
     try:
         warnings = scoring.validate(task, items, file, options)
     except scoring.InvalidPrediction as error:
-        told = with_excerpts(error, file)
-        _show_problems(told.problems, told.omitted, as_json)
+        explained = with_excerpts(error, file)
+        _show_problems(explained.problems, explained.omitted, as_json)
         raise typer.Exit(Code.REJECTED) from None
     except (scoring.ScoringError, OSError) as error:
         raise CommandError(str(error)) from None
@@ -113,11 +113,11 @@ def _at_home(file: Path, task: str, items: Path, options: dict[str, Any], as_jso
 
 
 def _show_problems(problems: tuple[Any, ...], omitted: int, as_json: bool) -> None:
-    told = [problem.as_dict() for problem in problems]
+    documents = [problem.as_dict() for problem in problems]
     if as_json:
-        print_json({"valid": False, "problems": told, "problems_omitted": omitted, "warnings": []})
+        print_json({"valid": False, "problems": documents, "problems_omitted": omitted, "warnings": []})
     else:
-        print_problems(told, omitted)
+        print_problems(documents, omitted)
 
 
 def task_options(pairs: list[str] | None) -> dict[str, Any]:

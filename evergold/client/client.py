@@ -166,8 +166,8 @@ class Client:
     def competitions(self, *, task_type: str = "", language: str = "", is_open: bool = False) -> list[Json]:
         """List all competitions, with phases, tasks and boards; or those with a task of this type and language (a code
         such as `pt`), and those that take submissions now."""
-        asked = {"task_type": task_type, "language": language, "open": "true" if is_open else ""}
-        params = {name: value for name, value in asked.items() if value}
+        filters = {"task_type": task_type, "language": language, "open": "true" if is_open else ""}
+        params = {name: value for name, value in filters.items() if value}
         listed: list[Json] = self.document("/competitions", params=params)["competitions"]
         return listed
 

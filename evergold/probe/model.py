@@ -81,9 +81,9 @@ class ContextualModel:
             sentences[places], compounds[places] = whole, marked
         return Probed(sentences, compounds)
 
-    def _batch(self, asked: Sequence[Marked]) -> tuple[Vectors, Vectors]:
+    def _batch(self, texts: Sequence[Marked]) -> tuple[Vectors, Vectors]:
         encoded = self._tokenizer(
-            [list(one.words) for one in asked],
+            [list(one.words) for one in texts],
             is_split_into_words=True,
             padding=True,
             truncation=True,
@@ -92,16 +92,16 @@ class ContextualModel:
         with self._torch.inference_mode():
             found = self._model(**encoded.to(self._device), output_hidden_states=True)
         states = found.hidden_states[self._layer].float().cpu().numpy()
-        rows = [_means(states[row], encoded.word_ids(row), one) for row, one in enumerate(asked)]
+        rows = [_means(states[row], encoded.word_ids(row), one) for row, one in enumerate(texts)]
         return np.stack([whole for whole, _ in rows]), np.stack([marked for _, marked in rows])
 
 
-def _means(states: Any, words: Sequence[int | None], asked: Marked) -> tuple[Vectors, Vectors]:
+def _means(states: Any, words: Sequence[int | None], marked: Marked) -> tuple[Vectors, Vectors]:
     """Return the means over the tokens of all words of a sentence, and over those of its compound."""
     everything = [place for place, word in enumerate(words) if word is not None]
-    compound = [place for place, word in enumerate(words) if word in asked.compound]
+    compound = [place for place, word in enumerate(words) if word in marked.compound]
     if not compound:
-        text = " ".join(asked.words)
+        text = " ".join(marked.words)
         raise ScoringError(
             f"the model reads no token of the compound, perhaps because the sentence is too long: {text}"
         )

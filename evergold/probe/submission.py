@@ -32,7 +32,7 @@ def write_probe(model: Model, items: Path, into: Path, options: Mapping[str, Any
     """
     task = get_task(TASK)
     chosen: Any = read_options(task, options)
-    asked = task.read_items(items, chosen)
+    blind = task.read_items(items, chosen)
     parts: defaultdict[str, list[Marked]] = defaultdict(list)
     for row in read_rows(items, ITEM_COLUMNS):
         if row["language"] in chosen.languages:
@@ -43,7 +43,7 @@ def write_probe(model: Model, items: Path, into: Path, options: Mapping[str, Any
     into.parent.mkdir(parents=True, exist_ok=True)
     with into.open("wb") as file:
         np.savez(file, **tensors)
-    task.read_prediction(into, asked, chosen)
+    task.read_prediction(into, blind, chosen)
 
 
 def _tensors(model: Model, parts: Mapping[str, Sequence[Marked]], levels: Sequence[str]) -> dict[str, Any]:

@@ -311,8 +311,8 @@ _AGAIN = "make it again and upload the whole file"
 
 
 def _reason(fault: Exception) -> str:
-    said = shorten(str(fault)) or "it ends too early"
-    return "its end is missing" if said == "File is not a zip file" else said
+    reason = shorten(str(fault)) or "it ends too early"
+    return "its end is missing" if reason == "File is not a zip file" else reason
 
 
 def _checked_members(archive: zipfile.ZipFile, limits: Limits, error: type[InvalidFile]) -> dict[str, zipfile.ZipInfo]:

@@ -34,11 +34,11 @@ def with_excerpts(error: InvalidPrediction, path: Path) -> InvalidPrediction:
         quoted = _quoted(path, wanted)
     except (InvalidFile, OSError):
         return error
-    told = [
+    explained = [
         replace(problem, text=quoted.get((problem.file, problem.line or 0))) if _lacks_text(problem) else problem
         for problem in error.problems
     ]
-    return InvalidPrediction(told, error.omitted)
+    return InvalidPrediction(explained, error.omitted)
 
 
 def _lacks_text(problem: Problem) -> bool:

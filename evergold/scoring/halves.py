@@ -78,8 +78,8 @@ def half(task: Task[O, I, G, P], gold: G, prediction: P, division: Division, wan
 
 def signed(scores: Iterable[Score], division: Division, of: Half) -> list[Score]:
     """Return the scores of one part with signatures that name the part."""
-    said = f"|items:{of},{division.share:g},{division.fingerprint}"
-    return [replace(score, signature=score.signature + said) for score in scores]
+    suffix = f"|items:{of},{division.share:g},{division.fingerprint}"
+    return [replace(score, signature=score.signature + suffix) for score in scores]
 
 
 def kept_places(ids: Sequence[str], clusters: Sequence[str] | None, keep: Keep) -> list[int]:

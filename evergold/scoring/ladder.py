@@ -21,7 +21,7 @@ def ladder(values: Sequence[float | None], step: float, *, higher_is_better: boo
 
     Raises ValueError for a step that is not positive and finite.
     """
-    return [None if at is None else told for at, told in _climbed(values, step, higher_is_better)]
+    return [None if at is None else record for at, record in _climbed(values, step, higher_is_better)]
 
 
 def record_holder(values: Sequence[float | None], step: float, *, higher_is_better: bool = True) -> int | None:
@@ -36,12 +36,12 @@ def _climbed(values: Sequence[float | None], step: float, higher_is_better: bool
         raise ValueError("a step is more than 0")
     exact_step, sign = Fraction(str(step)), 1 if higher_is_better else -1
     holder: int | None = None
-    told = Fraction(0)
+    record = Fraction(0)
     climbed = []
     for at, value in enumerate(values):
         if value is not None:
             score = Fraction(str(value))
-            if holder is None or sign * (score - told) > exact_step:
-                holder, told = at, round(score / exact_step) * exact_step
-        climbed.append((holder, float(told)))
+            if holder is None or sign * (score - record) > exact_step:
+                holder, record = at, round(score / exact_step) * exact_step
+        climbed.append((holder, float(record)))
     return climbed

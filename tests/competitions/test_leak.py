@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.competitions.leak import BoardScores, Leak, Level, asked_of, leak_of, leak_words, submissions_in_phase
+from app.competitions.leak import BoardScores, Leak, Level, leak_of, leak_settings, leak_words, submissions_in_phase
 from app.models import EntryRule, Phase, PhaseTask
 from evergold.scoring.leakage import GoldSize
 from evergold.scoring.task import read_options
@@ -42,7 +42,7 @@ def asked(metric: str = "accuracy", **said: Any) -> Any:
     task = get_task("table")
     columns = ((metric, "all"), *said.get("columns", ()))
     options = read_options(task, {"metrics": [name for name, _ in columns]})
-    return asked_of(phase, phase_task, task, options, [BoardScores((metric, "all"), columns)])
+    return leak_settings(phase, phase_task, task, options, [BoardScores((metric, "all"), columns)])
 
 
 def test_the_share_is_bits_told_over_bits_of_gold() -> None:
@@ -120,7 +120,7 @@ def test_a_phase_has_as_many_days_weeks_and_months_as_it_touches() -> None:
 def test_a_private_part_decides_and_nothing_of_it_is_told() -> None:
     found = leak("macro_f1", private_part={"share": 0.5, "seed": "nobody-guesses-this"})
     assert (found.share, found.level, found.remedies) == (0.0, Level.GREEN, ())
-    assert found.told == pytest.approx(50 * math.log2(501) / 500)
+    assert found.public_share == pytest.approx(50 * math.log2(501) / 500)
     assert found.size is not None
     assert found.size.items == 500
     assert "and nothing of the private part" in leak_words(found)

@@ -13,7 +13,7 @@ from app.base.db import reading, writing
 from app.competitions.find import find_competition
 from app.messages.announcements import AnnouncementForm, announcements_of, edit, group_of, publish, withdraw
 from app.models import DigestItem, OutgoingMail, Pace, TextKind, User
-from app.moderation.hiding import hide, show_again
+from app.moderation.hiding import hide, unhide
 from app.moderation.texts import stored_text
 from app.people.act import Act, UserAct
 from app.people.digests import due_at, send_due_digests, settle_held_back
@@ -123,7 +123,7 @@ def test_a_digest_has_what_its_announcements_say_by_then(engine: Engine, people:
             assert text is not None
             hidden = hide(Act(session, None, NOW, SETTINGS), found, text, "Rude.")
             if title == "Hidden in error":
-                show_again(Act(session, None, NOW, SETTINGS), found, hidden)
+                unhide(Act(session, None, NOW, SETTINGS), found, hidden)
         edit(UserAct(session, people[3], NOW, SETTINGS), found, ids["Rewritten"], AnnouncementForm("Polite", "Please."))
     with reading(engine) as session:
         waiting = repr(contents._messages(session, ada, NOW)["next_digest"])

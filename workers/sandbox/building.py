@@ -73,8 +73,8 @@ def build_environment(wanted: DeclaredEnvironment, *, renew: bool = False) -> Pa
     renew: resolve versions again; earlier builds are kept for the scores that name them.
     """
     folder = environments_folder()
-    asked = folder / ASKED / wanted.digest
-    if asked.is_file() and not renew and (found := folder / asked.read_text().strip()).is_dir():
+    pointer = folder / ASKED / wanted.digest
+    if pointer.is_file() and not renew and (found := folder / pointer.read_text().strip()).is_dir():
         return found
     interpreter = find_interpreter(wanted.python)
     _make_public(folder / ASKED)
@@ -88,10 +88,10 @@ def build_environment(wanted: DeclaredEnvironment, *, renew: bool = False) -> Pa
         if not target.exists():
             work.rename(target)
             work.mkdir()  # for the end of the block, which removes it
-    part = asked.with_suffix(".part")
+    part = pointer.with_suffix(".part")
     part.write_text(built.digest + "\n", encoding="utf-8")
     part.chmod(0o644)
-    part.replace(asked)
+    part.replace(pointer)
     return target
 
 

@@ -29,19 +29,19 @@ from workers.sandbox.wanted import Need, needs_of, unknown_competitions
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one of the commands; return its exit code."""
-    asked = _parser().parse_args(arguments)
+    options = _parser().parse_args(arguments)
     try:
-        if asked.command == "doctor":
-            return doctor(as_json=asked.json)
-        if asked.command == "wanted":
-            return show_wanted(asked)
-        if asked.command == "build" and (asked.competitions or asked.all or asked.given):
-            return build_all(asked)
-        built = list_environments() if asked.command == "list" else [build(asked)]
+        if options.command == "doctor":
+            return doctor(as_json=options.json)
+        if options.command == "wanted":
+            return show_wanted(options)
+        if options.command == "build" and (options.competitions or options.all or options.given):
+            return build_all(options)
+        built = list_environments() if options.command == "list" else [build(options)]
     except (CannotBuild, SandboxUnavailable, WrongList, InvalidSettings, OSError) as error:
         sys.stderr.write(f"Error: {error}\n")
         return 1
-    _print_built(built, as_json=asked.json)
+    _print_built(built, as_json=options.json)
     return 0
 
 
@@ -80,10 +80,10 @@ def _needed(competitions: Sequence[str]) -> list[Need]:
         return needs_of(session, competitions)
 
 
-def show_wanted(asked: argparse.Namespace) -> int:
+def show_wanted(options: argparse.Namespace) -> int:
     """Print the environments that competitions need, each with its state on this machine; return the exit code."""
-    found = needed(asked.competitions)
-    if asked.json:
+    found = needed(options.competitions)
+    if options.json:
         _print(json.dumps({"wanted": [asdict(one) for one in found]}, indent=2))
         return 0
     for one in found:
@@ -92,16 +92,16 @@ def show_wanted(asked: argparse.Namespace) -> int:
     return 0
 
 
-def build_all(asked: argparse.Namespace) -> int:
+def build_all(options: argparse.Namespace) -> int:
     """Build everything that competitions need; return 1 if something is refused or cannot be built."""
-    needs = _read_needs(asked.given) if asked.given else needed(asked.competitions)
+    needs = _read_needs(options.given) if options.given else needed(options.competitions)
     wanted = dict.fromkeys(one.wanted for one in needs if not one.refused)
-    if asked.all:
+    if options.all:
         wanted = {default_environment(): None} | wanted
     built, failed = [], False
     for one in wanted:
         try:
-            built.append(_build(one, renew=asked.renew))
+            built.append(_build(one, renew=options.renew))
         except (CannotBuild, SandboxUnavailable, OSError) as error:
             failed = True
             sys.stderr.write(f"Error: {one.short_name}: {error}\n")
@@ -109,7 +109,7 @@ def build_all(asked: argparse.Namespace) -> int:
         if need.refused and not _is_built(need.wanted):
             failed = True
             sys.stderr.write(f"Error: {need.competition}: {need.wanted.short_name}: {need.refused}.\n")
-    _print_built(built, as_json=asked.json)
+    _print_built(built, as_json=options.json)
     return 1 if failed else 0
 
 
@@ -160,15 +160,17 @@ def doctor(*, as_json: bool) -> int:
     return 0 if can_run(findings) else 1
 
 
-def build(asked: argparse.Namespace) -> Built:
+def build(options: argparse.Namespace) -> Built:
     """Build the environment of a requirements file, or the default one; return it. Raises CannotBuild, OSError."""
-    if asked.requirements is None:
+    if options.requirements is None:
         wanted = default_environment()
-        if asked.python:
-            wanted = DeclaredEnvironment(wanted.requirements, asked.python)
+        if options.python:
+            wanted = DeclaredEnvironment(wanted.requirements, options.python)
     else:
-        wanted = DeclaredEnvironment(tuple(asked.requirements.read_text(encoding="utf-8").splitlines()), asked.python)
-    return _build(wanted, renew=asked.renew)
+        wanted = DeclaredEnvironment(
+            tuple(options.requirements.read_text(encoding="utf-8").splitlines()), options.python
+        )
+    return _build(wanted, renew=options.renew)
 
 
 def _build(wanted: DeclaredEnvironment, *, renew: bool) -> Built:

@@ -50,28 +50,28 @@ def conduct(box: Box, feed: Feed, command: Sequence[str], limits: Limits) -> Out
     """Run to the end and return the outcome; nothing of the sandbox is left then. Raises SandboxUnavailable if it never
     started.
     """
-    frames, said, began = Frames(limits), bytearray(), time.monotonic()
+    frames, output, began = Frames(limits), bytearray(), time.monotonic()
     pieces = stream_of(feed, command, limits, counts_processes=box.counts_processes)
     try:
-        verdict = _follow(box, pieces, frames, said)
+        verdict = _follow(box, pieces, frames, output)
     finally:
         box.end()
         _close(box.process)
     seconds = time.monotonic() - began
     if verdict is None and not frames.is_begun:
-        words = frames.trouble or said.decode("utf-8", "replace").strip() or "it ended without a word"
+        words = frames.trouble or output.decode("utf-8", "replace").strip() or "it ended without a word"
         raise SandboxUnavailable(f"the sandbox could not be started: {words}")
     return _outcome(frames, verdict, seconds)
 
 
-def _follow(box: Box, pieces: Iterator[bytes], frames: Frames, said: bytearray) -> Verdict | None:
+def _follow(box: Box, pieces: Iterator[bytes], frames: Frames, output: bytearray) -> Verdict | None:
     """Send input and read output until everything is read, or a limit is exceeded, which is returned."""
     pipes = _Pipes(box.process, pieces)
     ends_at, look_at = time.monotonic() + frames.limits.seconds, time.monotonic() + LOOK_SECONDS
     is_collecting = False
     while pipes.is_open and not frames.is_whole:
         try:
-            for piece in pipes.exchange(min(look_at, ends_at) - time.monotonic(), said):
+            for piece in pipes.exchange(min(look_at, ends_at) - time.monotonic(), output):
                 frames.add(piece)
         except BrokenStream as error:
             return Verdict(Ended.KILLED, f"it changed what watches over it: {error}")
@@ -103,7 +103,7 @@ class _Pipes:
             self._poll.register(descriptor, event)
         self.is_open = True
 
-    def exchange(self, seconds: float, said: bytearray) -> Iterator[bytes]:
+    def exchange(self, seconds: float, output: bytearray) -> Iterator[bytes]:
         """Wait at most this many seconds, write what can be written, and yield the output read."""
         for descriptor, _ in self._poll.poll(max(0.0, 1000 * seconds)):
             if descriptor == self._in:
@@ -114,7 +114,7 @@ class _Pipes:
                 self._poll.unregister(descriptor)
                 self.is_open = self.is_open and descriptor != self._out
             elif descriptor == self._err:
-                said += piece[: max(0, _SAID - len(said))]
+                output += piece[: max(0, _SAID - len(output))]
             else:
                 yield piece
 

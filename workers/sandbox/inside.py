@@ -163,7 +163,7 @@ def follow(child: int, pipes: "dict[int, bytes]", kept: int) -> int:
 
     Raises EOFError when no process holds stdin open any more.
     """
-    said = {descriptor: 0 for descriptor in pipes}
+    passed = {descriptor: 0 for descriptor in pipes}
     poll = select.poll()
     poll.register(0, 0)
     woken, wake = os.pipe()
@@ -181,12 +181,12 @@ def follow(child: int, pipes: "dict[int, bytes]", kept: int) -> int:
                 raise EOFError
             if descriptor == woken:
                 os.read(woken, CHUNK)
-            elif not pass_on(descriptor, pipes[descriptor], said, kept):
+            elif not pass_on(descriptor, pipes[descriptor], passed, kept):
                 poll.unregister(descriptor)
         status = reap(child)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.set_wakeup_fd(-1)
-    LEFT.update({descriptor: kept - said[descriptor] for descriptor in pipes})
+    LEFT.update({descriptor: kept - passed[descriptor] for descriptor in pipes})
     return status
 
 
@@ -194,11 +194,11 @@ def follow(child: int, pipes: "dict[int, bytes]", kept: int) -> int:
 LEFT: "dict[int, int]" = {}
 
 
-def pass_on(descriptor: int, letter: bytes, said: "dict[int, int]", kept: int) -> bool:
+def pass_on(descriptor: int, letter: bytes, passed: "dict[int, int]", kept: int) -> bool:
     """Read a piece and forward as much of it as the limit allows; return False at the end of the pipe."""
     piece = os.read(descriptor, CHUNK)
-    part = piece[: max(0, kept - said[descriptor])]
-    said[descriptor] += len(part)
+    part = piece[: max(0, kept - passed[descriptor])]
+    passed[descriptor] += len(part)
     if part:
         send(letter, part)
     return bool(piece)
@@ -253,8 +253,8 @@ def was_out_of_memory() -> bool:
 def drain(pipes: "dict[int, bytes]", kept: int) -> None:
     """Forward the rest of the pipes, whose writers have all ended."""
     for descriptor, letter in pipes.items():
-        said = {descriptor: kept - LEFT[descriptor]}
-        while pass_on(descriptor, letter, said, kept):
+        passed = {descriptor: kept - LEFT[descriptor]}
+        while pass_on(descriptor, letter, passed, kept):
             pass
 
 
@@ -275,16 +275,16 @@ def collect(folder: str, settings: "dict[str, int]") -> None:
 
 def hand_out(letter: bytes, output: int, name: str, largest: int) -> bool:
     """Send a file if it may be read; otherwise send the reason."""
-    said = os.fsencode(name)
+    shown = os.fsencode(name)
     try:
         file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY, dir_fd=output)
     except OSError as error:
-        send(b"n", said + b" cannot be read: " + str(os.strerror(error.errno or 0)).encode())
+        send(b"n", shown + b" cannot be read: " + str(os.strerror(error.errno or 0)).encode())
         return False
     try:
         found = os.fstat(file)
         if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
-            send(b"n", said + b" is not a plain file with one name")
+            send(b"n", shown + b" is not a plain file with one name")
             return False
         content = b""
         while len(content) <= largest:
@@ -293,9 +293,9 @@ def hand_out(letter: bytes, output: int, name: str, largest: int) -> bool:
                 break
             content += piece
         if len(content) > largest:
-            send(b"l", letter + said)
+            send(b"l", letter + shown)
             return True
-        send(letter, struct.pack(">Q", len(said)) + said + content)
+        send(letter, struct.pack(">Q", len(shown)) + shown + content)
         return True
     finally:
         os.close(file)

@@ -86,11 +86,11 @@ def _programs(session: Session, competition: Competition) -> Iterator[tuple[str,
         .where(Phase.competition_id == competition.id)
         .order_by(CompetitionTask.position, Phase.position)
     )
-    for phase, task, asked in rows:
+    for phase, task, phase_task in rows:
         if not runs_program(task.task_type):
             continue
         try:
-            options = read_options(get_task(task.task_type), asked.options_of(task))
+            options = read_options(get_task(task.task_type), phase_task.options_of(task))
         except InvalidOptions:
             continue
         if isinstance(options, ProgramOptions) and options.image is None and options.program_sha256:

@@ -76,10 +76,10 @@ def _progress_summary(
     rows: Sequence[LeaderboardRow], record: LeaderboardRow, lines: Sequence[LineOut], y: AxisOut
 ) -> str:
     count = "1 entry" if len(rows) == 1 else f"{len(rows)} entries"
-    beside = "".join(f" {line.label} {y.text_of(line.value)}." for line in lines)
+    latest = "".join(f" {line.label} {y.text_of(line.value)}." for line in lines)
     return (
         f"{count} {_span(_day(rows[0]), _day(rows[-1]))}. The record is {y.text_of(record.cells[0].value)}, by "
-        f"{record.team} since {_day(record)}.{beside}"
+        f"{record.team} since {_day(record)}.{latest}"
     )
 
 

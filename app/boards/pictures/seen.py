@@ -85,24 +85,24 @@ def look_at(
     viewer: Viewer,
 ) -> Seen | None:
     """Return the data for the pictures of a board; None while it shows this viewer no scores."""
-    asked = entry_sources(session, phase, board)
-    sight = sight_of(session, asked, viewer)
+    sources = entry_sources(session, phase, board)
+    sight = sight_of(session, sources, viewer)
     if sight.own.view.board is not BoardShown.PUBLIC:
         return None
-    options = asked[0].phase_task.options_of(board.task)
+    options = sources[0].phase_task.options_of(board.task)
     more = drawn_scores(board, options)
     leaderboard = build_leaderboard(session, phase, board, viewer, more=more)
     half = leaderboard.half
-    whole = whole_board(session, board, asked, half=half)
-    since = start_of_newest(session, asked[0].phase_task.id)
-    rows = _tries(session, asked[0], board, half, since)
+    whole = whole_board(session, board, sources, half=half)
+    since = start_of_newest(session, sources[0].phase_task.id)
+    rows = _tries(session, sources[0], board, half, since)
     tries = show(_over_time(whole, rows), sight)
     drawn = _drawn(whole, sight, half)
     if drawn == "every":
         entries = tries
     elif drawn == "stood":
-        stood = _stood(session, asked[0], board, since)
-        entries = show(_over_time(whole, [row for row in rows if row.run_id in stood]), sight)
+        entered = _runs_entered(session, sources[0], board, since)
+        entries = show(_over_time(whole, [row for row in rows if row.run_id in entered]), sight)
     else:
         entries = show(_over_time(whole), sight)
     return Seen(board, leaderboard, entries, drawn, _moments(tries), since is not None, options)
@@ -121,36 +121,36 @@ def _drawn(whole: UnfilteredBoard, sight: ViewerContext, half: Half | None) -> D
     return "stood" if whole.entry_rule is EntryRule.LAST and half is not Half.PRIVATE else "current"
 
 
-def _stood(session: Session, asked: EntrySource, board: Board, since: datetime | None) -> frozenset[int]:
+def _runs_entered(session: Session, source: EntrySource, board: Board, since: datetime | None) -> frozenset[int]:
     """Return the runs since a moment that were entries while the board was public, for the rule "latest submission".
 
     For a board that was hidden at first: the entries at the moment when it was shown, and all later ones.
     """
-    rules = rules_of(asked.phase, asked.phase_task, board)
+    rules = rules_of(source.phase, source.phase_task, board)
     if rules is None:
         return frozenset()
-    place, declared = asked.phase_task.id, declared_of(asked.phase, asked.phase_task)
+    place, declared = source.phase_task.id, declared_of(source.phase, source.phase_task)
     tries = scored_runs(session, place, [rules], RunFilter(since=since))[rules]
-    stood = {one.run_id for one in entered_as_latest(tries)}
+    entered = {one.run_id for one in entered_as_latest(tries)}
     if declared.public_from is None:
-        return frozenset(stood)
+        return frozenset(entered)
     before = scored_runs(session, place, [rules], RunFilter(since=since, until=declared.public_from))[rules]
     first = {one.team_id: one.run_id for one in entered_as_latest(before)}  # the last of each team stays
-    return frozenset(stood - {one.run_id for one in before} | set(first.values()))
+    return frozenset(entered - {one.run_id for one in before} | set(first.values()))
 
 
 def _tries(
-    session: Session, asked: EntrySource, board: Board, half: Half | None, since: datetime | None
+    session: Session, source: EntrySource, board: Board, half: Half | None, since: datetime | None
 ) -> list[LeaderboardRow]:
     """Return a row with only its ranking score for every scored team submission since a moment."""
     score = (board.rank_metric, board.rank_split)
     column = next(one for one in board_columns(board) if (one.metric, one.split) == score)
-    rules = rules_of(asked.phase, asked.phase_task, board)
+    rules = rules_of(source.phase, source.phase_task, board)
     if rules is None:
         return []
-    every_run = BoardRows(asked.phase_task.id, board.id, replace(rules, rule=EntryRule.ALL))
+    every_run = BoardRows(source.phase_task.id, board.id, replace(rules, rule=EntryRule.ALL))
     every = standings_from_runs(session, every_run, RunFilter(since=since))
-    rows = rows_of(session, asked.phase_task, every, [column], rules, None, half)
+    rows = rows_of(session, source.phase_task, every, [column], rules, None, half)
     return [row for row in rows if row.kind == "team"]
 
 

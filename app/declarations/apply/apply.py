@@ -284,16 +284,16 @@ def _apply_competition(work: Work, loaded: LoadedCompetition, position: int) -> 
     for (phase, task), phase_task in applied.phase_tasks.items():
         quiet = replace(work, changes=Changes())  # a new row was already reported as a whole
         what = _asked_words(declared.name, phase, task)
-        asked = next(one for one in declared.phases if one.name == phase).tasks[task]
+        declaration = next(one for one in declared.phases if one.name == phase).tasks[task]
         noted_in = quiet if phase_task.id in applied.new else work
-        apply_public_files(noted_in, phase_task, applied.tasks[task], asked, loaded.folder, what)
+        apply_public_files(noted_in, phase_task, applied.tasks[task], declaration, loaded.folder, what)
     applied.stale |= apply_boards(work, loaded, applied.tasks, applied.phases, applied.phase_tasks)
     handle_removed(work, applied.row, declared)
     for (phase, task), phase_task in applied.phase_tasks.items():
-        asked = next(one for one in declared.phases if one.name == phase).tasks[task]
+        declaration = next(one for one in declared.phases if one.name == phase).tasks[task]
         what = _asked_words(declared.name, phase, task)
         stored = partial(_stored, work, loaded.folder)
-        apply_baselines(work, applied.row, phase_task, asked.baselines, stored, what)
+        apply_baselines(work, applied.row, phase_task, declaration.baselines, stored, what)
     work.session.flush()
     boards_changed(work.session, applied.stale - applied.new)
     renew_all(work.session, applied.stale | applied.new, only_outdated=True)
@@ -406,8 +406,8 @@ def _apply_phases(work: Work, declared: CompetitionDeclaration, applied: Applied
         elif work.changes.update(row, what, values):
             applied.stale |= set(work.session.scalars(select(PhaseTask.id).where(PhaseTask.phase_id == row.id)))
         applied.phases[phase.name] = row
-        for task, asked in phase.tasks.items():
-            _apply_phase_task(work, applied, phase.name, task, asked)
+        for task, declaration in phase.tasks.items():
+            _apply_phase_task(work, applied, phase.name, task, declaration)
 
 
 def phase_values(phase: PhaseDeclaration, position: int) -> dict[str, Any]:

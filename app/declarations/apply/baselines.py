@@ -55,9 +55,9 @@ def baseline_refusal(work: Work, phase_task: PhaseTask, name: str, what: str) ->
 
 def _submitted(work: Work, phase_id: int) -> int:
     """Return the number of baselines that were or will be scored against hidden gold of the phase."""
-    asked = work.session.scalars(select(PhaseTask).where(PhaseTask.phase_id == phase_id)).all()
+    phase_tasks = work.session.scalars(select(PhaseTask).where(PhaseTask.phase_id == phase_id)).all()
     trusts = work.trusts_declaration
-    hidden = [one.id for one in asked if is_gold_hidden(one, trusts_declaration=trusts)]
+    hidden = [one.id for one in phase_tasks if is_gold_hidden(one, trusts_declaration=trusts)]
     return count_baselines(work.session, hidden)
 
 
@@ -249,5 +249,5 @@ def _declared(document: dict[str, object], phase: str, task: str) -> list[Baseli
         competition = CompetitionDeclaration.model_validate(document)
     except ValidationError:  # from another version of Evergold: the next apply submits them
         return []
-    asked = [one.tasks[task] for one in competition.phases if one.name == phase and task in one.tasks]
-    return list(asked[0].baselines) if asked else []
+    declarations = [one.tasks[task] for one in competition.phases if one.name == phase and task in one.tasks]
+    return list(declarations[0].baselines) if declarations else []

@@ -155,12 +155,12 @@ def _settle_tasks(work: Work, competition: Competition, declared: set[str]) -> d
 
     The caller removes the others, after their boards.
     """
-    asked = set(work.session.scalars(select(PhaseTask.task_id)))
+    in_use = set(work.session.scalars(select(PhaseTask.task_id)))
     tasks = work.session.scalars(select(CompetitionTask).where(CompetitionTask.competition_id == competition.id)).all()
     for task in tasks:
-        if task.name not in declared and task.id in asked:
+        if task.name not in declared and task.id in in_use:
             work.changes.note(f"left alone: task '{task.name}' of '{competition.name}' {_USED}")
-    return {task.id: task.name in declared for task in tasks if task.name in declared or task.id in asked}
+    return {task.id: task.name in declared for task in tasks if task.name in declared or task.id in in_use}
 
 
 def _settle_boards(work: Work, competition: Competition, declared: set[str], tasks: dict[int, bool]) -> None:

@@ -264,19 +264,19 @@ def _listed(found: Sequence[str]) -> str:
     return f"{'; '.join(found[:_NAMED])}{more}"
 
 
-def _conflict_words(name: str, said: str, conflicts: Sequence[Conflict]) -> str:
+def _conflict_words(name: str, change: str, conflicts: Sequence[Conflict]) -> str:
     return (
-        f"left alone: {said.partition(': ')[0]}, and the file changes the same: "
+        f"left alone: {change.partition(': ')[0]}, and the file changes the same: "
         f"{_listed([str(one) for one in conflicts])}. "
         f"`evergold apply --conflicts file` takes the file's values there, `--conflicts server` those of the server; "
         f"all else of both is kept"
     )
 
 
-def _describe_merge(name: str, said: str, merge: Merge) -> str:
+def _describe_merge(name: str, change: str, merge: Merge) -> str:
     """Return a sentence on what the server has and the file lacks, with who edited it."""
     kept = [f"{one.path} stays {value_text(one.after)}, in the file {value_text(one.before)}" for one in merge.kept]
-    return f"kept edits: {said.partition(': ')[0]}{f': {_listed(kept)}' if kept else ''}"
+    return f"kept edits: {change.partition(': ')[0]}{f': {_listed(kept)}' if kept else ''}"
 
 
 def _present(work: Work, newest: Revision, stack: ExitStack) -> LoadedCompetition | None:

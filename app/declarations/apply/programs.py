@@ -22,11 +22,11 @@ def bound_programs(session: Session, competition: str) -> dict[int, str]:
         .join(Competition, Competition.id == Phase.competition_id)
         .where(Competition.name == competition)
     ).all()
-    digests = {asked: program_digest(task.task_type, asked.options_of(task)) for asked, task in rows}
+    digests = {phase_task: program_digest(task.task_type, phase_task.options_of(task)) for phase_task, task in rows}
     return {
-        asked.id: digest
-        for asked, digest in digests.items()
-        if digest and published_gold(session, asked.phase_id, asked.task_id)
+        phase_task.id: digest
+        for phase_task, digest in digests.items()
+        if digest and published_gold(session, phase_task.phase_id, phase_task.task_id)
     }
 
 
@@ -38,8 +38,8 @@ def note_gold_to_put_again(
         return
     work.session.flush()
     now = bound_programs(work.session, competition.name)
-    for (phase, task), asked in phase_tasks.items():
-        if asked.id in before and now.get(asked.id) != before[asked.id]:
+    for (phase, task), phase_task in phase_tasks.items():
+        if phase_task.id in before and now.get(phase_task.id) != before[phase_task.id]:
             what = f"'{task}' in phase '{phase}' of '{competition.name}'"
             work.changes.note(
                 f"the gold of {what} is sealed for the previous program, command and environment: upload it again, "

@@ -53,7 +53,7 @@ def clear_abandoned(session: Session, settings: Settings, now: datetime) -> Aban
         with continuing("blueprint_not_cleared", blueprint_id=blueprint.id), session.begin_nested():
             end = clears_at(blueprint, days)
             if end is None:
-                _tell(session, blueprint, settings, now)
+                _warn(session, blueprint, settings, now)
                 warned += 1
             elif end <= now:
                 _clear(session, blueprint, now)
@@ -74,7 +74,7 @@ def title_of(blueprint: Blueprint) -> str:
     return str(document.get("title") or document.get("name") or "Without a title")
 
 
-def _tell(session: Session, blueprint: Blueprint, settings: Settings, now: datetime) -> None:
+def _warn(session: Session, blueprint: Blueprint, settings: Settings, now: datetime) -> None:
     """Warn the owner by mail, if the address is confirmed, and on the page *Organise* in any case."""
     blueprint.warned_at = now
     end = clears_at(blueprint, settings.blueprint_days)

@@ -111,7 +111,7 @@ def without_plain_gold(document: Document) -> Document:
     return {
         **document,
         "phases": [
-            {**phase, "tasks": {name: _without_gold(asked) for name, asked in phase["tasks"].items()}}
+            {**phase, "tasks": {name: _without_gold(phase_task) for name, phase_task in phase["tasks"].items()}}
             if isinstance(phase, dict) and isinstance(phase.get("tasks"), dict)
             else phase
             for phase in document.get("phases") or []
@@ -119,8 +119,12 @@ def without_plain_gold(document: Document) -> Document:
     }
 
 
-def _without_gold(asked: Any) -> Any:
-    return {key: value for key, value in asked.items() if key != "gold"} if isinstance(asked, dict) else asked
+def _without_gold(phase_task: Any) -> Any:
+    return (
+        {key: value for key, value in phase_task.items() if key != "gold"}
+        if isinstance(phase_task, dict)
+        else phase_task
+    )
 
 
 def _wanted(session: Session, blueprint: Blueprint, user: User) -> ProposedDeclaration:
@@ -147,9 +151,9 @@ def _gold_names(document: Mapping[str, Any]) -> dict[tuple[str, str], Any]:
     found = {}
     for place, phase in enumerate(phases if isinstance(phases, list) else ()):
         tasks = phase.get("tasks") if isinstance(phase, dict) else None
-        for task, asked in tasks.items() if isinstance(tasks, dict) else ():
-            if isinstance(asked, dict):
-                found[str(phase.get("name") or place + 1), str(task)] = asked.get("gold")
+        for task, phase_task in tasks.items() if isinstance(tasks, dict) else ():
+            if isinstance(phase_task, dict):
+                found[str(phase.get("name") or place + 1), str(task)] = phase_task.get("gold")
     return found
 
 

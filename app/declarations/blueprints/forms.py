@@ -96,9 +96,9 @@ def title_of(document: Document, steps: Steps) -> str:
     """Return the display title of a part."""
     if not steps:
         return "Competition"
-    said, last = part_at(document, steps), steps[-1]
-    if isinstance(said, dict) and (said.get("title") or said.get("name")):
-        return str(said.get("title") or said.get("name"))
+    part, last = part_at(document, steps), steps[-1]
+    if isinstance(part, dict) and (part.get("title") or part.get("name")):
+        return str(part.get("title") or part.get("name"))
     if is_position(last):
         return f"{steps[-2].replace('_', ' ')} {int(last) + 1}"
     return last.replace("_", " ").capitalize()
@@ -296,7 +296,7 @@ def _rows_typed(field: Field, form: Mapping[str, str], data: Mapping[str, Any]) 
 # ------------------------------------------------------------------------------------------------------------- fields
 
 
-def _field(document: Document, steps: Steps, schema: Schema, said: Any, is_required: bool) -> Field:
+def _field(document: Document, steps: Steps, schema: Schema, value: Any, is_required: bool) -> Field:
     kind, name = kind_of(schema), steps[-1]
     default = schema.get("default")
     choices = _choices(document, steps, schema)
@@ -309,14 +309,14 @@ def _field(document: Document, steps: Steps, schema: Schema, said: Any, is_requi
         kind=kind,
         path=path_of(document, steps),
         is_required=is_required,
-        value=_shown(kind, said),
+        value=_shown(kind, value),
         default=_shown(kind, default) if default not in (None, "", [], {}) and kind not in ("part", "rows") else "",
         choices=choices,
         columns=_columns(document, steps, schema) if kind == "rows" else (),
-        rows=_rows(_columns(document, steps, schema), said) if kind == "rows" else (),
-        parts=tuple(_parts(document, steps, kind, said)),
+        rows=_rows(_columns(document, steps, schema), value) if kind == "rows" else (),
+        parts=tuple(_parts(document, steps, kind, value)),
         example=EXAMPLES.get(name, ""),
-        ticked=tuple(map(str, _list(said) or _list(default))) if kind == "ticks" else (),
+        ticked=tuple(map(str, _list(value) or _list(default))) if kind == "ticks" else (),
     )
 
 
@@ -369,21 +369,21 @@ def _columns(document: Document, steps: Steps, schema: Schema) -> tuple[Field, .
     )
 
 
-def _rows(columns: tuple[Field, ...], said: Any) -> tuple[tuple[str, ...], ...]:
-    rows = [one if isinstance(one, dict) else {} for one in said] if isinstance(said, list) else []
+def _rows(columns: tuple[Field, ...], value: Any) -> tuple[tuple[str, ...], ...]:
+    rows = [one if isinstance(one, dict) else {} for one in value] if isinstance(value, list) else []
     shown = [tuple(_shown(column.kind, row.get(column.name)) for column in columns) for row in rows]
     return (*shown, *(("",) * len(columns) for _ in range(_MORE_ROWS)))
 
 
-def _parts(document: Document, steps: Steps, kind: Kind, said: Any) -> Iterator[tuple[str, str]]:
+def _parts(document: Document, steps: Steps, kind: Kind, value: Any) -> Iterator[tuple[str, str]]:
     if kind == "part":
         yield "", "/".join(steps)
-    elif kind == "list" and isinstance(said, list):
-        for place in range(len(said)):
+    elif kind == "list" and isinstance(value, list):
+        for place in range(len(value)):
             inner = (*steps, str(place))
             yield title_of(document, inner), "/".join(inner)
-    elif kind == "named" and isinstance(said, dict):
-        for name in said:
+    elif kind == "named" and isinstance(value, dict):
+        for name in value:
             yield name, "/".join((*steps, name))
 
 
@@ -394,9 +394,9 @@ def _shown(kind: Kind, value: Any) -> str:
     if isinstance(value, bool):
         return YES if value else NO
     if kind == "groups" and isinstance(value, dict):
-        return "\n".join(f"{name}: {', '.join(map(str, _list(said)))}" for name, said in value.items())
+        return "\n".join(f"{name}: {', '.join(map(str, _list(entry)))}" for name, entry in value.items())
     if kind == "numbers" and isinstance(value, dict):
-        return "\n".join(f"{name}: {said}" for name, said in value.items())
+        return "\n".join(f"{name}: {entry}" for name, entry in value.items())
     if kind in ("lines", "ticks") and isinstance(value, list):
         return "\n".join(str(one) for one in value) or (_NO_LINES if kind == "lines" else "")
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

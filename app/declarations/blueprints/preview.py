@@ -105,19 +105,19 @@ def boards_of(declared: CompetitionDeclaration, scored: BaselineScores) -> list[
             phase.title,
             board.description,
             tuple(_columns(declared, board)),
-            tuple(_rows(phase, board, asked, scored)),
+            tuple(_rows(phase, board, declaration, scored)),
         )
         for phase in declared.phases
         for board in declared.boards
-        if (asked := phase.tasks.get(board.task)) is not None
+        if (declaration := phase.tasks.get(board.task)) is not None
     ]
 
 
 def _rows(
-    phase: PhaseDeclaration, board: BoardDeclaration, asked: PhaseTaskDeclaration, scored: BaselineScores
+    phase: PhaseDeclaration, board: BoardDeclaration, declaration: PhaseTaskDeclaration, scored: BaselineScores
 ) -> Iterator[RowShown]:
     """Yield the baselines of a board; a baseline without a track is on the boards of all tracks."""
-    for baseline in asked.baselines:
+    for baseline in declaration.baselines:
         if None in (baseline.track, board.track) or baseline.track == board.track:
             known = scored.get((phase.name, board.task, baseline.name), {})
             scores = tuple(_score(baseline, column, known) for column in board.columns)
@@ -177,8 +177,8 @@ def baseline_scores(
     hashes = {
         (phase.name, task, baseline.name): files.get(baseline.file)
         for phase in written.phases
-        for task, asked in phase.tasks.items()
-        for baseline in asked.baselines
+        for task, declaration in phase.tasks.items()
+        for baseline in declaration.baselines
     }
     return {
         place: {(score.metric, score.split): score.value for score in scores_of_report(report)}
@@ -193,12 +193,12 @@ def _scored_alike(declared: CompetitionDeclaration, files: Mapping[str, str]) ->
     return {
         (phase.name, name): (
             tasks[name].type,
-            {**tasks[name].options, **asked.options},
-            (asked.private_part.share, asked.private_part.seed) if asked.private_part else None,
-            files.get(asked.items or ""),
+            {**tasks[name].options, **declaration.options},
+            (declaration.private_part.share, declaration.private_part.seed) if declaration.private_part else None,
+            files.get(declaration.items or ""),
         )
         for phase in declared.phases
-        for name, asked in phase.tasks.items()
+        for name, declaration in phase.tasks.items()
         if name in tasks
     }
 

@@ -132,8 +132,8 @@ def with_story(document: Document, phase: int, name: str) -> Document:
         del changed["phases"][phase]["visibility"]
     if chosen.mode is not None:
         registration = changed.get("registration")
-        asked = registration if isinstance(registration, dict) else {}
-        kept = {key: value for key, value in asked.items() if key not in _OF_OTHER_MODES}
+        declared = registration if isinstance(registration, dict) else {}
+        kept = {key: value for key, value in declared.items() if key not in _OF_OTHER_MODES}
         changed["registration"] = {**kept, "mode": chosen.mode.value}
     else:
         _without_class_mode(changed)
@@ -166,10 +166,10 @@ def _divisible(document: Document, phase: Mapping[str, Any]) -> list[dict[str, A
     """Return the tasks of the phase that can have a private part: with hidden gold, and a type that scores parts."""
     types = {one.get("name"): one.get("type") for one in document.get("tasks") or [] if isinstance(one, dict)}
     tasks = phase.get("tasks")
-    asked = tasks.items() if isinstance(tasks, dict) else ()
+    entries = tasks.items() if isinstance(tasks, dict) else ()
     return [
         one
-        for name, one in asked
+        for name, one in entries
         if isinstance(one, dict) and one.get("gold_is_public") is not True and _scores_parts(types.get(name))
     ]
 
@@ -328,18 +328,18 @@ def dates_of(document: Document) -> tuple[list[Dates], list[str]]:
     others: list[str] = []
     phases = document.get("phases")
     for place, phase in enumerate(phases if isinstance(phases, list) else ()):
-        said = phase if isinstance(phase, dict) else {}
-        title = str(said.get("title") or said.get("name") or f"Phase {place + 1}")
+        declared = phase if isinstance(phase, dict) else {}
+        title = str(declared.get("title") or declared.get("name") or f"Phase {place + 1}")
         try:
-            start = parse_moment(said.get("start"))
-            end = parse_moment(said["end"]) if said.get("end") not in (None, "") else None
+            start = parse_moment(declared.get("start"))
+            end = parse_moment(declared["end"]) if declared.get("end") not in (None, "") else None
         except ValueError:
             others.append(title)
             continue
         if end is not None and end <= start:
             others.append(title)
         else:
-            found.append(Dates(title, start, end, _published(said, start, end)))
+            found.append(Dates(title, start, end, _published(declared, start, end)))
     return found, others
 
 

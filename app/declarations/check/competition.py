@@ -452,7 +452,7 @@ def _check_rankings(competition: Node, tasks_by_phase: Mapping[str, Sequence[str
         _check_missing(ranking, findings)
         known = [one for one in _known_boards(ranking, boards, findings)]
         tasks = {text_of(boards[one], "task") or "" for one in known}
-        if known and not any(tasks <= set(asked) for asked in tasks_by_phase.values()):
+        if known and not any(tasks <= set(in_phase) for in_phase in tasks_by_phase.values()):
             findings.error(ranking, f"no phase has all of {listed(sorted(tasks))}, so this ranking is shown nowhere")
         if text_of(ranking, "by") == RankingBy.MEAN_SCORE:
             _check_directions(ranking, competition, [boards[one] for one in known], findings)

@@ -33,13 +33,13 @@ def check_files(parts: Parts, findings: Findings, *, warn: bool, gold: Path | No
     known: ItemsRead = {}
     if warn:
         _advise(parts.phase_tasks, findings)
-    for asked in parts.phase_tasks:
-        items = _check_items(asked, known, findings, warn)
-        _check_downloads(asked, findings)
-        _check_baselines(asked, items, findings)
-        check_declared_scores(asked, findings)
+    for phase_task in parts.phase_tasks:
+        items = _check_items(phase_task, known, findings, warn)
+        _check_downloads(phase_task, findings)
+        _check_baselines(phase_task, items, findings)
+        check_declared_scores(phase_task, findings)
         if gold is not None:
-            check_with_gold(asked, items, gold, findings)
+            check_with_gold(phase_task, items, gold, findings)
     left = _Left(MOST_RESULTS, MOST_SCORES)
     for board in parts.boards:
         for historic in elements(board.node, "historic"):
@@ -49,31 +49,31 @@ def check_files(parts: Parts, findings: Findings, *, warn: bool, gold: Path | No
 def _advise(phase_tasks: Sequence[PhaseTaskNode], findings: Findings) -> None:
     """Warn once about each task whose type advises to set more options than in one of its phases."""
     advised: set[int] = set()
-    for asked in phase_tasks:
-        task, options, node = asked.task.type, asked.options, asked.task.node
+    for phase_task in phase_tasks:
+        task, options, node = phase_task.task.type, phase_task.options, phase_task.task.node
         if task is None or task.advice is None or options is None or id(node) in advised:
             continue
         if advice := task.advice(options):
             advised.add(id(node))
-            findings.warning(node.entries.get("options", node), f"'{asked.name}': {advice}")
+            findings.warning(node.entries.get("options", node), f"'{phase_task.name}': {advice}")
 
 
-def _check_items(asked: PhaseTaskNode, known: ItemsRead, findings: Findings, warn: bool) -> Any:
+def _check_items(phase_task: PhaseTaskNode, known: ItemsRead, findings: Findings, warn: bool) -> Any:
     """Return the items; None if there are none or they cannot be read."""
-    node = asked.node.entries.get("items")
+    node = phase_task.node.entries.get("items")
     path = _existing(node, findings)
-    task = asked.task.type
-    if node is None or path is None or task is None or asked.options is None:
+    task = phase_task.task.type
+    if node is None or path is None or task is None or phase_task.options is None:
         return None
-    key = (task.name, asked.options.model_dump_json(), path)
+    key = (task.name, phase_task.options.model_dump_json(), path)
     if key in known:
         return known[key]
     try:
-        known[key] = task.read_items(path, asked.options)
+        known[key] = task.read_items(path, phase_task.options)
     except InvalidFile as invalid:
         findings.error(node, f"'{task.name}' cannot use {node.text} as items: {quoted(invalid)}")
         return None
-    if warn and _is_gold(path, task, asked.options):
+    if warn and _is_gold(path, task, phase_task.options):
         findings.warning(node, f"{node.text} can be read as gold: everybody may download the items, and so the answers")
     return known[key]
 
@@ -86,11 +86,11 @@ def _is_gold(path: Path, task: AnyTask, options: Options) -> bool:
     return True
 
 
-def _check_downloads(asked: PhaseTaskNode, findings: Findings) -> None:
+def _check_downloads(phase_task: PhaseTaskNode, findings: Findings) -> None:
     """Check each file, and that the names under which files are downloaded are unique."""
-    items = asked.node.entries.get("items")
+    items = phase_task.node.entries.get("items")
     first: dict[str, Node] = {PurePosixPath(items.text).name: items} if items and items.text else {}
-    for download in elements(asked.node, "downloads"):
+    for download in elements(phase_task.node, "downloads"):
         node = download.entries.get("file")
         _existing(node, findings)
         if node is None or not node.text or (items is not None and node.text == items.text):
@@ -101,19 +101,19 @@ def _check_downloads(asked: PhaseTaskNode, findings: Findings) -> None:
             findings.error(node, f"two downloads are called '{name}'; first on line {before.line}")
 
 
-def _check_baselines(asked: PhaseTaskNode, items: Any, findings: Findings) -> None:
+def _check_baselines(phase_task: PhaseTaskNode, items: Any, findings: Findings) -> None:
     first: dict[str, Node] = {}
-    for baseline in elements(asked.node, "baselines"):
+    for baseline in elements(phase_task.node, "baselines"):
         if name := text_of(baseline, "name"):
             before = first.setdefault(name, baseline)
             if before is not baseline:
                 findings.error(baseline, f"the baseline '{name}' is declared twice; first on line {before.line}")
         node = baseline.entries.get("file")
         path = _existing(node, findings)
-        if node is None or path is None or items is None or asked.task.type is None or asked.options is None:
+        if node is None or path is None or items is None or phase_task.task.type is None or phase_task.options is None:
             continue
         try:
-            asked.task.type.read_prediction(path, items, asked.options)
+            phase_task.task.type.read_prediction(path, items, phase_task.options)
         except InvalidFile as invalid:
             findings.error(node, f"{node.text} would be rejected: {quoted(invalid)}")
 
@@ -129,17 +129,17 @@ class _Left:
 def _check_historic(board: Board, historic: Node, left: _Left, findings: Findings) -> None:
     phases = {one.phase.name: one for one in board.phase_tasks}
     wanted = text_of(historic, "phase")
-    asked = phases.get(wanted or "")
-    if wanted is not None and asked is None:
+    phase_task = phases.get(wanted or "")
+    if wanted is not None and phase_task is None:
         hint = f"{did_you_mean(wanted, phases)}; these do: {listed(phases)}"
         findings.error(historic.entries["phase"], f"no phase '{wanted}' has the board's task{hint}")
     node = historic.entries.get("file")
     path = _existing(node, findings)
     task = board.task.type
-    if node is None or path is None or asked is None or asked.options is None or task is None:
+    if node is None or path is None or phase_task is None or phase_task.options is None or task is None:
         return
     try:
-        results = read_historic(path, task, task.columns(asked.options), task.metrics_of(asked.options))
+        results = read_historic(path, task, task.columns(phase_task.options), task.metrics_of(phase_task.options))
     except InvalidFile as invalid:
         findings.error(node, f"{node.text} does not hold published results: {quoted(invalid)}")
         return

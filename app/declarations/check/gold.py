@@ -98,10 +98,10 @@ def _check_sizes(task: AnyTask, part: str, gold: Any, node: Node, findings: Find
 
     for language, items in sizes_by_language(task, gold).items():
         if items < FEWEST_ITEMS:
-            whose = "the test set" if language == "all" else language
+            where = "the test set" if language == "all" else language
             apart = min(100, round(100 * smallest_of_shares(max(items, 1))))
             number = f"{items} item{'' if items == 1 else 's'}{part}"
-            message = f"{whose} has only {number}: systems {apart} points apart may tie (see evergold power)"
+            message = f"{where} has only {number}: systems {apart} points apart may tie (see evergold power)"
             findings.warning(node, message)
 
 
@@ -110,12 +110,12 @@ def misfits(items: Mapping[str, object], gold: Mapping[str, object]) -> list[str
     only_gold = [name for name in gold if name not in items]
     only_items = [name for name in items if name not in gold]
     other = [name for name in gold if name in items and gold[name] != items[name]]
-    said = (
+    sentences = (
         (only_gold, "it has {count} without a blind item: {names}"),
         (only_items, "it lacks {count} of the blind items: {names}"),
         (other, "{count} differ there: {names}"),
     )
-    return [words.format(count=len(names), names=_some(names)) for names, words in said if names]
+    return [words.format(count=len(names), names=_a_few(names)) for names, words in sentences if names]
 
 
 def _check_scores(phase_task: PhaseTaskNode, gold: Any, items: Any, findings: Findings) -> None:
@@ -155,6 +155,6 @@ def _declared(baseline: Node) -> dict[str, Node]:
     return scores.entries if scores else {}
 
 
-def _some(names: Sequence[str]) -> str:
+def _a_few(names: Sequence[str]) -> str:
     more = f" and {len(names) - QUOTED} more" if len(names) > QUOTED else ""
     return ", ".join(f"'{name}'" for name in names[:QUOTED]) + more

@@ -27,9 +27,9 @@ def check_programs(parts: Parts, findings: Findings) -> None:
     """Check the programs of a competition, and their tasks in every phase."""
     for task in parts.tasks:
         _check_task(task, findings)
-    for asked in parts.phase_tasks:
-        if asked.task.type is not None and asked.task.type.run is not None:
-            _check_phase_task(asked, findings)
+    for phase_task in parts.phase_tasks:
+        if phase_task.task.type is not None and phase_task.task.type.run is not None:
+            _check_phase_task(phase_task, findings)
 
 
 def _check_task(task: TaskNode, findings: Findings) -> None:
@@ -75,18 +75,18 @@ def _check_program(path: Path, options: ProgramOptions, node: Node, findings: Fi
             findings.error(node, f"the program {node.text} {fault}")
 
 
-def _check_phase_task(asked: PhaseTaskNode, findings: Findings) -> None:
-    public = asked.node.entries.get("gold_is_public")
+def _check_phase_task(phase_task: PhaseTaskNode, findings: Findings) -> None:
+    public = phase_task.node.entries.get("gold_is_public")
     if public is not None and public.value is True:
         findings.error(public, _NO_ITEMS)
-    gold = asked.node.entries.get("gold")
-    if gold is not None and text_of(asked.node, "gold") not in (None, "sealed"):
+    gold = phase_task.node.entries.get("gold")
+    if gold is not None and text_of(phase_task.node, "gold") not in (None, "sealed"):
         findings.error(
             gold,
             "gold that an organisers' own program opens is sealed, so that no other program can open it: leave 'gold' "
             "out, and upload the gold once the competition exists",
         )
-    options = asked.node.entries.get("options")
+    options = phase_task.node.entries.get("options")
     for key in ("metrics", PROGRAM):
         if options is not None and key in options.entries:
             findings.error(options.entries[key], f"'{key}' belongs to the task: it is the same in all of its phases")

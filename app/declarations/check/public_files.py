@@ -37,8 +37,8 @@ def open_files(declared: CompetitionDeclaration, now: datetime) -> Iterator[Open
     questions = tuple(question_of(question.model_dump()) for question in declared.registration.questions)
     usual = Rules(declared.registration_mode, terms=declared.registration.terms, questions=questions).files_for
     for phase in declared.phases:
-        for task, asked in phase.tasks.items():
-            for download in declared_downloads(asked):
+        for task, declaration in phase.tasks.items():
+            for download in declared_downloads(declaration):
                 if _is_there(download.available_from, phase, now):
                     name = PurePosixPath(download.file).name
                     audience = download.audience or usual

@@ -144,12 +144,12 @@ def _check_entry(phase: PhaseTimes, node: Node, above: Mapping[str, Node], findi
         )
 
 
-def _check_ladder(node: Node, said: Mapping[str, Node], findings: Findings) -> None:
+def _check_ladder(node: Node, entries: Mapping[str, Node], findings: Findings) -> None:
     step = node.entries.get("ladder_step")
-    is_ladder = _value(said, "entry") == "ladder"
+    is_ladder = _value(entries, "entry") == "ladder"
     if step is not None and step.value is not None and not is_ladder:
         findings.error(step, "'ladder_step' is for the entry rule 'ladder': here scores are shown unchanged")
-    if is_ladder and _value(said, "ladder_step") is None:
+    if is_ladder and _value(entries, "ladder_step") is None:
         findings.error(node.entries.get("entry") or node, "the entry rule 'ladder' needs a 'ladder_step', such as 0.01")
 
 

@@ -79,8 +79,8 @@ def declared_baselines(declared: CompetitionDeclaration, files: Mapping[str, str
 
 def _scored(declared: CompetitionDeclaration, files: Mapping[str, str]) -> Iterator[Scored]:
     for phase in declared.phases:
-        for task, asked in phase.tasks.items():
-            for one in asked.baselines:
+        for task, declaration in phase.tasks.items():
+            for one in declaration.baselines:
                 yield phase.name, task, one.name, files.get(one.file), one.track
 
 
@@ -102,8 +102,8 @@ def _hidden_places(session: Session, competition: Competition) -> set[tuple[str,
     )
     return {
         (phase, task)
-        for asked, phase, task in session.execute(query)
-        if is_gold_hidden(asked, trusts_declaration=False)
+        for phase_task, phase, task in session.execute(query)
+        if is_gold_hidden(phase_task, trusts_declaration=False)
     }
 
 

@@ -79,13 +79,13 @@ def standings(session: Session, competitions: Iterable[str], now: datetime) -> d
         .execution_options(populate_existing=True)
     )
     found = session.execute(query).all()
-    counts = _counts(session, [asked.id for asked, _ in found])
-    frozen = frozen_closes(session, {asked.phase_id for asked, _ in found})
+    counts = _counts(session, [phase_task.id for phase_task, _ in found])
+    frozen = frozen_closes(session, {phase_task.phase_id for phase_task, _ in found})
     return {
-        (name, asked.phase.name, asked.task.name): _standing(
-            asked, counts.get(asked.id, (0, 0, 0)), frozen.get((asked.phase_id, asked.task_id)), now
+        (name, phase_task.phase.name, phase_task.task.name): _standing(
+            phase_task, counts.get(phase_task.id, (0, 0, 0)), frozen.get((phase_task.phase_id, phase_task.task_id)), now
         )
-        for asked, name in found
+        for phase_task, name in found
     }
 
 
@@ -112,27 +112,29 @@ def effects(before: Mapping[Place, Standing], after: Mapping[Place, Standing]) -
     return found
 
 
-def _standing(asked: PhaseTask, counts: tuple[int, int, int], frozen_for: datetime | None, now: datetime) -> Standing:
-    phase, task = asked.phase, asked.task
-    declared = declared_of(phase, asked)
+def _standing(
+    phase_task: PhaseTask, counts: tuple[int, int, int], frozen_for: datetime | None, now: datetime
+) -> Standing:
+    phase, task = phase_task.phase, phase_task.task
+    declared = declared_of(phase, phase_task)
     return Standing(
         starts_at=phase.starts_at,
         ends_at=phase.ends_at,
         frozen_for=frozen_for,
         state=phase_state(phase, now),
-        limits=declared_limits(phase, asked),
-        entry=entry_settings(phase, asked),
+        limits=declared_limits(phase, phase_task),
+        entry=entry_settings(phase, phase_task),
         declared=declared,
         view=decide(declared, now),
-        gold_is_public=asked.gold_is_public,
+        gold_is_public=phase_task.gold_is_public,
         scored_against=(
-            asked.gold,
-            asked.items_sha256,
+            phase_task.gold,
+            phase_task.items_sha256,
             task.task_type,
-            {**task.options, **asked.options},
-            scored_by(asked.private_part),
+            {**task.options, **phase_task.options},
+            scored_by(phase_task.private_part),
         ),
-        version=asked.board_version,
+        version=phase_task.board_version,
         teams=counts[0],
         submissions=counts[1],
         scored=counts[2],

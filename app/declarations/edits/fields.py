@@ -155,14 +155,14 @@ _CITATION = (
 
 def _questions(document: Document) -> Iterator[Field]:
     """Yield the fields of declared questions; new questions and other kinds can only be edited elsewhere."""
-    asked = "true: nobody takes part without an answer"
+    words = "true: nobody takes part without an answer"
     for one in _named(value_at(document, ("registration",)) or {}, "questions"):
         name = str(one["name"])
         path, is_ready = ("registration", "questions", name), name in ready_questions()
         hint = "Empty: the usual words." if is_ready else ""
         yield Field((*path, "title"), f"{name}: question", Kind.LINE, hint=hint, is_required=not is_ready)
         yield Field((*path, "help"), f"{name}: help", Kind.LINE, hint="One or two sentences, shown below the field.")
-        yield Field((*path, "required"), f"{name}: required", Kind.CHOICE, tuple(YesNo), asked)
+        yield Field((*path, "required"), f"{name}: required", Kind.CHOICE, tuple(YesNo), words)
         if one.get("kind") == QuestionKind.CHOICE:
             yield Field((*path, "choices"), f"{name}: choices", Kind.LINES, hint="A choice a line.", is_required=True)
 

@@ -24,10 +24,10 @@ def declared_files(declared: CompetitionDeclaration) -> list[str]:
 
     Gold is not included: its name is known only to workers.
     """
-    asked = [task for phase in declared.phases for task in phase.tasks.values()]
-    named = [task.items for task in asked if task.items]
-    named += [one.file for task in asked for one in task.downloads]
-    named += [one.file for task in asked for one in task.baselines]
+    tasks = [task for phase in declared.phases for task in phase.tasks.values()]
+    named = [task.items for task in tasks if task.items]
+    named += [one.file for task in tasks for one in task.downloads]
+    named += [one.file for task in tasks for one in task.baselines]
     named += [one.file for board in declared.boards for one in board.historic]
     named += declared_images(declared)
     named += declared_programs(declared)

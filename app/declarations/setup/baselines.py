@@ -90,12 +90,12 @@ def with_baselines(
         files[file_of(one)] = store_upload([content], storage, _FILE_LIMIT_BYTES).sha256
     changed = copy.deepcopy(document)
     made = {file_of(one) for some in _BY_ANSWER.values() for one in some}
-    for asked in places_of(changed):
-        others = [one for one in asked.get("baselines") or [] if one.get("file") not in made]
+    for place in places_of(changed):
+        others = [one for one in place.get("baselines") or [] if one.get("file") not in made]
         new = [{"name": one.title, "file": file_of(one), "method": one.method} for one in chosen]
-        asked["baselines"] = [*others, *new]
-        if not asked["baselines"]:
-            del asked["baselines"]
+        place["baselines"] = [*others, *new]
+        if not place["baselines"]:
+            del place["baselines"]
     return changed, files
 
 

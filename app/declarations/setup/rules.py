@@ -63,7 +63,7 @@ def with_rules(document: Document, form: Mapping[str, str]) -> Document:
         }
         if not phase["limits"]:
             del phase["limits"]
-    _set(changed, "teams", {**_without(changed.get("teams"), "members_max"), **_some("members_max", members)})
+    _set(changed, "teams", {**_without(changed.get("teams"), "members_max"), **_if_given("members_max", members)})
     registration = {**(changed.get("registration") or {}), "mode": mode}
     _set(registration, "terms", many_lines(form.get("terms", "")))
     changed["registration"] = registration
@@ -85,7 +85,7 @@ def _without(part: Any, name: str) -> dict[str, Any]:
     return {key: value for key, value in (part or {}).items() if key != name}
 
 
-def _some(name: str, value: object) -> dict[str, Any]:
+def _if_given(name: str, value: object) -> dict[str, Any]:
     return {} if value is None else {name: value}
 
 

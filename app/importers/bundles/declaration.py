@@ -81,7 +81,7 @@ def _to_confirm(written: Written, phases: Iterable[Mapping[str, Any]]) -> list[s
     """Return the reasons why an organiser has to compare scores before others see the competition."""
     guessed = [guess.words.replace("`", "'") for guess in written.guesses.values() if guess.is_guess]
     reasons = [f"The environment is a guess: {one_line(words, 300, '')}" for words in dict.fromkeys(guessed)]
-    if any(asked.get("baselines") for phase in phases for asked in phase["tasks"].values()):
+    if any(phase_task.get("baselines") for phase in phases for phase_task in phase["tasks"].values()):
         reasons.append("Its baselines had scores on the other system")
     return reasons[-_MOST_REASONS:]
 

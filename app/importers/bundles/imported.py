@@ -88,8 +88,8 @@ def samples_of(imported: Imported) -> list[Placed]:
     return [
         Placed(phase["name"], task, one["name"], folder / one["file"], gold[phase["name"], task])
         for phase in imported.written.document["phases"]
-        for task, asked in phase["tasks"].items()
-        for one in asked.get("baselines", ())
+        for task, phase_task in phase["tasks"].items()
+        for one in phase_task.get("baselines", ())
         if (phase["name"], task) in gold and task in programs
     ]
 

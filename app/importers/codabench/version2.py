@@ -380,7 +380,7 @@ def _samples(reading: Reading, tasks: Mapping[str, _Task]) -> dict[str, tuple[Sa
 
 def _questions(reading: Reading) -> tuple[Mapping[str, Any], ...]:
     """Return the questions of the fact sheet as questions of method cards."""
-    asked: list[dict[str, Any]] = []
+    questions: list[dict[str, Any]] = []
     for place, (key, keys) in enumerate(reading.root.named("fact_sheet")):
         keys.text("key", "name of a question on method cards")
         title = one_line(keys.text("title", "title of a question"), 1_000, key)
@@ -389,7 +389,7 @@ def _questions(reading: Reading) -> tuple[Mapping[str, Any], ...]:
         choices = [text_of(one).strip() for one in listed.elements] if listed is not None else []
         choices = [one_line(one, _CHOICE_CHARACTERS, "") for one in dict.fromkeys(choices) if one]
         field: dict[str, Any] = {
-            "name": name_of(key, [one["name"] for one in asked], "question"),
+            "name": name_of(key, [one["name"] for one in questions], "question"),
             "title": one_line(title, _QUESTION_CHARACTERS, key),
         }
         if len(title) > _QUESTION_CHARACTERS:
@@ -407,5 +407,5 @@ def _questions(reading: Reading) -> tuple[Mapping[str, Any], ...]:
         if place >= _QUESTIONS_MOST:
             keys.note("title", Fate.OPEN, f"method cards have at most {_QUESTIONS_MOST} questions: left out")
         else:
-            asked.append(field)
-    return tuple(asked)
+            questions.append(field)
+    return tuple(questions)

@@ -401,7 +401,7 @@ def _limits(keys: Keys) -> dict[str, int]:
 
 def _questions(phases: Sequence[Keys]) -> tuple[Mapping[str, Any], ...]:
     """Return the attributes of submissions in any phase as questions of method cards."""
-    asked: dict[str, dict[str, Any]] = {}
+    questions: dict[str, dict[str, Any]] = {}
     for phase in phases:
         for keys in phase.items("submission_meta_attributes"):
             name = one_line(keys.text("name", "a question on method cards"), 60, "Question")
@@ -422,5 +422,5 @@ def _questions(phases: Sequence[Keys]) -> tuple[Mapping[str, Any], ...]:
                 field["required"] = True
             if help_text:
                 field["help"] = help_text
-            asked.setdefault(field["name"], field)
-    return tuple(asked.values())[:20]
+            questions.setdefault(field["name"], field)
+    return tuple(questions.values())[:20]

@@ -119,8 +119,8 @@ def read_board_csv(
     query: ApiQuery,
     half: HalfAsked = None,
 ) -> Response:
-    asked = BoardRequest(visit, query, "csv", half)
-    return _answer(asked, names)
+    request = BoardRequest(visit, query, "csv", half)
+    return _answer(request, names)
 
 
 @router.get(
@@ -207,13 +207,13 @@ def read_official_by_number(
 
 
 def _answer(
-    asked: BoardRequest, place: BoardNames, *, is_official: bool = False, number: int | None = None
+    request: BoardRequest, place: BoardNames, *, is_official: bool = False, number: int | None = None
 ) -> Response:
     """Find the board, restrict it to what the viewer may see, and render it; return 304 if the client has this version.
 
     number: of the official board, None for the latest one.
     """
-    visit = asked.visit
+    visit = request.visit
     session, viewer = visit.session, visit.viewer
     competition = find_competition(session, place[0])
     phase, board = find_board(competition, *place[1:])
@@ -223,9 +223,9 @@ def _answer(
         version = official_version(session, frozen.snapshot, viewer)
     else:
         official = next(reversed(list_official(session, phase, board, viewer)), None)
-        version = board_version(session, phase, board, viewer, half=asked.half)
+        version = board_version(session, phase, board, viewer, half=request.half)
     tag = viewer_tag(session, competition, viewer)
-    etag = strong_etag(visit.request, version, tag, *_tag_of(official), asked.format, asked.query)
+    etag = strong_etag(visit.request, version, tag, *_tag_of(official), request.format, request.query)
     headers = {"ETag": etag, "Cache-Control": cache_control(viewer.user), "Vary": VARY}
     superseded_by = _superseded_by(place, frozen) if frozen else ""
     if superseded_by:
@@ -235,10 +235,10 @@ def _answer(
     if frozen:
         whole = official_board(session, frozen.snapshot, viewer)
     else:
-        whole = build_leaderboard(session, phase, board, viewer, half=asked.half)
-    shown = raise_if_unknown(arrange_board(session, competition, phase, board, whole, asked.query))
+        whole = build_leaderboard(session, phase, board, viewer, half=request.half)
+    shown = raise_if_unknown(arrange_board(session, competition, phase, board, whole, request.query))
     session.close()  # a long board is written without a connection
-    if asked.format == "json":
+    if request.format == "json":
         text = board_json(competition, phase, board, shown, official)
         return Response(text, media_type="application/json", headers=headers)
     of_day = f"{frozen.snapshot.made_at if frozen else visit.now:%Y-%m-%d}"

@@ -165,8 +165,10 @@ def _chosen(leaderboard: Leaderboard, names: list[str], decimals: int | None) ->
         names = [f"{column.metric} {column.split}" for column in leaderboard.columns]
         names += [f"{CARD} {column.name}" for column in leaderboard.card_columns]
         known = ", ".join(f"`{name}`" for name in names)
-        asked = ", ".join(f"`{name}`" for name in unknown.args)
-        raise InvalidForm(f"The board has no column {asked}; it has {known}.", fields={"column": "Unknown."}) from None
+        missing = ", ".join(f"`{name}`" for name in unknown.args)
+        raise InvalidForm(
+            f"The board has no column {missing}; it has {known}.", fields={"column": "Unknown."}
+        ) from None
 
 
 def _caption(found: _BoardToExport, now: datetime) -> str:

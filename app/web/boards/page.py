@@ -220,10 +220,10 @@ def _official_page(
     snapshot = official.snapshot
     leaderboard = official_board(session, snapshot, viewer)
     # A frozen board has no history, and its rows are compared on the live one.
-    asked = replace(query, since="", pick=False)
+    shown_query = replace(query, since="", pick=False)
     end = links.as_seen_by("", seen_as)
     addresses = Addresses(links.board_rows(*names, snapshot.number), end, links.public_teams(names.competition), end)
-    table = _table(session, found, (phase, board), leaderboard, asked, addresses, kept_of(viewer))
+    table = _table(session, found, (phase, board), leaderboard, shown_query, addresses, kept_of(viewer))
     workspace = workspace_of(session, found, viewer, "leaderboard", Place(phase, board.task, board))
     return render_page(
         visit,

@@ -190,10 +190,10 @@ def _shown(picture: Picture, place: BoardNames, query: str) -> PictureShown:
 
 def _query(split: str | None, teams: Sequence[str], seen_as: SeenAs | None) -> str:
     """Return the query string that requests data and files with the same choices as the page."""
-    asked = [("split", split)] if split else []
-    asked += [("teams", team) for team in teams]
-    asked += [("as", seen_as.value)] if seen_as else []
-    return f"?{urlencode(asked)}" if asked else ""
+    parameters = [("split", split)] if split else []
+    parameters += [("teams", team) for team in teams]
+    parameters += [("as", seen_as.value)] if seen_as else []
+    return f"?{urlencode(parameters)}" if parameters else ""
 
 
 @router.get("/competitions/{competition}/phases/{phase}/rankings/{ranking}")
@@ -235,9 +235,9 @@ def read_results(
     """Show all results of a task. sort: `phase/board`; any other value keeps the default order."""
     session, viewer = visit.session, visit.viewer
     found = find_competition(session, competition)
-    asked = find_task(found, task)
-    results = build_results(session, found, asked, viewer)
-    workspace = workspace_of(session, found, viewer, "leaderboard", Place(task=asked))
+    found_task = find_task(found, task)
+    results = build_results(session, found, found_task, viewer)
+    workspace = workspace_of(session, found, viewer, "leaderboard", Place(task=found_task))
     keys = [key_of(column) for column in results.columns]
     if sort in keys:
         results = sort_results(results, keys.index(sort))
@@ -246,7 +246,7 @@ def read_results(
         "boards/results.html",
         competition=found,
         workspace=workspace,
-        task=asked,
+        task=found_task,
         results=results,
         headings=_headings(results.columns),
         keys=keys,
@@ -370,7 +370,7 @@ def _paths(session: Session, competition: Competition, now: datetime) -> Iterato
     yield links.announcements(name)
     for phase in competition.phases:
         views = views_of(session, phase.phase_tasks, Viewer(None, now))
-        by_task = {asked.task_id: views[asked.id] for asked in phase.phase_tasks}
+        by_task = {phase_task.task_id: views[phase_task.id] for phase_task in phase.phase_tasks}
         for board in boards_of(competition, phase):
             if by_task[board.task_id].board is BoardShown.PUBLIC:
                 yield links.board(name, phase.name, board.name)

@@ -73,10 +73,10 @@ async def api_query(
     ] = "",
 ) -> BoardQuery:
     """Return the query of an API request, with the same parameters as pages."""
-    asked = {"sort": sort, "order": order or "", "q": q, "track": track, "team": team}
-    asked |= {"mine": "yes" if mine else "", "category": category, "aspect": aspect}
+    given = {"sort": sort, "order": order or "", "q": q, "track": track, "team": team}
+    given |= {"mine": "yes" if mine else "", "category": category, "aspect": aspect}
     several = [*(("kind", one) for one in kind or []), *(("language", one) for one in language or [])]
-    return read_query([*asked.items(), *several])
+    return read_query([*given.items(), *several])
 
 
 PageQuery = Annotated[BoardQuery, Depends(page_query)]
@@ -116,5 +116,5 @@ def canonical(query: str, others: frozenset[str]) -> tuple[str, bool] | None:
     once = [name for name, _ in pairs if name not in REPEATED]
     if len(set(once)) < len(once) or not (PARAMETERS | others).issuperset(name for name, _ in pairs):
         return None
-    asked = read_query(pairs).pairs()
-    return urlencode([*sorted(pair for pair in pairs if pair[0] in others), *asked]), bool(asked)
+    choices = read_query(pairs).pairs()
+    return urlencode([*sorted(pair for pair in pairs if pair[0] in others), *choices]), bool(choices)

@@ -90,8 +90,8 @@ def _row_page(
     here = links.board_row(*place, submission_id, number)
 
     def linked(wanted: str) -> str:
-        asked = {"sort": wanted, "as": seen_as or "", "part": half or ""}
-        return f"{here}?{urlencode({name: value for name, value in asked.items() if value})}#scores"
+        parameters = {"sort": wanted, "as": seen_as or "", "part": half or ""}
+        return f"{here}?{urlencode({name: value for name, value in parameters.items() if value})}#scores"
 
     table = scores_table(metrics_of(board.task), scores, leaderboard.precision, sort, linked) if scores else None
     if table is not None and row.kind == "historic":

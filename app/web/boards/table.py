@@ -139,18 +139,18 @@ def table_of(
     kept: further parameters of the address; moved: changes of rank, if requested.
     """
     # Links drop unknown parameters.
-    asked = query.without(queried.problems)
+    valid = query.without(queried.problems)
     metrics = known_metrics(board)
     columns = _ordered(queried.board)
-    headings = tuple(_score_heading(queried, asked, column, metrics, kept) for _, column in columns)
-    reference = reference_row(queried.whole, asked.delta)
+    headings = tuple(_score_heading(queried, valid, column, metrics, kept) for _, column in columns)
+    reference = reference_row(queried.whole, valid.delta)
     axis = axis_of(queried.whole)
     axis_shown = _axis_shown(queried, axis) if axis else None
     is_public = queried.whole.view.board is BoardShown.PUBLIC
     return TableShown(
-        query=asked,
+        query=valid,
         headings=headings,
-        others={name: _other_heading(queried, asked, name, kept) for name in (RANK, "team", "entries", "date")},
+        others={name: _other_heading(queried, valid, name, kept) for name in (RANK, "team", "entries", "date")},
         rows=TableRows(
             queried.board,
             columns,
@@ -160,22 +160,22 @@ def table_of(
             _cells_of(queried, reference) if reference else None,
             moved,
             with_lines=queried.is_ranked,
-            with_entries=is_public and _is_shown(asked, ENTRIES),
-            with_date=is_public and _is_shown(asked, DATE),
-            with_boxes=asked.pick,
+            with_entries=is_public and _is_shown(valid, ENTRIES),
+            with_date=is_public and _is_shown(valid, DATE),
+            with_boxes=valid.pick,
         ),
         choices=_choices(queried, board, languages, tracks),
         problems=list(queried.problems.values()),
-        count=_count(queried, asked),
+        count=_count(queried, valid),
         clear=_address(BoardQuery(), kept),
         kept=kept,
         reference=reference.team if reference else "",
         moves_told=moved is not None,
         axis=axis_shown,
-        fits=_fits(queried, asked, headings),
-        aspects=_aspects(queried, asked, kept),
-        picking=_address(asked, kept, pick=True),
-        unpicked=_address(asked, kept, pick=False),
+        fits=_fits(queried, valid, headings),
+        aspects=_aspects(queried, valid, kept),
+        picking=_address(valid, kept, pick=True),
+        unpicked=_address(valid, kept, pick=False),
         groups=_groups(headings, has_dots=axis_shown is not None),
     )
 

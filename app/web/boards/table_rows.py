@@ -162,10 +162,10 @@ class TableRows:
                 return f"{start}>{text_of(cell.value)}</td>\n{dot}"
             title = escape(interval_words(cell.interval, column))
             interval = f' title="{title}"' if title else ""
-            said = f'<span class="visually-hidden"> ({title})</span>' if title and is_ranking else ""
+            hint = f'<span class="visually-hidden"> ({title})</span>' if title and is_ranking else ""
             delta = _delta(cell, against, column) if against is not None else ""
             half = _half(cell, column) if dot else ""
-            return f"{start}{interval}>{text_of(cell.value)}{half}{said}{delta}</td>\n{dot}"
+            return f"{start}{interval}>{text_of(cell.value)}{half}{hint}{delta}</td>\n{dot}"
 
         return write
 

@@ -24,7 +24,7 @@ Entry = TypeVar("Entry")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PageRequest:
     """A requested page, with its parameters as written. address: of the list with all other parameters."""
 
     page: str
@@ -66,7 +66,7 @@ class Asked:
 class Cut:
     """One page of a list: page number `page` of `last`, with `size` of all `count` entries."""
 
-    asked: Asked
+    request: PageRequest
     count: int
     size: int
     page: int
@@ -80,8 +80,8 @@ class Cut:
         """Return the response for the page. results: its entries, described."""
         return Paged(
             count=self.count,
-            next=self.asked.at(self.page + 1) if self.page < self.last else None,
-            previous=self.asked.at(self.page - 1) if self.page > 1 else None,
+            next=self.request.at(self.page + 1) if self.page < self.last else None,
+            previous=self.request.at(self.page - 1) if self.page > 1 else None,
             page_size=self.size,
             results=results,
         )
@@ -92,10 +92,10 @@ def read_page(
     server: ServerHere,
     page: Annotated[str, Query(max_length=10)] = "1",
     page_size: Annotated[str, Query(max_length=10)] = "",
-) -> Asked:
+) -> PageRequest:
     others = [(name, text) for name, text in request.query_params.multi_items() if name not in ("page", "page_size")]
     path = f"{request.url.path}?{urlencode(others)}" if others else request.url.path
-    return Asked(page, page_size, public_address(request, server, path))
+    return PageRequest(page, page_size, public_address(request, server, path))
 
 
-AskedPage = Annotated[Asked, Depends(read_page)]
+PageHere = Annotated[PageRequest, Depends(read_page)]

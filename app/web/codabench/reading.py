@@ -28,7 +28,7 @@ from app.web.codabench.describing import (
     list_competition,
 )
 from app.web.codabench.find import board_by_id, competition_by_id, file_by_key, phase_by_id, task_by_id
-from app.web.codabench.lists import AskedPage
+from app.web.codabench.lists import PageHere
 from app.web.codabench.views import CompetitionOut, LeaderboardOut, ListedCompetition, Paged, PhaseOut, TaskOut
 from app.web.http.context import Server, ServerHere
 from app.web.http.files import NOT_MODIFIED, note_download, open_task_file, stored_file_response
@@ -103,7 +103,7 @@ def read_first_leaderboard(visit: ApiVisit, phase_id: RowId) -> LeaderboardOut:
 
 
 @router.get("/api/tasks/")
-def read_tasks(visit: ApiVisit, asked: AskedPage, competition: OptionalId = None) -> Paged[TaskOut]:
+def read_tasks(visit: ApiVisit, wanted: PageHere, competition: OptionalId = None) -> Paged[TaskOut]:
     """List the tasks of all phases of a competition, or of all listed competitions."""
     session, viewer = visit.session, visit.viewer
     if competition is not None:
@@ -111,7 +111,7 @@ def read_tasks(visit: ApiVisit, asked: AskedPage, competition: OptionalId = None
     else:
         found = listed_competitions(session)
     tasks = [(one, phase, phase_task) for one in found for phase in one.phases for phase_task in phase.phase_tasks]
-    cut = asked.cut(len(tasks), TASKS_ON_A_PAGE)
+    cut = wanted.cut(len(tasks), TASKS_ON_A_PAGE)
     return cut.answer([describe_task(session, *one, viewer) for one in tasks[cut.entries]])
 
 

@@ -20,7 +20,7 @@ from app.models import Board, Competition, RunStatus, ScoringRun, Submission, Us
 from app.submissions.find import OwnFilter, current_run, load_submissions, newest_own
 from app.web.codabench.describing import column_key, decimal_of, describe_boards, primary_key_of
 from app.web.codabench.find import phase_by_id, submissions_by_number, upload_of
-from app.web.codabench.lists import AskedPage
+from app.web.codabench.lists import PageHere
 from app.web.codabench.numbers import SubmissionNumber, number_of
 from app.web.codabench.views import LogOut, NamedTask, Paged, ScoreOut, SubmissionDetails, SubmissionOut
 from app.web.http.context import public_address
@@ -49,7 +49,7 @@ MESSAGES = 3
 
 @router.get("/api/submissions/")
 def read_submissions(
-    visit: ApiUserVisit, viewer: ApiViewer, asked: AskedPage, phase: Annotated[RowId | None, Query()] = None
+    visit: ApiUserVisit, viewer: ApiViewer, wanted: PageHere, phase: Annotated[RowId | None, Query()] = None
 ) -> Paged[SubmissionOut]:
     """List the submissions of the user's teams, newest first, as one entry per upload."""
     session, user = visit.session, visit.user
@@ -58,8 +58,8 @@ def read_submissions(
         competition, found = phase_by_id(session, phase, user)
         competition_name, phase_name = competition.name, found.name
     filters = OwnFilter(competition=competition_name, phase=phase_name)
-    newest = _newest_uploads(session, user, filters, asked.reach(ON_A_PAGE))
-    cut = asked.cut(len(newest), ON_A_PAGE)
+    newest = _newest_uploads(session, user, filters, wanted.reach(ON_A_PAGE))
+    cut = wanted.cut(len(newest), ON_A_PAGE)
     ids = [one for some in newest[cut.entries] for one in some]
     uploads: dict[tuple[int, tuple[int, int, str]], list[Submission]] = {}
     for one in load_submissions(session, ids):

@@ -150,8 +150,8 @@ def accept_for_all(session: Session, upload: UploadToTasks) -> list[Accepted]:
     """Create a submission for each task, all with one number; after an error the caller must roll back."""
     accepted: list[Accepted] = []
     for phase_task in upload.phase_tasks:
-        beside = id_with(number_of(accepted[0].submission.id)) if accepted else None
-        form = replace(upload.form, submission_id=beside)
+        first_id = id_with(number_of(accepted[0].submission.id)) if accepted else None
+        form = replace(upload.form, submission_id=first_id)
         accepted.append(accept_submission(session, phase_task, upload.held.file, upload.sender(phase_task), form))
     return accepted
 

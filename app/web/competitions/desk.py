@@ -93,7 +93,7 @@ def read_desk(visit: PageUserVisit, competition: str) -> Response:
         registrations=_waiting_registrations(session, found) if Right.EDIT in rights else [],
         questions=_open_questions(session, found, user) if Right.MESSAGES in rights else [],
         workers=live_workers(session, now),
-        gold=[(phase, asked) for phase in found.phases for asked in phase.phase_tasks],
+        gold=[(phase, phase_task) for phase in found.phases for phase_task in phase.phase_tasks],
         power=power_of(session, found) if Right.GOLD in rights else [],
         leaks=leaks_in(session, found) if Right.GOLD in rights else [],
         undelivered=_undelivered(session, found, user) if rights.issuperset(MAILS) else [],

@@ -92,8 +92,8 @@ def read_competition(visit: PageVisit, competition: str) -> Response:
 
 def _tasks_in_phases(competition: Competition) -> list[CompetitionTask]:
     """Return the tasks that are in some phase; only these have cells."""
-    asked = {one.task_id for phase in competition.phases for one in phase.phase_tasks}
-    return [task for task in competition.tasks if task.id in asked]
+    task_ids = {one.task_id for phase in competition.phases for one in phase.phase_tasks}
+    return [task for task in competition.tasks if task.id in task_ids]
 
 
 def _line(

@@ -91,7 +91,7 @@ def _featured(cards: Sequence[Card], names: Sequence[str]) -> list[Card]:
 
 def _grouped(cards: Sequence[Card]) -> list[tuple[str, str, str, list[Card]]]:
     """Return the groups that have cards: name, title, hint, cards."""
-    groups = [(name, *said, [card for card in cards if card.group == name]) for name, said in GROUPS.items()]
+    groups = [(name, *words, [card for card in cards if card.group == name]) for name, words in GROUPS.items()]
     return [group for group in groups if group[-1]]
 
 

@@ -87,13 +87,13 @@ def _tasks(session: Session, competition: Competition, viewer: Viewer, first: Ph
     asking = file_viewer(session, competition, viewer.user, seen_as=viewer.seen_as)
     found = {task.id: TaskData(task, TASKS[task.task_type], []) for task in competition.tasks}
     for phase in sorted(competition.phases, key=lambda phase: phase is not first):
-        for asked in phase.phase_tasks:
-            if files := file_access(competition, phase, asked, asking, viewer.now):
-                found[asked.task_id].files.append((phase, files))
-                if items_of_starter_kit(asked, found[asked.task_id].task):
-                    found[asked.task_id].starter_kits.add(phase.name)
-                elif lacks_baseline(asked, found[asked.task_id].task):
-                    found[asked.task_id].without_baseline.add(phase.name)
+        for phase_task in phase.phase_tasks:
+            if files := file_access(competition, phase, phase_task, asking, viewer.now):
+                found[phase_task.task_id].files.append((phase, files))
+                if items_of_starter_kit(phase_task, found[phase_task.task_id].task):
+                    found[phase_task.task_id].starter_kits.add(phase.name)
+                elif lacks_baseline(phase_task, found[phase_task.task_id].task):
+                    found[phase_task.task_id].without_baseline.add(phase.name)
     return list(found.values())
 
 

@@ -53,7 +53,7 @@ def read_search(visit: PlainPageVisit, q: Annotated[str, Query(max_length=1000)]
 
 def _guides(wanted: Sequence[str]) -> Iterator[GuideHit]:
     """Yield pages, then headings: a heading must contain one of the words; its page may contain the others."""
-    pages = {name: told for name, told in GUIDES.items() if has_guide(name)}
+    pages = {name: words for name, words in GUIDES.items() if has_guide(name)}
     for name, (title, hint) in pages.items():
         if _has(f"{title} {hint}", wanted):
             yield GuideHit(title, f"/guide/{name}", f"Guide · {hint}")

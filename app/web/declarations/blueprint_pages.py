@@ -232,9 +232,9 @@ def _task_names(document: Document, steps: schemas.Steps) -> list[str]:
     """Return the tasks that the phase does not have yet."""
     if steps[:1] != ("phases",) or len(steps) != 2:
         return []
-    asked = schemas.part_at(document, (*steps, "tasks")) or {}
+    used = schemas.part_at(document, (*steps, "tasks")) or {}
     tasks = [one for one in document.get("tasks") or [] if isinstance(one, dict)]
-    return [str(one["name"]) for one in tasks if one.get("name") and one["name"] not in asked]
+    return [str(one["name"]) for one in tasks if one.get("name") and one["name"] not in used]
 
 
 @router.post(f"{PLACE}/part", dependencies=EDITING)

@@ -54,12 +54,12 @@ class Draft:
 def _files(draft: Draft) -> dict[str, Any]:
     session, found = draft.visit.session, draft.competition
     task, kind = draft.document["tasks"][0], kind_of(draft.document["tasks"][0])
-    asked = [(phase, one) for phase in found.phases for one in phase.phase_tasks if one.task.name == task["name"]]
-    first, *others = [phase.name for phase, _ in asked] or [""]
+    places = [(phase, one) for phase in found.phases for one in phase.phase_tasks if one.task.name == task["name"]]
+    first, *others = [phase.name for phase, _ in places] or [""]
     place = next(iter(columns.places_of(draft.document)), {})
     items = draft.file(place.get("items"))
     answer = columns.answer_of(draft.document)
-    gold = _gold_states(draft, asked)
+    gold = _gold_states(draft, places)
     described = _description(draft, gold) if kind is not None and kind.answer is not None else None
     read: list[columns.ColumnRead] = []
     if described is not None:
@@ -97,9 +97,9 @@ def _description(draft: Draft, gold: list[tuple[Phase, GoldVersion | None]]) -> 
     return columns.read_description(version.description)
 
 
-def _gold_states(draft: Draft, asked: list[tuple[Phase, PhaseTask]]) -> list[tuple[Phase, GoldVersion | None]]:
+def _gold_states(draft: Draft, places: list[tuple[Phase, PhaseTask]]) -> list[tuple[Phase, GoldVersion | None]]:
     """Return each phase with the newest version of its gold, or None if it has none."""
-    versions = [(phase, list_gold(draft.visit.session, one)) for phase, one in asked]
+    versions = [(phase, list_gold(draft.visit.session, one)) for phase, one in places]
     return [(phase, found[-1] if found else None) for phase, found in versions]
 
 
@@ -110,7 +110,7 @@ def _scores(draft: Draft) -> dict[str, Mapping[tuple[str, str], float | None]]:
         return {}
     task, first = draft.document["tasks"][0]["name"], _first_phase(draft.document)
     scored = scores_of_baselines(session, found)
-    return {name: scores for (phase, asked, name), scores in scored.items() if (phase, asked) == (first, task)}
+    return {name: scores for (phase, of_task, name), scores in scored.items() if (phase, of_task) == (first, task)}
 
 
 def _first_phase(document: Document) -> str:
@@ -214,10 +214,12 @@ def _story_shown(draft: Draft, place: int, story: stories.Story) -> StoryShown:
         return StoryShown(story, seen, "", is_warning=False)
     leak = leaks[0].leak
     words = f"One team can learn {percent(leak.share)} of your gold in this phase."
-    if not leak.told:
+    if not leak.public_share:
         words = "Teams learn nothing of your gold in this phase."
     elif leak.is_divided:
-        words = f"One team can learn {percent(leak.told)} of the public half, and nothing of the half that decides."
+        words = (
+            f"One team can learn {percent(leak.public_share)} of the public half, and nothing of the half that decides."
+        )
     return StoryShown(story, seen, words, leaks[0].is_warning)
 
 
@@ -239,8 +241,8 @@ def _rehearse(draft: Draft) -> dict[str, Any]:
     task = draft.document["tasks"][0]
     place = next(iter(columns.places_of(draft.document)), {})
     scores, named = _scores(draft), {one["name"]: one["file"] for one in place.get("baselines") or []}
-    asked = draft.visit.request.query_params.get("baseline", "")
-    chosen = asked if asked in named else next(iter(named), "")
+    wanted = draft.visit.request.query_params.get("baseline", "")
+    chosen = wanted if wanted in named else next(iter(named), "")
     items, file = draft.file(place.get("items")), draft.file(named.get(chosen))
     checked = None
     if items is not None and file is not None:

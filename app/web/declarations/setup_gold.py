@@ -19,14 +19,14 @@ def use_gold_of_new_phase(server: Server, user: User, competition: str, phase: s
         found = organised(session, user, competition, Right.EDIT)
         if not may_organise(session, user, found, Right.GOLD):
             return
-        asked = [
+        phase_tasks = [
             find_phase_task(session, competition, there.name, one.task.name)
             for there in find_competition(session, competition).phases
             for one in there.phase_tasks
             if there.name == phase
         ]
         storage, now = sealed_storage_of(server.settings), server.clock()
-        versions = [use_gold_put_ahead(session, storage, one, user=user, now=now) for one in asked]
+        versions = [use_gold_put_ahead(session, storage, one, user=user, now=now) for one in phase_tasks]
         ids = [version.id for version in versions if version is not None]
     for version_id in ids:
         send_gold_check(version_id)

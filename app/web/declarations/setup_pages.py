@@ -294,7 +294,10 @@ def _save_items(sender: FormSender, competition: str, file: StoredFile, path: st
 
 
 def _with_items(phase: Mapping[str, Any], task: str, path: str) -> dict[str, Any]:
-    tasks = {name: {**asked, "items": path} if name == task else asked for name, asked in phase["tasks"].items()}
+    tasks = {
+        name: {**declaration, "items": path} if name == task else declaration
+        for name, declaration in phase["tasks"].items()
+    }
     return {**phase, "tasks": tasks}
 
 

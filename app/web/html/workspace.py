@@ -196,5 +196,5 @@ def place_of_upload(competition: Competition, here: Place, now: datetime) -> tup
 def _task_of(phase: Phase, here: Place) -> tuple[Phase, CompetitionTask] | None:
     """Return the phase with the page's task, or else with its first task; None if it has no tasks."""
     wanted = here.task.id if here.task is not None else here.board.task_id if here.board is not None else None
-    tasks = [asked.task for asked in phase.phase_tasks]
+    tasks = [phase_task.task for phase_task in phase.phase_tasks]
     return next(((phase, task) for task in tasks if task.id == wanted), (phase, tasks[0]) if tasks else None)

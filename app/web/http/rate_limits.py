@@ -151,8 +151,8 @@ class Elsewhere:
     def has(self, upload: tuple[str, ...]) -> bool:
         """Return True if another process has published this upload as in flight."""
         with engine_for_reading(self._engine).connect() as connection:
-            asked = {"number": lock_number(upload), "ours": self._process}
-            return bool(connection.scalar(_IS_HELD, asked))
+            parameters = {"number": lock_number(upload), "ours": self._process}
+            return bool(connection.scalar(_IS_HELD, parameters))
 
     async def answered(self, upload: tuple[str, ...]) -> None:
         """Wait until no other process has the upload in flight, after giving each of them time to publish it."""

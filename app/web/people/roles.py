@@ -114,9 +114,9 @@ def put_rights(
 ) -> RoleOut:
     with writing(server.engine) as session:
         found = organised(session, user, competition, ANY_RIGHT)
-        theirs = find_user(session, username)
-        change_rights(server.act(session, user), found, theirs, rights.rights)
-        return _role(session, found, theirs, Role.ORGANISER)
+        person = find_user(session, username)
+        change_rights(server.act(session, user), found, person, rights.rights)
+        return _role(session, found, person, Role.ORGANISER)
 
 
 @router.put(
@@ -138,9 +138,9 @@ def put_role(
 ) -> RoleOut:
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.EDIT)
-        theirs = find_user(session, username)
-        give_role(server.act(session, user), found, theirs, role, right)
-        return _role(session, found, theirs, role)
+        person = find_user(session, username)
+        give_role(server.act(session, user), found, person, role, right)
+        return _role(session, found, person, role)
 
 
 @router.delete(
@@ -157,9 +157,9 @@ def delete_role(
 ) -> None:
     with writing(server.engine) as session:
         found = organised(session, user, competition, needs_to_take(user, role, username))
-        theirs = find_user(session, username)
-        if not take_role(server.act(session, user), found, theirs, role):
-            raise NotFound(f"'{theirs.username}' has no role '{role}' in '{found.name}'.")
+        person = find_user(session, username)
+        if not take_role(server.act(session, user), found, person, role):
+            raise NotFound(f"'{person.username}' has no role '{role}' in '{found.name}'.")
 
 
 def _role(session: Session, competition: Competition, user: User, role: Role) -> RoleOut:

@@ -213,7 +213,7 @@ def _ideal(measure: str, ideals: Mapping[str, float]) -> float | None:
 
 
 def _in_words(rows: Sequence[Row]) -> str:
-    said = []
+    sentences = []
     for row in rows:
         means = [
             f"{f'{one.label} ' if one.label else ''}{number_text(one.mean)}"
@@ -221,5 +221,5 @@ def _in_words(rows: Sequence[Row]) -> str:
             if one.mean is not None
         ]
         ideal = f" (ideal {number_text(row.ideal)})" if row.ideal is not None else ""
-        said.append(f"{row.label}: mean {', '.join(means)}{ideal}" if means else f"{row.label}: {row.remark}")
-    return ". ".join(said) + "."
+        sentences.append(f"{row.label}: mean {', '.join(means)}{ideal}" if means else f"{row.label}: {row.remark}")
+    return ". ".join(sentences) + "."

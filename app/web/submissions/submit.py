@@ -314,13 +314,17 @@ def phase_options(competition: Competition, here: PhaseTask, now: datetime) -> l
         (phase.title, links.submit(competition.name, phase.name, here.task.name), phase.id == here.phase_id)
         for phase in competition.phases
         if (phase_state(phase, now) == "open" or phase.id == here.phase_id)
-        and any(asked.task_id == here.task_id for asked in phase.phase_tasks)
+        and any(phase_task.task_id == here.task_id for phase_task in phase.phase_tasks)
     ]
 
 
 def task_options(competition: Competition, here: PhaseTask) -> list[tuple[str, str, bool]]:
     phase = next(phase for phase in competition.phases if phase.id == here.phase_id)
     return [
-        (asked.task.title, links.submit(competition.name, phase.name, asked.task.name), asked.id == here.id)
-        for asked in phase.phase_tasks
+        (
+            phase_task.task.title,
+            links.submit(competition.name, phase.name, phase_task.task.name),
+            phase_task.id == here.id,
+        )
+        for phase_task in phase.phase_tasks
     ]

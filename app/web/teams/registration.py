@@ -105,9 +105,9 @@ def put_decisions(
 ) -> RegisteredList:
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.EDIT)
-        theirs = [find_user(session, name) for name in form.usernames]
-        decide_all(server.act(session, user), found, theirs, form.status)
-        ids = {one.id for one in theirs}
+        people = [find_user(session, name) for name in form.usernames]
+        decide_all(server.act(session, user), found, people, form.status)
+        ids = {one.id for one in people}
         rows = [row for row in list_registrations(session, found) if row.user_id in ids]
         return RegisteredList.model_validate({"registrations": rows}, from_attributes=True)
 
@@ -129,9 +129,9 @@ def put_decision(
 ) -> RegisteredOut:
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.EDIT)
-        theirs = find_user(session, username)
-        decide(server.act(session, user), found, theirs, form.status)
-        row = next(row for row in list_registrations(session, found) if row.user_id == theirs.id)
+        person = find_user(session, username)
+        decide(server.act(session, user), found, person, form.status)
+        row = next(row for row in list_registrations(session, found) if row.user_id == person.id)
         return RegisteredOut.model_validate(row, from_attributes=True)
 
 

@@ -242,11 +242,11 @@ def send_decision(
 def _decide(sender: FormSender, competition: str, usernames: Sequence[str], decision: str) -> None:
     with writing(sender.server.engine) as session:
         found = organised(session, sender.user, competition, Right.EDIT)
-        theirs = [find_user(session, username) for username in usernames]
+        people = [find_user(session, username) for username in usernames]
         status = DECISIONS.get(decision)
         if status is None:
             raise InvalidForm("Please approve or refuse.", fields={"decision": "`approve` or `refuse`."})
-        decide_all(sender.act(session), found, theirs, status)
+        decide_all(sender.act(session), found, people, status)
 
 
 # ------------------------------------------------------------------------------------------------------------ the link

@@ -87,10 +87,10 @@ def read_gold_files(
 
     def read(language: str, data: bytes, name: str) -> GoldMwes:
         folder = files[language].parent
-        beside = [folder / file for file in ((TRAIN, DEV) if with_dev else (TRAIN,)) if (folder / file).is_file()]
-        if beside and beside[0].name == DEV:
+        there = [folder / file for file in ((TRAIN, DEV) if with_dev else (TRAIN,)) if (folder / file).is_file()]
+        if there and there[0].name == DEV:
             raise InvalidGold([Problem("missing-file", f"{folder.name} has {DEV} but no {TRAIN}")])
-        return prepare(read_gold(data, name), _training(train or beside))
+        return prepare(read_gold(data, name), _training(train or there))
 
     return LanguageGold(read_each(files, read, InvalidGold, _ORGANISERS_LIMITS), in_folders=True)
 

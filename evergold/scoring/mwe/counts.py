@@ -224,8 +224,10 @@ def sentence_counts(gold: GoldMwes, predicted: Iterable[Mwe]) -> list[tuple[int,
     The same set of tokens listed twice counts once, as in `count`.
     """
     ours = {(mwe.sentence, mwe.tokens) for mwe in predicted}
-    theirs = gold.side.described.keys()
-    found, in_gold, in_predicted = (Counter(key[0] for key in keys) for keys in (ours & theirs, theirs, ours))
+    in_gold_side = gold.side.described.keys()
+    found, in_gold, in_predicted = (
+        Counter(key[0] for key in keys) for keys in (ours & in_gold_side, in_gold_side, ours)
+    )
     return [(found[one], in_gold[one], in_predicted[one]) for one in range(len(gold.corpus.items))]
 
 

@@ -37,8 +37,8 @@ def faults_of(validator: jsonschema_rs.Validator, document: object) -> Iterator[
             yield "there are more faults, which are not listed"
             return
         place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in fault.instance_path)
-        said = shorten(fault.message, 200)
-        yield f"{shorten(place.lstrip('.'))}: {said}" if place else said
+        message = shorten(fault.message, 200)
+        yield f"{shorten(place.lstrip('.'))}: {message}" if place else message
 
 
 def _fetch_nothing(address: str) -> Any:

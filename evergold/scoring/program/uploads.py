@@ -104,8 +104,8 @@ def _check_names(names: Sequence[str], options: ProgramOptions, problems: Proble
         return
     for name in names:
         if name not in rules.required and not _matches_any(name, rules.allowed):
-            told = ", ".join((*rules.required, *rules.allowed))
-            problems.add("unexpected-file", f"{shorten(name)} is not asked for; a file is called {told}", file=name)
+            expected = ", ".join((*rules.required, *rules.allowed))
+            problems.add("unexpected-file", f"{shorten(name)} is not asked for; a file is called {expected}", file=name)
 
 
 def _matches_any(name: str, patterns: Sequence[str]) -> bool:
@@ -157,11 +157,11 @@ def _check_json(name: str, content: bytes, schema: Mapping[str, object], problem
             problems.add("not-json", f"this is not JSON: {fault.msg}, column {fault.colno}", file=name, line=at)
             continue
         except (ValueError, RecursionError) as fault:
-            said = "it is nested too deeply" if isinstance(fault, RecursionError) else str(fault)
-            problems.add("not-json", f"this is not JSON: {said}", file=name, line=line if by_line else None)
+            sentence = "it is nested too deeply" if isinstance(fault, RecursionError) else str(fault)
+            problems.add("not-json", f"this is not JSON: {sentence}", file=name, line=line if by_line else None)
             continue
-        for said in faults_of(validator, document):
-            problems.add("not-as-declared", said, file=name, line=line if by_line else None)
+        for sentence in faults_of(validator, document):
+            problems.add("not-as-declared", sentence, file=name, line=line if by_line else None)
 
 
 def _no_constant(name: str) -> float:

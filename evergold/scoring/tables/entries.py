@@ -262,7 +262,7 @@ def _note_unfilled(
         total = _counted(len(items.ids), "item")
         ids = listed([items.ids[place] for place in absent])
         verb = "is" if len(absent) == 1 else "are"
-        message = f"{setting}: {len(absent)} of {total} {verb} missing ({_whose(absent, items)}): {ids}"
+        message = f"{setting}: {len(absent)} of {total} {verb} missing ({_languages_of(absent, items)}): {ids}"
         problems.add("missing-id", message, column="ID")
     blank = [place for place in rest if rows[place] >= 0]
     if blank:
@@ -277,7 +277,7 @@ def _by_language(places: Sequence[int], items: Items) -> str:
     return ", ".join(f"{language} {count}" for language, count in sorted(counts.items()))
 
 
-def _whose(places: Sequence[int], items: Items) -> str:
+def _languages_of(places: Sequence[int], items: Items) -> str:
     """Return `EN 12, PT 2`; of one language `all EN`, of one item `EN`."""
     first = items.languages[places[0]]
     if any(items.languages[place] != first for place in places):

@@ -102,7 +102,7 @@ def bound_to(options: ProgramOptions) -> str:
 
     Metrics, titles, limits, files and texts are not in it: they may change while gold stays sealed.
     """
-    told = {
+    facts = {
         "program": options.program_sha256,
         "contract": options.contract.value,
         "command": options.command,
@@ -110,7 +110,7 @@ def bound_to(options: ProgramOptions) -> str:
         "python": options.python,
         "image": options.image,
     }
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:32]
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:32]
 
 
 def seconds_by(options: ProgramOptions) -> float:
