@@ -127,7 +127,9 @@ def run_of_baseline(engine: Engine, task: str) -> ScoringRun:
 
 
 def test_baselines_of_one_name_are_each_of_their_own_task(sqlite_engine: Engine, demo: Folder) -> None:
+    """And of their own competition."""
     engine = sqlite_engine
+    next_door = add_team(engine, name="Majority", kind=TeamKind.BASELINE, competition=NEIGHBOURS)
     submitted = [one for one in made(apply(engine, demo)) if "baseline" in one]
     assert submitted == [
         "submitted baseline 'Majority' to 'detection' in phase 'evaluation' of 'demo'",
@@ -138,6 +140,8 @@ def test_baselines_of_one_name_are_each_of_their_own_task(sqlite_engine: Engine,
             (one.phase_task_id, one.method, one.description, one.track)
             for one in session.scalars(select(Submission).join(Submission.team).where(Team.kind == TeamKind.BASELINE))
         }
+        teams = session.scalars(select(Submission.team_id).where(Submission.team_id == next_door.id)).all()
+    assert teams == []
     assert said == {
         (place_id(engine, EVALUATION, DETECTION), "Always 1", "", None),
         (place_id(engine, EVALUATION, OTHER), "Always 0", "At length", "open"),
