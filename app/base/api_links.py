@@ -7,7 +7,7 @@ from uuid import UUID
 from app.base import links
 
 API = "/api/v1"
-#: Below it are all addresses for programs: those of our own API and those that clients of Codabench know.
+#: Prefix of all addresses for programs: our own API, and the addresses that clients of Codabench know.
 PROGRAMS = "/api/"
 
 

@@ -29,9 +29,9 @@ from app.standings.entry import BoardEntry
 from app.standings.kept import KeptRows, count_values, entries_around, kept_entries, kept_values, value_of
 from evergold.scoring.halves import Half
 
-#: For more places than these all values of a board are read at once.
+#: For more positions than this, all values of a board are read at once.
 COUNTED_ONE_BY_ONE = 3
-#: So many rows that compete are read above a row, and below, if those around it are wanted.
+#: Number of ranked rows read above and below a row, if its neighbours are requested.
 BESIDE = 2
 
 

@@ -15,7 +15,7 @@ from evergold.scoring.program.results import NAME as PROGRAM_TYPE
 
 #: Task types whose submissions are the items with annotations added.
 _ITEMS_SHOW_FORMAT = frozenset({"mwe-identification"})
-#: Where a point is mended; also the names of its step.
+#: The place where a point can be fixed; also the name of the step there.
 Step = Literal["files", "metrics", "phases", "texts"]
 
 

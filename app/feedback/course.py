@@ -136,7 +136,7 @@ class _Entries:
                 others.append(value)
                 insort(self._others, value)
         if not (needs_all_tries(self._rules) or self._rules.rule is EntryRule.CHOSEN):
-            self._tries[team_id] = [one for one, _ in entries]  # whatever comes, the others do not count any more
+            self._tries[team_id] = [one for one, _ in entries]  # the others no longer count
         self._values[team_id] = others
         if team_id == self._team_id:
             self._mine = mine

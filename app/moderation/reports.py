@@ -71,7 +71,7 @@ def report(
     try:
         with session.begin_nested():
             session.add(made)
-    except IntegrityError:  # the same form twice at once
+    except IntegrityError:  # the same form was sent twice at the same time
         return session.scalars(_of_person(found, act.user)).one()
     details = {"text": found.subject, "report": made.id, "reason": reason}
     act.record("moderation.report", f"competition {competition.name}", details)

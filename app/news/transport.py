@@ -15,9 +15,9 @@ import httpcore
 
 from app.webhooks.addresses import Target
 
-#: For a whole attempt, from the connection to the last byte that is read.
+#: Time limit of a whole attempt, from the connection to the last byte that is read.
 SECONDS = 10.0
-#: What is kept of an answer.
+#: Number of bytes of a response that are stored.
 ANSWER_BYTES = 1024
 
 

@@ -20,9 +20,9 @@ from app.operations.health import PartOut
 from evergold.moments import moment_words
 
 CERTIFICATE = "certificate"
-#: A certificate that ends sooner is not well.
+#: A certificate that expires sooner is reported as unhealthy.
 LEAST_LEFT = timedelta(days=21)
-#: For the connection, and for each answer of the handshake.
+#: Time limit of the connection, and of each response of the handshake.
 SECONDS = 10.0
 _ENDS_AT = "ends_at"
 

@@ -130,7 +130,7 @@ def oldest_waiting(session: Session, passed_over: Collection[str] = frozenset())
     """Return the arrival time of the oldest queued run; None if none is queued. passed_over: task types whose runs may
     wait.
     """
-    waits = (ScoringRun.status == RunStatus.QUEUED) & ScoringRun.is_current  # rescoring yields and may take days
+    waits = (ScoringRun.status == RunStatus.QUEUED) & ScoringRun.is_current  # rescoring may take days
     oldest = select(func.min(ScoringRun.queued_at))
     if passed_over:
         oldest = with_task(oldest).where(CompetitionTask.task_type.not_in(passed_over))

@@ -122,7 +122,7 @@ def _text(session: Session, mail: OutgoingMail, settings: Settings, now: datetim
     return mail.body.replace(LINK_PLACE, _MADE[mail.link](session, user, settings, now))
 
 
-#: By the purpose of a link, what makes it.
+#: The functions that create links, by purpose of the link.
 _MADE = {
     MailLink.PASSWORD: password_resets.make_mailed,
     MailLink.ADDRESS: email_confirmations.make_link,

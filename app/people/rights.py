@@ -142,7 +142,7 @@ def find_typed_user(session: Session, username: str, field: str) -> User:
     """Return the account that is named in a field of a form, as find_user does. Raises InvalidForm."""
     try:
         return find_user(session, username)
-    except NotFound as unknown:  # reported at the field
+    except NotFound as unknown:  # shown at the field
         raise InvalidForm(PLEASE_CORRECT, fields={field: unknown.message}) from None
 
 

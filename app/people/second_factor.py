@@ -42,9 +42,9 @@ from evergold.scoring.characters import can_be_name
 CODES = 10
 _CODE_BYTES = 10
 STEP_MINUTES = 10
-#: Wrong codes for one password; then the log-in begins again.
+#: Maximum number of wrong codes after one password; then the log-in starts again.
 TRIES = 5
-#: Time steps of 30 s before and after the current one, for clocks that go wrong.
+#: Accepted time steps (30 s each) before and after the current one, because clocks differ.
 _WINDOW = (0, -1, 1)
 NAME_CHARACTERS = 100
 

@@ -22,11 +22,11 @@ from app.people.mail import send_mail
 from app.privacy.views import ArchiveOut
 from evergold.moments import moment_words
 
-#: An archive that no worker took is announced again after this time.
+#: An archive that no worker has claimed after this time is announced again.
 RESEND = timedelta(seconds=120)
-#: Time in which a worker makes one.
+#: Time limit for a worker to create one.
 LEASE = timedelta(minutes=30)
-#: A younger archive is returned instead of another.
+#: An archive younger than this is returned instead of a new one.
 ONCE_PER = timedelta(days=1)
 _OPEN = and_(DataArchive.ready_at.is_(None), DataArchive.ended_at.is_(None))
 

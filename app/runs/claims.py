@@ -59,7 +59,7 @@ Claiming: TypeAlias = ReturningUpdate[*tuple[Any, ...]]
 #: Statements are built once and reused for every run: building one takes longer than sending it.
 RUNS, _TEAMS = cast(Table, ScoringRun.__table__), cast(Table, Team.__table__)
 NOW = bindparam("now", type_=UtcDateTime())
-#: Only the columns of a run that a claim needs, since others grow large.
+#: The columns of a run that a claim needs; others grow large.
 OF_RUN = ("id", "attempts", "is_current", "rescoring_id", "gold", "gold_version_id", "submission_id")
 
 

@@ -81,7 +81,7 @@ def is_held(phase_task_id: SQLColumnExpression[int], host: BindParameter[str] | 
     )
 
 
-#: The machine of the worker that claims; empty: none that could be drained.
+#: The machine of the worker that claims; "" if none can be drained.
 BY_HOST = bindparam("by_host", "", type_=String())
 
 

@@ -27,7 +27,7 @@ BEAT_SECONDS = 10.0
 SILENT_SECONDS = 45.0
 
 
-#: How a worker begins to say that gold is not opened for a program of the organisers'.
+#: Beginning of a worker's message that gold cannot be opened for an organisers' program.
 NOT_FOR_PROGRAM = "this gold is not opened for this program"
 
 
@@ -145,7 +145,7 @@ def waiting_for_worker(session: Session, run: ScoringRun, task_type: str, now: d
     workers = live_workers(session, now)
     if not _listening(workers):
         return Waiting(run.queued_at, tuple(_reasons(workers)))
-    if run.failure and not run.attempts:  # it was put back, see `app.runs.outcomes.put_back`
+    if run.failure and not run.attempts:  # it was requeued, see `app.runs.outcomes.put_back`
         return Waiting(run.queued_at, (run.failure,))
     return None
 
@@ -161,7 +161,7 @@ def runs_program(task_type: str) -> bool:
 
 
 def _waiting_for_sandbox(run: ScoringRun) -> Waiting | None:
-    if not run.failure or run.attempts:  # it was not put back
+    if not run.failure or run.attempts:  # it was not requeued
         return None
     if NOT_FOR_PROGRAM in run.failure:
         return Waiting(run.queued_at, (run.failure,), "gold sealed for this program", "gold")

@@ -31,7 +31,7 @@ from app.standings.choose import Rules, Try, eligible
 from app.standings.tries import RunFilter, gold_of_run, is_rankable
 from evergold.scoring.task import NOT_ENTERED
 
-#: So much wider than a step of rounding is what looks equal, as floats are not exact.
+#: Values that differ by less than this many rounding steps may look equal, because floats are not exact.
 _WIDER = 1.01
 
 

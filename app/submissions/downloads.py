@@ -107,7 +107,7 @@ def _downloads(competition: Competition, wanted: DownloadFilter) -> Select[FileD
     return query
 
 
-#: In `PhaseTask.files_from`: available as soon as it is declared.
+#: A value in `PhaseTask.files_from`: available as soon as it is declared.
 AT_ONCE = "now"
 
 

@@ -119,7 +119,7 @@ class PublicAnswers:
         answer = kept.get(key)
         if answer is None:
             being_made = self._being_made.setdefault(key, asyncio.Lock())
-            async with being_made:  # once per key, however many concurrent requests
+            async with being_made:  # once per key, for any number of concurrent requests
                 answer = kept.get(key)
                 if answer is None:
                     messages = await self._made(scope, receive, asked)

@@ -25,9 +25,9 @@ from app.models import (
     WebhookDelivery,
 )
 
-#: For RETURNING clauses of hot statements: true if there is any webhook that could want to know.
+#: An expression for RETURNING clauses of frequent statements: true if any webhook could want the news.
 ANY_WEBHOOK: ColumnElement[bool] = literal_column("EXISTS (SELECT 1 FROM webhooks WHERE webhooks.disabled_at IS NULL)")
-#: The news that the end of a run is.
+#: The kind of news about a run, by the run's final status.
 OF_STATUS = {
     RunStatus.SCORED: NewsKind.SUBMISSION_SCORED,
     RunStatus.REJECTED: NewsKind.SUBMISSION_REJECTED,

@@ -34,10 +34,10 @@ from workers.settings import settings_of
 DOCUMENT = "environment.json"
 REQUIREMENTS = "requirements.txt"
 ASKED = "declared"
-#: The packages of a program that declares none, pinned for each Python by markers.
+#: The packages of a program that declares none, pinned for each Python version by markers.
 DEFAULT_PINS = Path(__file__).resolve().parents[1] / "data" / "environment.txt"
 HOW, HOW_ALL = "`evergold environments build`", "`evergold environments build --all`"
-#: Where they lie for root, whose data folder the user of sandboxes cannot enter.
+#: The folder of environments if root runs the worker, because the user of sandboxes cannot enter root's data folder.
 ROOTS_FOLDER = Path("/var/lib/evergold-environments")
 _NAMED = 3
 

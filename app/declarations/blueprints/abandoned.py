@@ -19,7 +19,7 @@ from app.people import audit
 from app.people.mail import send_mail
 from evergold.moments import moment_words
 
-#: From warning to deletion, however long the blueprint was left before.
+#: Time between the warning and the deletion, however old the blueprint is.
 NOTICE = timedelta(days=14)
 
 

@@ -88,7 +88,7 @@ def merge_files(
     return chosen, conflicts
 
 
-#: Where a document has no value; None is a value that YAML can have.
+#: Stands for a missing value, because None is a valid value in YAML.
 _ABSENT: Any = object()
 
 

@@ -25,7 +25,7 @@ from app.web.http.visit import PageVisit
 
 router = page_router()
 
-#: All of them are on a page of their own.
+#: Maximum number of announcements; another page has all of them.
 ANNOUNCEMENTS_SHOWN = 2
 
 

@@ -113,7 +113,7 @@ LOOK_SECONDS = 0.5
 TELLING_SECONDS = 1.2
 #: Longest wait for the result of an attempt elsewhere before refusing one.
 PATIENCE_SECONDS = 60.0
-#: All locks of a poll in one statement: in a rush every waiting upload is published.
+#: Takes all locks of a poll in one statement: in a rush every waiting upload is published.
 _LOCK = text("SELECT pg_try_advisory_lock_shared(number) FROM unnest(CAST(:numbers AS bigint[])) AS number")
 _UNLOCK = text("SELECT pg_advisory_unlock_shared(number) FROM unnest(CAST(:numbers AS bigint[])) AS number")
 _IS_HELD = text(
@@ -243,15 +243,16 @@ class Rules:
     reports: Rule
 
 
-#: Joining codes that one person may type: one code in 2^60 is right.
+#: Limit of joining codes that one person may type: one of 2^60 codes is right.
 CODES_PER_HOUR = 10
 
 
-#: Texts that one person may report.
+#: Limit of texts that one person may report.
 REPORTS_PER_HOUR = 10
 
 
-#: Wrong second factors of an account: of a million codes three are right, so a thousand days for one in two.
+#: Limit of wrong second factors of an account: three of a million codes are right, so guessing one takes a thousand
+#: days with a probability of one half.
 SECONDS_AN_HOUR = 20
 
 

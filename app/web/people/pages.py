@@ -359,7 +359,7 @@ WORDS = {
     MailKind.RESULTS: "about results of submissions",
     MailKind.DIGESTS: "that gather news",
 }
-#: How often mails come: not at all, or a pace.
+#: The options for how often mails are sent: never, or a pace.
 NEVER: Literal["none"] = "none"
 PACES = {
     str(Pace.AT_ONCE): "At once",

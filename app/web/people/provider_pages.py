@@ -111,7 +111,7 @@ def from_provider(
     from app.people.provider_client import ProviderAway, ProviderRefused, person_of
 
     client, now = client_of_provider(server.settings, provider), server.clock()
-    with writing(server.engine) as session:  # committed before the provider is asked: no answer is taken twice
+    with writing(server.engine) as session:  # committed before the request to the provider: no second response
         login, secrets = provider_logins.take_answer(session, login_cookie(request), provider, state, now)
     try:
         person = person_of(client, dict(request.query_params), secrets)

@@ -23,7 +23,7 @@ from app.web.http.routers import page_router
 router = page_router()
 
 ITEMS_SHOWN = 50
-#: Longer names do not exist.
+#: A name; no valid name is longer.
 Name = Annotated[str, Query(max_length=200)]
 
 
