@@ -60,7 +60,7 @@ def items_misfits(task: AnyTask, options: Options, opened: OpenGold, items_sha25
 
 
 def misfits(items: Mapping[str, object], gold: Mapping[str, object]) -> list[Problem]:
-    """List the differences. items, gold: what each requires, by item, as from `Task.demands`."""
+    """List the differences between items and gold: what each requires by item, as from `Task.demands`."""
     only_gold = sum(name not in items for name in gold)
     only_items = [name for name in items if name not in gold]
     other = [name for name in items if name in gold and items[name] != gold[name]]

@@ -26,7 +26,7 @@ def downloads(competition_name: str, **filters: object) -> str:
 
 
 def declaration_zip(competition_name: str, number: int | None = None) -> str:
-    """Link to the YAML and every file it names, of the current declaration or of a revision."""
+    """Return the link to the YAML and every file it names, of the current declaration or of a revision."""
     return f"{competition(competition_name)}/declaration.zip{f'?revision={number}' if number is not None else ''}"
 
 

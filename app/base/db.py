@@ -336,7 +336,7 @@ def insert_now(session: Session, row: Base) -> bool:
 
 @lru_cache
 def _insert(table: Table, dialect: str) -> Any:
-    """Return the statement, built once because even looking it up among compiled ones takes time."""
+    """Return the INSERT statement, built once because even looking it up among compiled ones takes time."""
     insert = postgresql.insert if dialect == "postgresql" else sqlite.insert
     return insert(table).on_conflict_do_nothing().returning(*table.primary_key.columns)
 

@@ -161,7 +161,7 @@ def _documents(session: Session, phase_task_id: int) -> dict[int, Any]:
 
 
 def _after(versions: str) -> str:
-    """Return the versions after one change; concurrent changes increase the boards' versions further."""
+    """Return the board versions after one change; concurrent changes increase them further."""
     own, *carried = versions.split("-")
     return "-".join([str(int(own) + 1), *carried])
 

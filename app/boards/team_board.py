@@ -152,7 +152,7 @@ class TeamBoard:
         return 0 if asked is None else sum(better for better, _ in counts), sum(count for _, count in counts)
 
     def standing_still(self, session: Session, since: Collection[int] | None) -> StoodStill:
-        """Return the entries of teams other than these. since: None: only entries that were carried over."""
+        """Return the unchanged entries, those of all other teams. since: None for carried-over entries only."""
         carried = [one for one in self.reads if one.source.is_carried]
         if self.own is None or since is None:
             return StoodStill(self.rules, self.carried, carried, None, ())
@@ -191,10 +191,10 @@ def _count_better(values: Iterable[float], value: float, rules: Rules) -> int:
 def board_of_team(
     session: Session, board: Board, seen: TeamSight, values: Sequence[float | None], around: UUID | None = None
 ) -> TeamBoard:
-    """Return a board of the task.
+    """Return the rows of a team on a board, with their neighbours.
 
-    values: those whose places are needed. around: a submission of the team; the rows next to its value, and next to its
-    ranking value, are also read.
+    values: scores whose positions are needed. around: a submission of the team; the rows next to its value, and next to
+    its ranking value, are also read.
     """
     own, *_ = seen.sources
     rules = rules_of(own.phase, own.phase_task, board)
@@ -258,7 +258,7 @@ def _round_alike(seen: TeamSight, kept: Sequence[_Read]) -> bool:
 
 
 def _read(session: Session, board: Board, source: EntrySource, seen: TeamSight) -> _Read | None:
-    """Read the rows of the teams apart; None if no standings are stored."""
+    """Return the entries of the teams in `seen.apart`; None if no standings are stored."""
     rules = rules_of(source.phase, source.phase_task, board)
     gold = gold_identity(session, seen.sources[0].phase_task) if source.is_carried else None
     if rules is None or (source.is_carried and gold is None):

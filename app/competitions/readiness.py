@@ -41,7 +41,7 @@ class Place(NamedTuple):
 
 
 def readiness(session: Session, competition: Competition, now: datetime) -> list[Point]:
-    """Return all points, present or missing. competition: its parts need not be loaded."""
+    """Return all points of the checklist, present or missing. competition: its parts need not be loaded."""
     found = find_competition(session, competition.name)
     places = [Place(phase.title, one) for phase in found.phases for one in phase.phase_tasks]
     asked = [place.phase_task for place in places]

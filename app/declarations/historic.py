@@ -139,7 +139,7 @@ def results_of(
     problems: Problems,
     metrics: Mapping[str, Metric] | None = None,
 ) -> list[Published]:
-    """Return the results in a table; empty if `problems` has errors, to which those of this table are added by line.
+    """Return the results in a table, and add its problems by line; return an empty list if `problems` has errors.
 
     metrics: of the task with its options; default: those of its type.
     """

@@ -142,7 +142,7 @@ class _Entries:
             self._mine = mine
 
     def _entries(self, team_id: int) -> list[tuple[Try, float | None]]:
-        """Return the team's chosen entries, each with the score that a Ladder reports, if the board is one."""
+        """Return the team's entries, each with the score that a Ladder shows; None on other boards."""
         by_run = {one.run_id: one for one in self._tries[team_id]}
         chosen = choose(self._tries[team_id], self._rules, self._choices)
         return [(by_run[standing.run_id], standing.ladder_value) for standing in chosen]

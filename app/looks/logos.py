@@ -30,7 +30,7 @@ class MadeLogo:
 
 
 def make_logo(content: bytes) -> MadeLogo:
-    """Return the logo. Raises InvalidLogo with a sentence, or Busy."""
+    """Return a sanitised or re-encoded logo. Raises InvalidLogo with a sentence, or Busy."""
     if not content:
         raise InvalidLogo("The file is empty.")
     if len(content) > READ_BYTES:

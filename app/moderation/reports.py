@@ -110,7 +110,7 @@ def list_reports(
 
 
 def find_report(session: Session, competition: Competition, report_id: int) -> TextReport:
-    """Return a report. Raises NotFound."""
+    """Return the report of a text with this id. Raises NotFound."""
     found = session.scalar(
         select(TextReport).where(TextReport.id == report_id, TextReport.competition_id == competition.id)
     )

@@ -70,7 +70,7 @@ def _due(engine: Engine, now: datetime) -> list[int]:
 def _deliver_alone(
     engine: Engine, delivery_id: int, settings: Settings, clock: Clock, resolve: Resolver | None
 ) -> bool:
-    """Deliver one as `_deliver` does; after an error, log it and retry later, without ending the round."""
+    """Deliver one message like `_deliver`; log an error and retry later, without ending the round."""
     try:
         return _deliver(engine, delivery_id, settings, clock, resolve)
     except Exception as error:

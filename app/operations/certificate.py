@@ -51,7 +51,7 @@ def note_certificate(engine: Engine, settings: Settings, now: datetime) -> None:
 
 
 def end_of_certificate(host: str, port: int) -> datetime:
-    """Return when the certificate of this address expires. Raises OSError, ValueError."""
+    """Return the expiry time of the certificate of this address. Raises OSError, ValueError."""
     from cryptography import x509  # no other work of the sweep needs it
 
     context = ssl.create_default_context()

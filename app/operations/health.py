@@ -167,7 +167,7 @@ def beat(session: Session, name: str, now: datetime, done: Mapping[str, int]) ->
 
 
 def last_beat(session: Session, name: str) -> datetime | None:
-    """Return when a part last finished a round; None if never."""
+    """Return the time at which a part last finished a round; None if never."""
     return session.scalar(select(Heartbeat.beat_at).where(Heartbeat.name == name))
 
 

@@ -42,7 +42,7 @@ Stop these mails: {unsubscribe}
 
 
 def due_at(pace: Pace, now: datetime) -> datetime:
-    """Return when the next digest is written: at the next 06:00 UTC for daily ones, on Monday for weekly ones."""
+    """Return the time of the next digest: the next 06:00 UTC for daily ones, on Monday for weekly ones."""
     today = datetime.combine(now.date(), _HOUR, now.tzinfo)
     day = today if now < today else today + timedelta(days=1)
     return day + timedelta(days=-day.weekday() % 7) if pace is Pace.WEEKLY else day

@@ -234,7 +234,7 @@ def _write_file(letter: Letter, settings: Settings) -> None:
 
 
 def _message(letter: Letter, settings: Settings, encoding: str | None = None) -> EmailMessage:
-    """Return the message. Raises ValueError or MessageError for invalid addresses."""
+    """Return a letter as an e-mail message. Raises ValueError or MessageError for invalid addresses."""
     mail = letter.mail
     message = EmailMessage(_KeepsAddressesWhole())
     sender = sender_of(settings.mail_from, settings.server_name)

@@ -169,7 +169,8 @@ def may_organise(session: Session, user: User | None, competition: Competition, 
 
 
 def check_may_organise(session: Session, user: User | None, competition: Competition, needs: Needs) -> User:
-    """Return the user. Raises NotAuthenticated, Forbidden for users who do not organise this competition, RightMissing.
+    """Return the user who organises the competition. Raises NotAuthenticated, Forbidden for users who do not organise
+    this competition, RightMissing.
 
     Raises Blocked for writes of blocked users.
     """

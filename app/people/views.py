@@ -152,7 +152,7 @@ class RoleOut(ApiModel):
 
 
 class RoleInvitationOut(ApiModel):
-    """An invitation without an answer."""
+    """An open invitation to a role."""
 
     model_config = example(INVITATION_EXAMPLE)
 

@@ -97,7 +97,7 @@ def ready_archive(session: Session, user: User) -> DataArchive:
 
 
 def expires_at(archive: DataArchive, settings: Settings) -> datetime | None:
-    """Return when the file will be deleted; None if there is no file."""
+    """Return the time at which the file will be deleted; None if there is no file."""
     return archive.ready_at + timedelta(days=settings.archive_days) if archive.ready_at else None
 
 

@@ -232,7 +232,7 @@ def _version(session: Session, phase_task: PhaseTask, number: int | None) -> Gol
 
 
 def _checked(version: GoldVersion, phase_task: PhaseTask) -> GoldVersion:
-    """Return the version. Raises GoldUnusable if it cannot be read, because every run of the set would fail."""
+    """Return the version if it can be read; raise GoldUnusable otherwise, because every run of the set would fail."""
     what = f"Gold version {version.number} of {place_of(phase_task)}"
     if version.check_state == GoldCheck.INVALID:
         raise GoldUnusable(f"{what} cannot be used: {problem_words(version)}.")

@@ -391,7 +391,7 @@ def _next_upload(session: Session, needs_gpu: bool, asked: Mapping[str, Any]) ->
 
 @lru_cache(maxsize=4)
 def _upload_statement(needs_gpu: bool, gpu_types: tuple[str, ...]) -> Select[int]:
-    """Return the statement, built once because every turn starts with it."""
+    """Return the statement that selects the next run, built once because every turn starts with it."""
     return (
         select(ScoringRun.id)
         .join(Submission, Submission.id == ScoringRun.submission_id)

@@ -111,7 +111,7 @@ def queue_position(session: Session, run: ScoringRun, task_type: str) -> int | N
 
 @lru_cache(maxsize=4)
 def _line_statement(needs_gpu: bool, gpu_types: tuple[str, ...]) -> Select[int, int, int]:
-    """Return the statement, built once because every upload needs it."""
+    """Return the statement that counts the queue before a run, built once because every upload needs it."""
     queued_at, run_id = bindparam("queued_at", type_=UtcDateTime()), bindparam("run", type_=ScoringRun.id.type)
     before: ColumnElement[bool] = or_(
         ScoringRun.queued_at < queued_at, and_(ScoringRun.queued_at == queued_at, ScoringRun.id < run_id)
@@ -180,7 +180,9 @@ def waiting_notice(session: Session, phase_task: PhaseTask, task_type: str, now:
 
 
 def waiting_since() -> Select[datetime]:
-    """Return a query for when the longest-waiting run was queued; the caller adds which submissions count."""
+    """Return a query for the time since which the longest-waiting run has been queued; the caller adds conditions on
+    submissions.
+    """
     return (
         select(ScoringRun.queued_at)
         .join(Submission, Submission.id == ScoringRun.submission_id)

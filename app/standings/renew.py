@@ -469,7 +469,7 @@ def _whose(boards: int) -> ColumnElement[bool]:
 
 @lru_cache(maxsize=32)
 def _updating(boards: int, names: tuple[str, ...]) -> Update:
-    """Return the statement, built once because it is executed whenever a run ends."""
+    """Return the statement that updates standings, built once because it is executed whenever a run ends."""
     count = select(func.count()).select_from(_STANDINGS).where(_whose(boards)).scalar_subquery()
     is_one = and_(_STANDINGS.c.is_whole, _STANDINGS.c.board_id == bindparam("on_board"))
     changed = update(_STANDINGS).where(_whose(boards), is_one, count == bindparam("as_many"))

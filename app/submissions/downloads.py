@@ -166,7 +166,7 @@ class FileViewer:
 def file_viewer(
     session: Session, competition: Competition, user: User | None, *, seen_as: SeenAs | None = None
 ) -> FileViewer:
-    """Return the viewer. seen_as: set for organisers who preview the pages as somebody else."""
+    """Return the rights of a user to see files. seen_as: set for organisers who preview the pages as somebody else."""
     if user is None or seen_as is SeenAs.PUBLIC:
         return FileViewer()
     if seen_as is None and may_organise(session, user, competition, Right.EDIT):

@@ -39,7 +39,7 @@ def watching_webhooks(session: Session) -> list[int]:
 
 
 def are_watched(session: Session) -> bool:
-    """Return True if any webhook is for boards or phases."""
+    """Return True if any webhook wants news of boards or phases."""
     return bool(watching_webhooks(session))
 
 

@@ -35,7 +35,7 @@ class Box(Protocol):
         """Return the limit that is exceeded, with a message; None if none is."""
 
     def end(self) -> None:
-        """Kill all its processes; may be called more than once."""
+        """Kill all processes of the sandbox; may be called more than once."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,7 +151,9 @@ def find_environment(wanted: DeclaredEnvironment) -> Path:
 
 
 def read_environment(folder: Path) -> Built:
-    """Return the parts of this environment. Raises SandboxUnavailable if it is not one, or can no longer be used."""
+    """Return the parts of this environment. Raises SandboxUnavailable if the folder is not an environment, or can no
+    longer be used.
+    """
     path = folder / DOCUMENT
     try:
         changed = path.stat().st_mtime_ns

@@ -68,7 +68,7 @@ def competition_number(session: Session, name: str, user: User) -> int | None:
 
 
 def phase_by_id(session: Session, phase_id: int, user: User | None) -> PlacedPhase:
-    """Return the phase. Raises NotFound."""
+    """Return the phase with this id and its competition. Raises NotFound."""
     seen = select(Phase.competition_id).join(Phase.competition).where(Phase.id == phase_id, is_seen_by(user))
     competition_id = session.scalar(seen)
     if competition_id is None:

@@ -1,4 +1,4 @@
-"""Pagination as in Codabench: `?page=` and `?page_size=`; answers have count, next, previous and results."""
+"""Pagination as in Codabench: `?page=` and `?page_size=`; responses have count, next, previous and results."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ SubmissionNumber = Annotated[int, Path(ge=0, lt=1 << _NUMBER_BITS)]
 
 
 class KeyOf(IntEnum):
-    """The kinds of database rows that have such a key."""
+    """The kinds of database rows that have a UUID for clients of Codabench."""
 
     PUBLIC_FILE = 1
     PHASE_TASK = 2

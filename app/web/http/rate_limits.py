@@ -480,21 +480,21 @@ def limit_of_questions(request: Request, user: User, now: datetime) -> Callable[
 
 
 def limit_of_confirmations(request: Request, user: User, now: datetime) -> Callable[[], None]:
-    """Return a function like that of limit_of_questions for mails that confirm an address; they share the limit of
-    reset mails.
+    """Return a function that counts a mail to confirm an address, and raises LimitReached above the limit of reset
+    mails.
     """
     limits = limits_of(request)
     return partial(limits.hit, limits.rules.confirmations, f"user {user.id}", now)
 
 
 def limit_of_codes(request: Request, user: User, now: datetime) -> Callable[[], None]:
-    """Return a function like that of limit_of_questions for joining codes that are typed in."""
+    """Return a function that counts a typed joining code, and raises LimitReached above the limit."""
     limits = limits_of(request)
     return partial(limits.hit, limits.rules.codes, str(user.id), now)
 
 
 def limit_of_reports(request: Request, user: User, now: datetime) -> Callable[[], None]:
-    """Return a function like that of limit_of_questions for reports of texts."""
+    """Return a function that counts a report of a text, and raises LimitReached above the limit."""
     limits = limits_of(request)
     return partial(limits.hit, limits.rules.reports, str(user.id), now)
 

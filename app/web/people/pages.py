@@ -111,7 +111,7 @@ def _account_page(
     done: str = "",
     error: EvergoldError | None = None,
 ) -> Response:
-    """Return the page.
+    """Return the account page.
 
     form: the form with the error; None if there is no error, or if it is in the form that sends the link again.
     """

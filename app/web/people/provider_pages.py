@@ -158,7 +158,7 @@ def read_finish(request: Request, server: ServerHere) -> Response:
 def _finish_page(
     request: Request, form: AnyForm | None = None, sent: str = "", error: EvergoldError | None = None
 ) -> Response:
-    """Return the page. sent: the address to which a link is mailed if it has an account."""
+    """Return the page that completes a log-in. sent: the address to which a link is mailed if it has an account."""
     server = cast(Server, request.app.state.server)
     with reading(server.engine) as session:
         login, person = provider_logins.find_answered(session, login_cookie(request), server.clock())
