@@ -173,8 +173,8 @@ def _problems(version: GoldVersion, sealed: SealedGold) -> CheckResult:
 
 
 def _by_line(invalid: InvalidFile, sealed: SealedGold) -> CheckResult:
-    """Return the problems, by line only under the options of its sealing (see `app.gold.binding`), with values only if
-    sealed.
+    """Return the problems by line, without gold; only a general one if the task's options have changed since the
+    upload.
     """
     with open(os.devnull, "wb") as nowhere:
         binding = open_sealed_gold(sealed, nowhere).binding

@@ -85,8 +85,8 @@ _BASELINES = select(Team.id).where(Team.competition_id == bindparam("competition
 class _Read:
     """The stored rows of a source, of which some were read.
 
-    entries: those of the teams apart; near: others next to a requested row; every: all values in order, if they were
-    read;
+    entries: those of the teams in `TeamSight.apart`; near: others next to a requested row; every: all values in order,
+    if they were read;
     counted: cached counts, by value.
     """
 
@@ -102,7 +102,7 @@ class _Read:
         return self._without([*self.entries, *self.near], session, value)
 
     def usual_above(self, session: Session, value: float) -> int:
-        """Return how many rows of teams that are not apart are better than a value."""
+        """Return how many teams outside `TeamSight.apart` have a better value."""
         return self._without(self.entries, session, value)[0]
 
     def _without(self, read: Sequence[BoardEntry], session: Session, value: float) -> tuple[int, int]:

@@ -56,7 +56,7 @@ def readiness(session: Session, competition: Competition, now: datetime) -> list
 
 
 def missing_points(session: Session, competition: Competition, now: datetime) -> list[Point]:
-    """Return the points that are missing."""
+    """Return the points of the checklist that are missing."""
     return [point for point in readiness(session, competition, now) if not point.is_there]
 
 

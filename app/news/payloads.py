@@ -61,7 +61,7 @@ LEADERS = 10
 
 
 class NotSeen(Exception):
-    """The audience may not see this, or not any more, so nothing is sent."""
+    """The audience may not see this, or no longer may, so nothing is sent."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -244,7 +244,7 @@ class RoleList(ApiModel):
 
 
 class RoleInvitationList(ApiModel):
-    """Invitations without an answer, newest first."""
+    """Open invitations to roles, newest first."""
 
     model_config = example({"invitations": [INVITATION_EXAMPLE]})
 

@@ -81,7 +81,7 @@ def may_request(latest: DataArchive | None, now: datetime) -> bool:
 
 
 def latest_archive(session: Session, user: User) -> DataArchive | None:
-    """Return the user's latest archive, whatever its state; None if there is none."""
+    """Return the user's latest archive, in any state; None if there is none."""
     mine = select(DataArchive).where(DataArchive.user_id == user.id)
     return session.scalar(mine.order_by(DataArchive.id.desc()).limit(1))
 

@@ -166,7 +166,7 @@ class PublicAnswers:
 
 
 def _public_request(scope: Scope) -> PublicRequest | None:
-    """Return the cacheable request, or None."""
+    """Return the cacheable request; None if its response cannot be cached."""
     if scope["method"] != "GET" or not _is_anybody(scope):
         return None
     for kind in KINDS:

@@ -81,7 +81,7 @@ def networks_in(text: str) -> tuple[Network, ...]:
 
 
 def check_form(address: str, rules: Rules) -> SplitResult:
-    """Return the parts of an address whose form is allowed, whatever its name resolves to. Raises AddressRefused."""
+    """Return the parts of an address whose form is allowed; its name is not resolved. Raises AddressRefused."""
     is_plain = address.isascii() and address.isprintable() and " " not in address and "\\" not in address
     if not is_plain or len(address) > ADDRESS_CHARACTERS:
         raise AddressRefused("Give an address that begins with https://, without spaces.")

@@ -58,7 +58,7 @@ def note_news(
 
 
 def note_for(session: Session, webhook_ids: list[int], kind: NewsKind, about: dict[str, Any], now: datetime) -> None:
-    """Store the news for these webhooks, whichever kinds they want."""
+    """Store the news for these webhooks, regardless of the kinds that they select."""
     if webhook_ids:
         session.execute(insert(WebhookDelivery), [_row(one, kind, about, now) for one in webhook_ids])
 

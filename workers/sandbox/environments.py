@@ -66,7 +66,7 @@ class DeclaredEnvironment:
 
     @property
     def digest(self) -> str:
-        """A digest of the declaration, whatever is built from it; comments and blanks do not count."""
+        """A digest of the declaration itself, not of what is built from it; comments and blanks do not count."""
         return hashlib.sha256(json.dumps([self.lines, self.python]).encode()).hexdigest()
 
     @property

@@ -41,7 +41,7 @@ class ItemPage:
 
     @property
     def last(self) -> int:
-        """Position of its last item."""
+        """The position of the last item of the page."""
         return self.first + len(self.rows) - 1
 
 
