@@ -22,7 +22,7 @@ from workers.store_keeper import end_with_parent
 
 #: Added to the niceness of this process, which is that of scoring.
 NICENESS = 10
-#: Nothing else would end a process that hangs.
+#: A time limit, because nothing else would end a process that hangs.
 LONGEST_SECONDS = 2 * 3600
 #: Interval between checks whether this process has to stop.
 LOOK_SECONDS = 0.2

@@ -17,7 +17,7 @@ LOOK_SECONDS = 0.5
 #: A process that lived this long counts as healthy; its death starts a new series of restarts.
 WELL_AFTER_SECONDS = 60.0
 FIRST_DELAY_SECONDS, LONGEST_DELAY_SECONDS = 0.5, 30.0
-#: A process that does not stop within this time is killed, again without loss.
+#: A process that does not stop within this time is killed, also without loss.
 STOP_SECONDS = 5.0
 
 # The worker forks children while this thread lives. A child forked in the middle of a start would keep the pipe open

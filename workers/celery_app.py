@@ -45,7 +45,7 @@ def free_places_of_lost_messages() -> None:
 
 free_places_of_lost_messages()
 settings = get_settings()
-#: Above all time limits, which `workers.overrun` enforces from within.
+#: Longer than all time limits, which `workers.overrun` enforces from within.
 LAST_RESORT_SECONDS = 60 + max(
     settings.encoding_limit_seconds,
     settings.check_limit_seconds,
@@ -116,7 +116,7 @@ def prepare_for_runs(engine: Engine) -> None:
 
 def load_declared_task_types(engine: Engine) -> None:
     """Load numpy and the task types that competitions on this server use; others would waste memory."""
-    import_module("numpy")  # not every task type imports it at once; PARSEME's reader is faster when it is loaded
+    import_module("numpy")  # not every task type imports it immediately; PARSEME's reader is faster once it is loaded
     with reading(engine) as session:
         names = session.scalars(select(CompetitionTask.task_type).distinct()).all()
     for name in names:

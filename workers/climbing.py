@@ -20,7 +20,7 @@ from app.submissions.climbing import Unmeasured, mail_organisers, unmeasured
 from evergold.scoring.archives import Limits, begins_as_zip, read_members
 from evergold.scoring.errors import InvalidPrediction
 
-#: Larger files are not compared; hill climbing with them is unlikely.
+#: Maximum size of compared files; hill climbing with larger ones is unlikely.
 MOST_BYTES = 16 * 1024 * 1024
 
 

@@ -16,7 +16,7 @@ from nacl.public import Box, PrivateKey, PublicKey
 
 from evergold.scoring.errors import Problem
 
-#: Problems that are explained; as many as are shown with lines.
+#: Maximum number of explained problems, the same as the number shown with lines.
 EXPLAINED = 20
 
 

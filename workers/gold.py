@@ -42,7 +42,7 @@ from workers.settings import settings_of
 #: Gold comes from organisers, so these limits guard against mistakes rather than attacks.
 LIMITS = Limits(entries=20_000, total_bytes=2**32, member_bytes=2**31, ratio=2_000)
 _TAR_MAGIC, _TAR_MAGIC_AT = b"ustar", 257
-#: This many bytes from the start tell a tar and a zip.
+#: Number of bytes from the start that identify a tar or a zip.
 ARCHIVE_HEAD_BYTES = HEAD_BYTES + len(_TAR_MAGIC)
 
 T = TypeVar("T")

@@ -22,7 +22,7 @@ from app.runs.claims import Claim, note_progress, renew_lease
 from app.runs.validations import CheckClaim, renew_check
 from evergold.scoring.progress import progress_to
 
-#: Often enough for a page that somebody watches.
+#: Interval between writes of progress, often enough for somebody who watches the page.
 TELL_SECONDS = 1.0
 
 
@@ -112,7 +112,7 @@ def _write(engine: Engine, claim: Claim, progress: Progress) -> bool:
         )
 
 
-#: Renewed this many times per lease, so that one slow write does not lose it.
+#: Number of renewals per lease, so that one slow write does not lose it.
 RENEWALS_PER_LEASE = 3
 #: Interval between retries while the database is away.
 ASK_AGAIN_SECONDS = 0.5

@@ -73,7 +73,8 @@ def memory_bound() -> Bound:
     return Bound("too-much-memory", f"{readable_size(settings_of(RunLimits).memory_mebibytes * MEBIBYTE)} of memory")
 
 
-#: Seconds beside those of an organisers' own program: its sandbox ends it, so that no process of ours has to end.
+#: Seconds added to the limit of an organisers' own program, which the sandbox ends first, so that no worker process has
+#: to end.
 AROUND_PROGRAMS = 120
 
 

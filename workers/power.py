@@ -38,7 +38,7 @@ from workers.samples import Samples
 
 #: Errors that another worker may not hit; nothing waits for the result.
 _CLOSED = (GoldNotFound, NoKeyForIt, KeyFileBroken, SealBroken, OSError)
-#: Only the latest runs of baselines are used.
+#: Maximum number of baseline runs used, latest first.
 _MOST_BASELINES = 10
 MADE_UP = "two made-up systems that are right three times in four"
 ONE_BASELINE = "the baseline, and a rival as good whose errors have nothing to do with its own"

@@ -29,7 +29,7 @@ from workers.programs import lay_out_gold
 from workers.sandbox import Program
 from workers.sandbox.trusted import run_trusted
 
-#: Where a folder of a competition usually has its gold.
+#: Usual names of the folder with gold in a competition's folder.
 GOLD_FOLDERS = ("gold", "reference_data", "ref")
 TRUSTED = "none: without a sandbox"
 

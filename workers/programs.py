@@ -29,7 +29,7 @@ from workers.gold import (
 )
 from workers.gold_errors import GoldRefused
 
-#: What a program's file is called where its name says nothing.
+#: Names of the files given to a program, if the original name is unusable.
 UNNAMED_GOLD, UNNAMED = "gold", "submission"
 
 
@@ -112,6 +112,6 @@ def _is_folder(path: Path) -> bool:
     """Return whether a zip is a folder of files, rather than a file of NumPy or an office document."""
     try:
         names = member_names(path, LIMITS, InvalidGold)
-    except InvalidGold:  # of documents, too
+    except InvalidGold:  # also for documents
         return False
     return not all(name.endswith(".npy") for name in names)

@@ -14,9 +14,9 @@ from workers.tables import tables_fit
 
 #: Interval between rounds.
 ROUND_SECONDS = 3.0
-#: Interval between calls of what is due once an hour.
+#: Interval between calls of hourly work.
 HOUR_SECONDS = 3600.0
-#: Time for what is in progress when the server stops; otherwise it is done again later.
+#: Time for work in progress when the server stops; work that takes longer is repeated later.
 STOP_SECONDS = 2.0
 
 

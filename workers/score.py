@@ -61,7 +61,7 @@ from workers.program_runner import must_have_sandbox, sandboxed
 from workers.programs import run_program
 from workers.sealed import opened_bytes
 
-#: Key for the outcomes of both parts of divided items; no task type uses it for its own.
+#: Key of the outcomes of both parts of divided items; no task type uses it itself.
 _PARTS = "parts"
 
 

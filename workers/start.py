@@ -44,7 +44,7 @@ from workers.settings import settings_of
 from workers.store_keeper import end_with_keeper
 from workers.tables import is_refused
 
-#: A refused worker for BERTScore only checks again, in case what was missing has been installed.
+#: Interval between self-checks of a refused worker for BERTScore only, in case what was missing has been installed.
 RECHECK_SECONDS = 300.0
 #: All settings of workers alone.
 SETTINGS = (

@@ -60,7 +60,7 @@ def items_misfits(task: AnyTask, options: Options, opened: OpenGold, items_sha25
 
 
 def misfits(items: Mapping[str, object], gold: Mapping[str, object]) -> list[Problem]:
-    """List the differences. items, gold: what each requires, by item, as from `Task.demands`."""
+    """List the differences between items and gold: what each requires by item, as from `Task.demands`."""
     only_gold = sum(name not in items for name in gold)
     only_items = [name for name in items if name not in gold]
     other = [name for name in items if name in gold and items[name] != gold[name]]
@@ -173,8 +173,8 @@ def _problems(version: GoldVersion, sealed: SealedGold) -> CheckResult:
 
 
 def _by_line(invalid: InvalidFile, sealed: SealedGold) -> CheckResult:
-    """Return the problems, by line only under the options of its sealing (see `app.gold.binding`), with values only if
-    sealed.
+    """Return the problems by line, without gold; only a general one if the task's options have changed since the
+    upload.
     """
     with open(os.devnull, "wb") as nowhere:
         binding = open_sealed_gold(sealed, nowhere).binding

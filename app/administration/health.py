@@ -21,9 +21,9 @@ from app.runs.holds import list_holds
 from evergold.moments import moment_words
 from evergold.version import VERSION
 
-#: An older backup is named as not well.
+#: An older backup is reported as unhealthy.
 BACKUP_AGE = timedelta(days=8)
-#: Less free space than this part of a file system is not well.
+#: A file system with less than this share of free space is unhealthy.
 LEAST_FREE = 0.05
 
 

@@ -81,7 +81,7 @@ class LiveState:
         return user.id in self._known.blocked
 
     def stamp(self, now: datetime) -> str:
-        """Return a text that changes with everything here that a page may show."""
+        """Return a text that changes whenever anything changes that a page may show."""
         known = self._known
         return f"{known.revision}-{'-'.join(str(one.id) for one in known.announcements if one.is_shown_at(now))}"
 

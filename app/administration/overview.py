@@ -16,7 +16,7 @@ from app.runs.failures import failed_runs
 
 
 def overview(session: Session, now: datetime) -> ServerOverview:
-    """Return the current counts."""
+    """Return the current counts of the server."""
     accounts, confirmed, blocked = session.execute(
         select(func.count(), func.count(User.email_confirmed_at), func.count(User.blocked_at)).where(IS_PERSON)
     ).one()

@@ -36,9 +36,9 @@ from app.people.auth import approve_organiser
 from app.people.email_confirmations import believe
 from app.teams.registration import settle_confirmed
 
-#: People on a page.
+#: Number of people on a page.
 PAGE_LENGTH = 50
-#: Characters of the reason for a block, which the person reads.
+#: Maximum number of characters of the reason for a block, which is shown to the blocked person.
 REASON_CHARACTERS = 500
 MOST_LIMIT = 1_000_000
 

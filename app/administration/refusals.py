@@ -21,7 +21,7 @@ from app.base.db import writing
 from app.base.logs import log
 from app.models import RefusedRequests, User
 
-#: Counts by account are forgotten after this time, the others after `KEPT`.
+#: Retention of the counts by account, and of the other counts.
 BY_ACCOUNT_KEPT, KEPT = timedelta(days=7), timedelta(days=90)
 #: Interval between additions to the table.
 FLUSH_SECONDS = 10.0

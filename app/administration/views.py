@@ -304,7 +304,7 @@ class OrganisingRequestOut(ApiModel):
 
 
 class OrganisingRequestList(ApiModel):
-    """Requests without an answer, oldest first."""
+    """Open requests, oldest first."""
 
     model_config = example({"requests": [REQUEST_EXAMPLE]})
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from app.base import links
 
 API = "/api/v1"
-#: Below it are all addresses for programs: those of our own API and those that clients of Codabench know.
+#: Prefix of all addresses for programs: our own API, and the addresses that clients of Codabench know.
 PROGRAMS = "/api/"
 
 
@@ -26,7 +26,7 @@ def downloads(competition_name: str, **filters: object) -> str:
 
 
 def declaration_zip(competition_name: str, number: int | None = None) -> str:
-    """Link to the YAML and every file it names, of the current declaration or of a revision."""
+    """Return the link to the YAML and every file it names, of the current declaration or of a revision."""
     return f"{competition(competition_name)}/declaration.zip{f'?revision={number}' if number is not None else ''}"
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from coloraide import Color
 
-#: Of text and its background (WCAG 2.2, 1.4.3).
+#: Minimum contrast of text and its background (WCAG 2.2, 1.4.3).
 TEXT_CONTRAST = 4.5
 _HEX = re.compile(r"#[0-9a-f]{6}")
 _SHORT = re.compile(r"#[0-9a-f]{3}")

@@ -55,7 +55,7 @@ POSTGRESQL_PATIENCE = {
 }
 #: A connection used this recently is assumed to be alive unless its server has closed it.
 FRESH_SECONDS = 30.0
-#: More than needed: visiting all pages takes some 400 different statements, and compiling one again takes longer than
+#: Maximum number of cached statements: visiting all pages takes some 400, and compiling a statement takes longer than
 #: running it.
 STATEMENTS_KEPT = 2_000
 SQLITE_BUSY_SECONDS = 30
@@ -66,7 +66,7 @@ _FOUND = "found"
 T = TypeVar("T")
 _engines: dict[str, Engine] = {}
 _POSTGRESQL = re.compile("^postgres(ql)?://")
-#: Names every constraint, so that migrations can change it on both databases.
+#: Names of constraints, so that migrations can change each of them on both databases.
 NAMING = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
     "uq": "uq_%(table_name)s_%(column_0_N_name)s",
@@ -336,7 +336,7 @@ def insert_now(session: Session, row: Base) -> bool:
 
 @lru_cache
 def _insert(table: Table, dialect: str) -> Any:
-    """Return the statement, built once because even looking it up among compiled ones takes time."""
+    """Return the INSERT statement, built once because even looking it up among compiled ones takes time."""
     insert = postgresql.insert if dialect == "postgresql" else sqlite.insert
     return insert(table).on_conflict_do_nothing().returning(*table.primary_key.columns)
 

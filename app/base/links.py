@@ -56,7 +56,7 @@ def as_seen_by(address: str, seen_as: str | None) -> str:
 
 
 def official(competition_name: str, phase: str, name: str, number: int | None = None) -> str:
-    """Link to an official board, by default the latest."""
+    """Return the link to an official board, by default the latest."""
     return f"{board(competition_name, phase, name)}/official{f'/{number}' if number is not None else ''}"
 
 
@@ -73,7 +73,7 @@ def public_teams(competition_name: str) -> str:
 def board_row(
     competition_name: str, phase: str, name: str, submission_id: UUID, official_number: int | None = None
 ) -> str:
-    """Link to the details of a row on the live board or on an official one."""
+    """Return the link to the details of a row on the live board or on an official one."""
     return f"{board_rows(competition_name, phase, name, official_number)}{submission_id}"
 
 
@@ -129,7 +129,7 @@ def gold(competition_name: str, phase_name: str, task_name: str) -> str:
 
 
 def rescoring(competition_name: str, number: int | None = None) -> str:
-    """Link to the rescoring sets, or to one of them."""
+    """Return the link to the rescoring sets, or to one of them."""
     return f"{competition(competition_name)}/rescoring{f'/{number}' if number is not None else ''}"
 
 
@@ -144,7 +144,7 @@ def edit(competition_name: str, part: str = "") -> str:
 
 
 def history(competition_name: str, number: int | None = None) -> str:
-    """Link to the revisions of a competition's declaration, or to one of them."""
+    """Return the link to the revisions of a competition's declaration, or to one of them."""
     return f"{competition(competition_name)}/history{f'/{number}' if number is not None else ''}"
 
 
@@ -270,7 +270,7 @@ def join(secret: str) -> str:
 
 
 def organise(blueprint_id: int | None = None, page: str = "", at: str = "") -> str:
-    """Link to the competition editor: to all of the user's drafts, to one of them, or to a page of it."""
+    """Return the link to the competition editor: to all of the user's drafts, to one of them, or to a page of it."""
     path = "/organise" if blueprint_id is None else f"/organise/{blueprint_id}"
     query = f"?{urlencode({'at': at})}" if at else ""
     return f"{path}{f'/{page}' if page else ''}{query}"
@@ -318,7 +318,7 @@ def submissions(**filters: str) -> str:
 
 
 def compare(a: UUID, b: UUID | None = None) -> str:
-    """Link to a comparison of two submissions; if only one is given, the page chooses the other."""
+    """Return the link to a comparison of two submissions; if only one is given, the page chooses the other."""
     return f"/submissions/compare?{urlencode({'a': str(a)} | ({'b': str(b)} if b else {}))}"
 
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-#: Names stand in addresses and, in capitals, in variables.
+#: Allowed names of providers: they are part of addresses and, in capitals, of environment variables.
 _NAME = re.compile(r"[a-z0-9]{1,40}")
 _ORCID = "https://orcid.org"
 _GITHUB = "https://github.com"

@@ -38,7 +38,9 @@ _AT_ONCE = 500
 
 @dataclass
 class _Sender:
-    """The broker. turn: lock that lets one thread send at a time, so that only one waits for a hanging broker."""
+    """Sends messages to the broker. turn: lock that lets one thread send at a time, so that only one waits for a
+    hanging broker.
+    """
 
     broker: Broker
     turn: threading.Lock = field(default_factory=threading.Lock)

@@ -71,7 +71,7 @@ def attachment(name: str) -> str:
     return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
 
 
-#: Characters with which formulas of spreadsheets start.
+#: First characters of spreadsheet formulas.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 

@@ -39,7 +39,7 @@ def find_row(leaderboard: Leaderboard, submission_id: UUID) -> LeaderboardRow:
     return found
 
 
-#: Its pages have addresses of their own, the same after every `apply`.
+#: Namespace of the ids of published results, so that the addresses of their pages stay the same after every `apply`.
 _PUBLISHED_PAGES = UUID("6f2dbb1c-6b0e-5d0f-9a52-3c0a51e6a4d7")
 
 

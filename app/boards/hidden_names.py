@@ -17,7 +17,7 @@ from app.base.db import once
 from app.boards.rows import LeaderboardRow
 from app.models import HiddenText, Phase, TextKind
 
-#: What a frozen row has: the team's id (None for others than teams) and a name.
+#: The team's id (None for other kinds of rows) and its name in a frozen row.
 _Name = tuple[int | None, str]
 
 

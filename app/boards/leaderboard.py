@@ -151,7 +151,9 @@ def _version_from_rows(session: Session, sources: Sequence[EntrySource], sight: 
 def _version(
     board: Board, sources: Sequence[EntrySource], sight: ViewerContext, shown: Leaderboard | None, half: Half | None
 ) -> str:
-    """Return the version. That of a hidden board has no number, which would reveal the number of scored runs."""
+    """Return the version of a board. A hidden board's version has no number, which would reveal the number of scored
+    runs.
+    """
     start = f"{sources[0].phase.id}-{board.id}" + (f"-{half}" if half else "")
     view = sight.own.view
     if view.board is BoardShown.HIDDEN:

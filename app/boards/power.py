@@ -90,7 +90,7 @@ def is_kept(session: Session, phase_task_id: int, key: str) -> bool:
 
 
 def record_power(session: Session, phase_task_id: int, power: Power) -> None:
-    """Store the result, replacing the previous one."""
+    """Store the power of a task, replacing an earlier result."""
     scores = [[s.metric, s.split, s.difference, s.size] for s in power.scores]
     size = [power.size.items, round(power.size.bits, 1), power.size.labels] if power.size else None
     document = {"systems": power.systems, "scores": scores, "size": size}

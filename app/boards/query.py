@@ -83,7 +83,7 @@ ASCENDING, DESCENDING = "asc", "desc"
 #: Every aspect at once, see `BoardQuery`.
 ALL_ASPECTS = "all"
 KINDS: tuple[RowKind, ...] = get_args(RowKind)
-#: Longer texts are cut: nothing on a board is as long.
+#: Maximum length of a text; longer ones are cut, since nothing on a board is as long.
 TEXT_CHARACTERS = 120
 #: Parts of a split that stand for everything, and are no category.
 _WHOLE = frozenset({MACRO, "all", "type"})

@@ -109,7 +109,7 @@ def compare_rows(
     return RowComparison(first, second, leaderboard.pair_test(first, second), tuple(pairs))
 
 
-#: A score that one of the two does not have.
+#: The cell of a score that one of the two rows does not have.
 _NONE = Cell(None, "not there", None)
 
 

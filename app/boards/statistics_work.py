@@ -17,7 +17,7 @@ from app.boards.power import lacks_power
 from app.competitions.changed import boards_changed
 from app.models import BoardStatistics, Phase, PhaseTask, ScoringRun, Standing, StatisticsWork, Submission
 
-#: Boards that change all the time are computed every now and then, others once nothing has changed for a moment.
+#: A board is computed after it has been unchanged for the first time, or after the second if it keeps changing.
 QUIET = timedelta(seconds=5)
 LONGEST_WAIT = timedelta(minutes=5)
 #: Workers are notified again after this time, or when a worker that had begun stopped renewing its lease.
@@ -161,7 +161,7 @@ def _documents(session: Session, phase_task_id: int) -> dict[int, Any]:
 
 
 def _after(versions: str) -> str:
-    """Return the versions after one change; concurrent changes increase the boards' versions further."""
+    """Return the board versions after one change; concurrent changes increase them further."""
     own, *carried = versions.split("-")
     return "-".join([str(int(own) + 1), *carried])
 

@@ -112,7 +112,9 @@ def _rules(table: _Table) -> list[str]:
 def _table(
     board: Leaderboard, escaped: Callable[[str], str], minus: str, raised: str, margin: str | None = None
 ) -> _Table:
-    """Return the texts. raised: format of footnote marks; margin: prefix of half an interval, None for no intervals."""
+    """Return the texts of a table. raised: format of footnote marks; margin: prefix of half an interval, None for no
+    intervals.
+    """
     track = ["Track"] if board.has_tracks else []
     titles = [column.title for column in board.card_columns]
     published = ["In the paper"] if any(row.published_rank for row in board.rows) else []

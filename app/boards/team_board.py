@@ -29,9 +29,9 @@ from app.standings.entry import BoardEntry
 from app.standings.kept import count_values, entries_around, kept_entries, kept_values, value_of
 from evergold.scoring.halves import Half
 
-#: For more places than these all values of a board are read at once.
+#: For more positions than this, all values of a board are read at once.
 COUNTED_ONE_BY_ONE = 3
-#: So many rows that compete are read above a row, and below, if those around it are wanted.
+#: Number of ranked rows read above and below a row, if its neighbours are requested.
 BESIDE = 2
 
 
@@ -85,8 +85,8 @@ _BASELINES = select(Team.id).where(Team.competition_id == bindparam("competition
 class _Read:
     """The stored rows of a source, of which some were read.
 
-    entries: those of the teams apart; near: others next to a requested row; every: all values in order, if they were
-    read;
+    entries: those of the teams in `TeamSight.apart`; near: others next to a requested row; every: all values in order,
+    if they were read;
     counted: cached counts, by value.
     """
 
@@ -102,7 +102,7 @@ class _Read:
         return self._without([*self.entries, *self.near], session, value)
 
     def usual_above(self, session: Session, value: float) -> int:
-        """Return how many rows of teams that are not apart are better than a value."""
+        """Return how many teams outside `TeamSight.apart` have a better value."""
         return self._without(self.entries, session, value)[0]
 
     def _without(self, read: Sequence[BoardEntry], session: Session, value: float) -> tuple[int, int]:
@@ -157,7 +157,7 @@ class TeamBoard:
         return 0 if rounded_value is None else sum(better for better, _ in counts), sum(count for _, count in counts)
 
     def standing_still(self, session: Session, since: Collection[int] | None) -> StoodStill:
-        """Return the entries of teams other than these. since: None: only entries that were carried over."""
+        """Return the unchanged entries, those of all other teams. since: None for carried-over entries only."""
         carried = [one for one in self.reads if one.source.is_carried]
         if self.own is None or since is None:
             return StoodStill(self.rules, self.carried, carried, None, ())
@@ -196,10 +196,10 @@ def _count_better(values: Iterable[float], value: float, rules: Rules) -> int:
 def board_of_team(
     session: Session, board: Board, seen: TeamSight, values: Sequence[float | None], around: UUID | None = None
 ) -> TeamBoard:
-    """Return a board of the task.
+    """Return the rows of a team on a board, with their neighbours.
 
-    values: those whose places are needed. around: a submission of the team; the rows next to its value, and next to its
-    ranking value, are also read.
+    values: scores whose positions are needed. around: a submission of the team; the rows next to its value, and next to
+    its ranking value, are also read.
     """
     own, *_ = seen.sources
     rules = rules_of(own.phase, own.phase_task, board)
@@ -263,7 +263,7 @@ def _round_alike(seen: TeamSight, kept: Sequence[_Read]) -> bool:
 
 
 def _read(session: Session, board: Board, source: EntrySource, seen: TeamSight) -> _Read | None:
-    """Read the rows of the teams apart; None if no standings are stored."""
+    """Return the entries of the teams in `seen.apart`; None if no standings are stored."""
     rules = rules_of(source.phase, source.phase_task, board)
     gold = gold_identity(session, seen.sources[0].phase_task) if source.is_carried else None
     if rules is None or (source.is_carried and gold is None):

@@ -34,7 +34,7 @@ from evergold.scoring.halves import Half
 from evergold.scoring.resampling.pairs import Difference
 from evergold.scoring.resampling.ranking import clusters, holm, rank_ranges
 
-#: Without vowels and look-alikes: nothing that could be read as a word, or misread.
+#: Letters of neutral names: no vowels and no look-alikes, so that they form no words and are not misread.
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ2456789"
 _LENGTH = 6
 

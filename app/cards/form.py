@@ -130,7 +130,7 @@ class MethodCard:
 
 
 def card_form(declared: Mapping[str, Any], languages: Sequence[str] = ()) -> CardForm:
-    """Return the form. declared: `Competition.method_card`."""
+    """Return the form of method cards. declared: `Competition.method_card`."""
     required = {CardPart(name) for name in declared.get("required", ())}
     return CardForm(
         required=tuple(part for part in CardPart if part in required),

@@ -76,7 +76,7 @@ def _draw_marks(plot: Plot, picture: Picture, x: Axis, rows: dict[str, float]) -
 
 
 def _name_ends(plot: Plot, row: Sequence[tuple[SeriesOut, float, float]]) -> None:
-    """Name the lowest and the highest part of a row."""
+    """Write the names of the lowest and the highest part of a row."""
     parts = sorted((across, down, one.name) for one, across, down in row if one.look == "part")
     for across, down, name in [*parts[:1], *parts[1:][-1:]]:
         found = plot.room.find(_places_for_name(name, across, down))

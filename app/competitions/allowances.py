@@ -148,7 +148,7 @@ def late_phase_of(session: Session, competition: Competition, user: User, now: d
 
 
 def closes_at(phase: Phase, allowance: Allowance | None) -> datetime | None:
-    """Return when the phase closes for a team with this extension; None if never."""
+    """Return the time at which the phase closes for a team with this extension; None if never."""
     if phase.ends_at is None or allowance is None or allowance.until is None:
         return phase.ends_at
     return max(phase.ends_at, allowance.until)

@@ -44,7 +44,9 @@ _TASKS = cast(Table, PhaseTask.__table__)
 
 @lru_cache(maxsize=4)
 def _changed_where(condition: ColumnElement[bool]) -> ReturningUpdate[bool]:
-    """Return the statement, built once per condition because it is executed whenever a run ends."""
+    """Return the statement that increments the board version, built once per condition because it is executed whenever
+    a run ends.
+    """
     return (
         update(_TASKS)
         .where(_TASKS.c.id == bindparam("changed"), condition)

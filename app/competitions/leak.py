@@ -19,7 +19,7 @@ from app.models import BoardShown, EntryRule, OwnScores, Phase, PhaseTask, Slice
 from evergold.scoring.leakage import GoldSize, Shown, bits_of_ladder
 from evergold.scoring.task import AnyTask, Options
 
-#: Below the first share a phase is configured well; from the second on organisers are warned.
+#: Shares of the gold: below the first a phase is configured well; from the second on organisers are warned.
 GREEN, WARNING = 0.1, 0.5
 #: Number of teams assumed to combine their results.
 COLLUDING = 10

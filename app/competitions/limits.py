@@ -408,7 +408,7 @@ COUNTED = select(
 
 
 def _end_of_pause(session: Session, charged: ColumnElement[bool], limit: int, now: datetime) -> datetime:
-    """Return when fewer than `limit` of the team's rejected uploads will be less than an hour old."""
+    """Return the time at which fewer than `limit` of the team's rejected uploads will be less than an hour old."""
     rejected = (
         select(Submission.submitted_at)
         .where(charged, _is_one_of(FREE_OF_CHARGE))

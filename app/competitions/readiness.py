@@ -15,7 +15,7 @@ from evergold.scoring.program.results import NAME as PROGRAM_TYPE
 
 #: Task types whose submissions are the items with annotations added.
 _ITEMS_SHOW_FORMAT = frozenset({"mwe-identification"})
-#: Where a point is mended; also the names of its step.
+#: The place where a point can be fixed; also the name of the step there.
 Step = Literal["files", "metrics", "phases", "texts"]
 
 
@@ -41,7 +41,7 @@ class Place(NamedTuple):
 
 
 def readiness(session: Session, competition: Competition, now: datetime) -> list[Point]:
-    """Return all points, present or missing. competition: its parts need not be loaded."""
+    """Return all points of the checklist, present or missing. competition: its parts need not be loaded."""
     found = find_competition(session, competition.name)
     places = [Place(phase.title, one) for phase in found.phases for one in phase.phase_tasks]
     phase_tasks = [place.phase_task for place in places]
@@ -56,7 +56,7 @@ def readiness(session: Session, competition: Competition, now: datetime) -> list
 
 
 def missing_points(session: Session, competition: Competition, now: datetime) -> list[Point]:
-    """Return the points that are missing."""
+    """Return the points of the checklist that are missing."""
     return [point for point in readiness(session, competition, now) if not point.is_there]
 
 

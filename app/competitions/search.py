@@ -18,7 +18,7 @@ from app.models import Board, BoardShown, Competition, CompetitionTask, Phase, P
 
 #: Maximum of competitions, tasks and boards, and of teams, shown on a page.
 MOST_HITS, MOST_TEAMS = 50, 20
-#: Rows of teams read for one search; more are not looked at.
+#: Maximum number of team rows that one search reads.
 _TEAMS_READ = 400
 
 

@@ -454,7 +454,7 @@ class ConfirmationOut(ApiModel):
 
 
 def describe_confirmation(found: Confirmation | None) -> ConfirmationOut:
-    """Return the answer about the scores to confirm, with the decision, if there is one."""
+    """Return the API object of the scores to confirm, with the decision, if there is one."""
     if found is None:
         return ConfirmationOut(reasons=[], scores=[], fault="", verdict=None)
     return ConfirmationOut.model_validate(found, from_attributes=True)

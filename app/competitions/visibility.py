@@ -130,7 +130,7 @@ class View:
 
     @property
     def ranks_exactly(self) -> bool:
-        """True if values that look equal are equal."""
+        """True if rows are ranked by exact values, so that only equal values tie."""
         return is_exact(self.ranks_by)
 
     @property

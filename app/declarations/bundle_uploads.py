@@ -20,9 +20,9 @@ from app.models import BundleUpload, User
 from app.submissions.held_uploads import NotUploadedYet, UploadedAlready
 
 KEPT = timedelta(days=1)
-#: Of one person at a time; the oldest make room.
+#: Maximum number of uploads of one person at a time; the oldest are deleted first.
 KEPT_AT_ONCE = 10
-#: A request that makes a competition ends sooner; one that did not was interrupted.
+#: Longest duration of a request that creates a competition; one that has not ended by then was interrupted.
 LONGEST = timedelta(minutes=15)
 INTERRUPTED = "The server was interrupted while it made the competition. Send the bundle again."
 

@@ -9,7 +9,7 @@ from typing import Any
 
 #: The key of a bundle's main file that other systems ignore; its folder has the declaration with all files.
 KEY, FOLDER = "evergold", "evergold"
-#: Gold of a task in a phase, where the bundle has some: GOLD/PHASE/TASK/.
+#: Folder of gold in a bundle, if it has any: GOLD/PHASE/TASK/.
 GOLD = "gold"
 
 

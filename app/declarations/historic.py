@@ -35,7 +35,8 @@ SAID_COLUMNS = ("method", "paper", "code", "rank")
 RANK_DIGITS = 4
 TEAM_CHARACTERS = 200
 METHOD_CHARACTERS = 200
-#: In all files of a competition, each counted as often as it is named: every edit compares them with what is stored.
+#: Limits for all files of a competition together (a file counts each time it is named), since every edit compares them
+#: with the stored results.
 MOST_RESULTS, MOST_SCORES = 2_000, 20_000
 _LIMITS = TableLimits(rows=MOST_SCORES)
 _BYTES = 16 * 1024 * 1024
@@ -138,7 +139,7 @@ def results_of(
     problems: Problems,
     metrics: Mapping[str, Metric] | None = None,
 ) -> list[Published]:
-    """Return the results in a table; empty if `problems` has errors, to which those of this table are added by line.
+    """Return the results in a table, and add its problems by line; return an empty list if `problems` has errors.
 
     metrics: of the task with its options; default: those of its type.
     """

@@ -15,7 +15,7 @@ from app.models import EntryRule
 from evergold.scoring.characters import can_be_name
 from evergold.scoring.halves import SEED_CHARACTERS
 
-#: When a file is available: at the start of the phase, even if that is moved; at once.
+#: Values of the time from which a file is available: at the start of the phase, even if that is moved; at once.
 START, NOW = "start", "now"
 #: Names are part of URLs: lower-case letters, digits, single hyphens.
 NAME_PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*$"
@@ -99,7 +99,7 @@ def _inside_folder(path: str) -> str:
 RelativePath = Annotated[str, Field(max_length=300), AfterValidator(_inside_folder)]
 
 
-#: As people write domains: `uni.edu`, or `*.uni.edu` for all below it.
+#: A mail domain: `uni.edu`, or `*.uni.edu` for all subdomains.
 _DOMAIN = re.compile(r"(\*\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+")
 #: An e-mail address or a user name, as accounts have them.
 _LISTED = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+|[a-z0-9](?:[a-z0-9._-]{1,38}[a-z0-9])")
@@ -121,7 +121,7 @@ Domain = Annotated[str, Field(max_length=250), AfterValidator(_domain)]
 Listed = Annotated[str, Field(max_length=320), AfterValidator(_listed)]
 Web = Annotated[str, Field(max_length=500, pattern=r"^https?://\S+$")]
 Author = Annotated[Line, Field(max_length=120)]
-#: In the unit of the ranking score, a fraction: 0.01 is one percentage point.
+#: The step of a ladder in the unit of the ranking score, a fraction: 0.01 is one percentage point.
 LadderStep = Annotated[float, Field(gt=0, le=1)]
 #: Reveals which items are private.
 Seed = Annotated[str, Field(min_length=SEED_CHARACTERS, max_length=200), AfterValidator(_one_line)]

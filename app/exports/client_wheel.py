@@ -19,7 +19,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 import evergold
 
 NAME = "evergold"
-#: Parts of the installed distribution's own folder that belong to any installation; the others tell where it lies.
+#: Parts of the distribution's own folder that are equal in all installations; others depend on the location.
 _COMMON = ("METADATA", "entry_points.txt", "top_level.txt")
 _LICENCES = "licenses"
 _WHEEL = "Wheel-Version: 1.0\nGenerator: evergold\nRoot-Is-Purelib: true\nTag: py3-none-any\n"

@@ -42,7 +42,7 @@ _EARLIEST = (1980, 1, 1, 0, 0, 0)
 _KEY_CHARACTERS = 36
 _RULES = {EntryRule.LAST: "Force_Last", EntryRule.BEST: "Force_Best", EntryRule.ALL: "Add_And_Delete_Multiple"}
 _KINDS = {"text": "text", "number": "text", "choice": "select", "yes_no": "checkbox"}
-#: Codabench has a limit in any case, and these for what has none.
+#: Limits for phases without any, because Codabench requires limits.
 _PER_DAY, _TOTAL = 100, 1_000
 _SCORE = '''"""Scores a submission by `evergold score`: the container has the package evergold."""
 

@@ -117,7 +117,7 @@ def _graded(session: Session, competition: Competition) -> Iterator[tuple[Phase,
     ).all()
     first: dict[int, Board] = {}
     for board in boards:
-        if board.task.task_type in TASKS:  # else a plugin is missing here, which knows its metrics
+        if board.task.task_type in TASKS:  # otherwise the plugin with its metrics is missing
             first.setdefault(board.task_id, board)
     for phase in competition.phases:
         for phase_task in phase.phase_tasks:

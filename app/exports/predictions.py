@@ -255,7 +255,7 @@ def packed(submissions: Sequence[ExportedSubmission], storage: Storage) -> list[
 def zip_chunks(files: Sequence[Packed], made_at: datetime) -> Iterator[bytes]:
     """Yield the zip in chunks."""
     target = ZipStream()
-    yield target.text("manifest.csv", "\ufeff" + manifest_csv(files), made_at)  # the mark: for spreadsheets
+    yield target.text("manifest.csv", "\ufeff" + manifest_csv(files), made_at)  # byte order mark, for spreadsheets
     yield target.text("manifest.json", manifest_json(files, made_at), made_at)
     for file in files:
         if not file.path:

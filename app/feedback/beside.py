@@ -1,4 +1,4 @@
-"""The team's runs with which one of its runs is compared on a board, the previous and the best, without loading all."""
+"""Finds the previous and the best run of a team, to compare a run with on a board, without loading all runs."""
 
 from __future__ import annotations
 

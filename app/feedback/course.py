@@ -147,13 +147,13 @@ class _Entries:
                 others.append(value)
                 insort(self._others, value)
         if not (needs_all_tries(self._rules) or self._rules.rule is EntryRule.CHOSEN):
-            self._tries[team_id] = [one for one, _ in entries]  # whatever comes, the others do not count any more
+            self._tries[team_id] = [one for one, _ in entries]  # the others no longer count
         self._values[team_id] = others
         if team_id == self._team_id:
             self._mine = mine
 
     def _entries(self, team_id: int) -> list[tuple[Try, float | None]]:
-        """Return the team's chosen entries, each with the score that a Ladder reports, if the board is one."""
+        """Return the team's entries, each with the score that a Ladder shows; None on other boards."""
         by_run = {one.run_id: one for one in self._tries[team_id]}
         chosen = choose(self._tries[team_id], self._rules, self._choices)
         return [(by_run[standing.run_id], standing.ladder_value) for standing in chosen]

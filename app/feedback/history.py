@@ -110,7 +110,7 @@ def _attempts(session: Session, scored: Sequence[UUID], board: Board, view: View
     return with_decimals(column, view.precision), attempts
 
 
-#: Of scored submissions, oldest first. Built once, since building it takes longer than executing it.
+#: The values of scored submissions, oldest first. Built once, since building it takes longer than executing it.
 _VALUES = (
     select(Submission.id, Submission.submitted_at, Submission.method, Submission.track, ScoreRow.value)
     .join(ScoringRun, and_(ScoringRun.submission_id == Submission.id, ScoringRun.is_current))

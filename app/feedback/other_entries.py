@@ -22,7 +22,7 @@ from app.models import EntryRule, Submission, Tally
 from app.standings.choose import Rules, Try, choose, eligible, rules_of
 from app.standings.tries import RunFilter, choices_of, scored_runs
 
-#: Of a team with more scored submissions it is not worked out: all of them are read.
+#: Maximum number of scored submissions of a team for this computation, since it reads all of them.
 MOST_READ = 500
 #: Every submission counts on a board of all, and nothing is withdrawn on a Ladder.
 _WITHOUT_OTHERS = frozenset({EntryRule.ALL, EntryRule.LADDER})

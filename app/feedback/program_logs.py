@@ -23,7 +23,9 @@ class NoProgramLog(NoReport):
 
 
 def find_program_log(session: Session, submission_id: UUID, viewer: Viewer) -> ProgramLogOut:
-    """Return the log. Raises NotFound if the viewer may not see the submission, NoProgramLog if there is none."""
+    """Return the log of the organisers' program. Raises NotFound if the viewer may not see the submission, NoProgramLog
+    if there is none.
+    """
     submission = get_submission(session, submission_id, viewer.user)
     view = view_of(session, submission.phase_task, viewer)
     found = log_for(session, submission, viewer.user, view)

@@ -62,7 +62,7 @@ def find_report(
     submission_id: UUID,
     viewer: Viewer,
 ) -> Report:
-    """Return the report.
+    """Return the full report of a submission.
 
     Raises NotFound if the viewer may not see the submission, NoReport if it was not scored (yet), and ScoresHidden if
     no scores are shown (yet).

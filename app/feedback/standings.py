@@ -338,7 +338,7 @@ def _ranking_column(board: Board) -> BoardColumn:
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """A board, and what a team's runs are compared with on it. column: the ranking one."""
+    """A board with the runs to compare a team's runs with. column: the ranking one."""
 
     board: Board
     column: BoardColumn

@@ -546,7 +546,7 @@ def _rivals(found: PeerComparison) -> RivalsOut:
 def describe_comparison(
     comparison: Comparison, items: ItemComparison, rows: Sequence[ComparedItem], following: str | None
 ) -> ComparisonOut:
-    """Return the answer about a comparison. rows: the items of this page; following: address of the next page."""
+    """Return the API object of a comparison. rows: the items of this page; following: address of the next page."""
     return ComparisonOut(
         a=comparison.a.id,
         b=comparison.b.id,

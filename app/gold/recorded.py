@@ -101,7 +101,7 @@ _NEW_KEYS_IN_USE = (
     )
     .execution_options(preserve_rowcount=True)
 )
-#: For PostgreSQL, the file and its keys in one statement; returns the file's id and the number of keys in use.
+#: On PostgreSQL, one statement inserts the file and its keys, and returns the file's id and the number of keys in use.
 _COLUMNS = ("kind", "sha256", "size_bytes", "sealed_at")
 _INSERTED = insert(_FILES).values({name: bindparam(name, type_=_FILES.c[name].type) for name in _COLUMNS})
 _FILE = _INSERTED.returning(_FILES.c.id).cte("file")

@@ -63,7 +63,7 @@ class GoldUnusable(EvergoldError):
     code = "gold_unusable"
 
 
-#: In the audit log's entry of a version, the digest of what opens it; see `program_digest`.
+#: The key in the audit entry of a version for the digest of the program that may open it; see `program_digest`.
 _PROGRAM = "program"
 
 # ---------------------------------------------------------------------------------------------------------- versions

@@ -22,7 +22,7 @@ from typing import Any
 
 #: Size of a record on the socket: JSON, padded with blanks.
 RECORD_BYTES = 256
-#: After this time without work the helper ends; the next job starts another.
+#: The helper ends after this time without work; the next job starts another.
 IDLE_SECONDS = 600
 
 

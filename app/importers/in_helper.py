@@ -85,8 +85,8 @@ def read_bundle(bundle: Path, folder: Path, wish: Wish, limit_bytes: int) -> Bro
 def read(head: dict[str, Any], _: bytes) -> Message:
     """Return the parts of `Brought`, or sentences as `refused`. A job of the helper."""
     folder = Path(head["folder"])
-    os.environ["PATH"] = head["path"]  # the Pythons of this machine are looked for there; the helper has none
-    tempfile.tempdir = str(folder)  # what a limit cuts short is removed with the folder
+    os.environ["PATH"] = head["path"]  # to find the Pythons of this machine; the helper has no PATH
+    tempfile.tempdir = str(folder)  # files of a run ended by a limit are removed with the folder
     try:
         imported = _imported(head, folder)
         return _document(imported), b""

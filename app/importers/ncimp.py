@@ -105,7 +105,7 @@ Not in this folder, so that nothing can be scored there, and boards have publish
 """
 
 PAPER = "He et al. (2025), Computational Linguistics, tables 2, 3, 5, 6 and 10 to 13, as printed"
-#: Of a file that somebody gives.
+#: The source of results in a file that the user provides.
 GIVEN = "He et al. (2025), as printed"
 
 DESCRIPTION = """\

@@ -109,7 +109,7 @@ NO_LANGUAGE = (
     "this competition has {here}."
 )
 
-#: By name: the title, and permitted resources.
+#: Title and permitted resources of each track, by name.
 TRACKS = {
     "closed": ("Closed", "Nothing but the data provided in the shared task."),
     "open": ("Open", "Also other resources: lexicons, other corpora, embeddings, pre-trained models."),

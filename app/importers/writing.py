@@ -36,9 +36,9 @@ class Inline(dict[str, Any]):
     """A mapping to write on one line: `{metric: macro_f1, split: zero_shot/all}`."""
 
 
-#: For a phase without an end, which would otherwise never show scores other than the ranking ones.
+#: Visibility of a phase without an end, which would otherwise never show scores other than the ranking ones.
 ALL_SLICES = {"visibility": Inline(slices="all")}
-#: For a phase with public gold: its scores reveal nothing.
+#: Visibility of a phase with public gold, whose scores reveal nothing.
 EVERYTHING = {"visibility": Inline(precision="full", slices="all")}
 
 

@@ -18,7 +18,7 @@ from app.models import JudgedAnswer, JudgedEntry, JudgedText, Judgement, Judging
 from evergold.scoring.judgement import Marks
 
 ITEM_CHARACTERS = 500
-#: More paraphrases could not be judged in a round, and storing them would hold up the web process.
+#: Maximum number of paraphrases of a round: more could not be judged, and storing them would block the web process.
 MOST_TEXTS = 10_000
 
 #: The tables themselves: each takes thousands of rows at once.

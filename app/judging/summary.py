@@ -40,7 +40,7 @@ from app.runs.report import read_report
 from evergold.scoring.correlation import kendall, pearson, spearman
 from evergold.scoring.task import NOT_ENTERED
 
-#: Any two points lie on a line.
+#: Minimum number of systems for a correlation, because any two points lie on a line.
 LEAST_SYSTEMS = 3
 TOO_FEW_SYSTEMS = "fewer than three systems have both scores"
 ALL_EQUAL = "all systems have the same {} score"

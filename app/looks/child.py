@@ -10,7 +10,7 @@ from app.helper.wire import Message
 from app.looks.svg import Unusable, sanitise_svg
 
 MOST_PIXELS = 20_000_000
-#: Four times the height and width that pages give a logo, for sharp screens and print.
+#: Maximum width and height: several times those on pages, for sharp screens and print.
 WIDEST, TALLEST = 1200, 240
 _PNG = b"\x89PNG\r\n\x1a\n"
 

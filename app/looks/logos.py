@@ -9,7 +9,7 @@ from app.base.text import readable_size
 from app.helper.process import Job, TooMuchWork, run
 from app.looks.look import Logo
 
-#: Of the file as it is sent: SVG and PNG.
+#: Maximum size of an uploaded file, SVG or PNG.
 READ_BYTES = 256 * 1024
 _MAKE = Job("app.looks.child:make", processor_seconds=5, seconds=20, mebibytes=512, waiting=4)
 
@@ -30,7 +30,7 @@ class MadeLogo:
 
 
 def make_logo(content: bytes) -> MadeLogo:
-    """Return the logo. Raises InvalidLogo with a sentence, or Busy."""
+    """Return a sanitised or re-encoded logo. Raises InvalidLogo with a sentence, or Busy."""
     if not content:
         raise InvalidLogo("The file is empty.")
     if len(content) > READ_BYTES:

@@ -12,13 +12,13 @@ from app.base.colours import DARK, LIGHT, nearest_accent, style_sheet
 from app.base.config import Settings
 from app.base.live_settings import PRODUCT, names_in
 
-#: The keys of stored logos beside the settings, by the scheme of the pages that show them.
+#: The keys of stored logos, by the colour scheme of the pages that show them.
 LOGO_KEYS = {"light": "logo", "dark": "logo_dark"}
-#: From this ratio of width to height on a logo stands alone: it has the name in it.
+#: A logo at least this many times as wide as high is shown without the server's name, which it contains.
 WIDE = 2.5
 #: Up to this ratio a logo can be the icon of a browser's tab.
 SQUARE = 1.25
-#: Of a logo in the header, in CSS pixels.
+#: Maximum height and width of a logo in the header, in CSS pixels.
 MOST_HEIGHT, MOST_WIDTH = 32, 200
 
 

@@ -22,7 +22,7 @@ _DRAWING = (
     "feFlood feFuncA feFuncB feFuncG feFuncR feGaussianBlur feMerge feMergeNode feMorphology feOffset"
 )
 _ELEMENTS = frozenset(_DRAWING.split())
-#: Elements of editors that nobody misses: not worth a line of the list.
+#: Elements of editors that are removed without an entry in the list of removed parts.
 _SILENT = frozenset({"metadata", "namedview"})
 _LOOKING = (
     "id class style d x y x1 y1 x2 y2 dx dy cx cy r rx ry fx fy fr width height points viewBox preserveAspectRatio "
@@ -37,14 +37,14 @@ _LOOKING = (
     "textLength lengthAdjust paint-order shape-rendering text-rendering vector-effect mix-blend-mode isolation"
 )
 _ATTRIBUTES = frozenset(_LOOKING.split())
-#: Attributes of the root alone that are dropped without a word.
+#: Attributes of the root element that are removed without a note.
 _ROOT_SILENT = frozenset({"version", "baseProfile", "enable-background"})
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _LENGTH = re.compile(rf"\s*({_NUMBER})(?:px)?\s*")
 _BOX = re.compile(rf"\s*({_NUMBER})[\s,]+({_NUMBER})[\s,]+({_NUMBER})[\s,]+({_NUMBER})\s*")
 _LOCAL = re.compile(r"#[A-Za-z_][A-Za-z0-9_.:-]*")
 _URL = re.compile(r"url\s*\(\s*(['\"]?)(.*?)\1\s*\)", re.IGNORECASE | re.DOTALL)
-#: Ways of CSS to write or load anything: escapes, rules that import, functions that fetch or compute addresses.
+#: CSS that could write or load anything: escapes, rules that import, functions that fetch or compute addresses.
 _LOADS = re.compile(
     r"[\\@<]|image-set|\bimage\s*\(|\bsrc\s*\(|expression|javascript:|-moz-binding|behavior", re.IGNORECASE
 )
@@ -97,7 +97,7 @@ class _Builder:
     parser: expat.XMLParserType | None = None
     skipped: int = 0
     count: int = 0
-    #: Of each open element: its name, and whether it or one around it has an id, so that it can be drawn again.
+    #: For each open element: its name, and whether it or an element around it has an id, so that it can be drawn again.
     opened: list[tuple[str, bool]] = field(default_factory=list)
     style: list[str] = field(default_factory=list)
 
@@ -135,7 +135,7 @@ class _Builder:
             return False
         if local == "svg":
             return not self.opened
-        # Copies of copies grow beyond all bounds: what may be drawn again draws nothing again.
+        # Copies of copies grow exponentially: an element that can be drawn again may not draw others again.
         return local != "use" or not self.opened[-1][1]
 
     def close(self, name: str) -> None:

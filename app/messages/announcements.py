@@ -264,7 +264,7 @@ def publish(
     try:
         with session.begin_nested():
             session.add(announcement)
-    except IntegrityError:  # the same key: this form was sent twice
+    except IntegrityError:  # the key exists: this form was sent twice
         return _published_before(session, competition, form, group, key)
     if group is not None:
         announcement.mailed_count = _mail_all(act, competition, announcement, group)

@@ -14,9 +14,9 @@ from app.models.columns import NAME_CHARACTERS
 
 ACTION_CHARACTERS = 60
 SUBJECT_CHARACTERS = 300
-#: In place of a hash: no password opens the account, but its owner logs in otherwise.
+#: Stored instead of a hash: no password opens the account, but its owner logs in by other means.
 NO_PASSWORD = "!"  # noqa: S105 - no password
-#: The domain of what stands for an address where there is none (RFC 2606).
+#: The domain of placeholders for missing addresses (RFC 2606).
 NO_ADDRESS = "address.invalid"
 
 
@@ -56,11 +56,11 @@ class User(Base):
     password_hash: Mapped[str | None] = mapped_column(String(200))  # argon2, or NO_PASSWORD; None: cannot log in at all
     is_administrator: Mapped[bool] = mapped_column(default=False)
     is_approved_organiser: Mapped[bool] = mapped_column(default=False)  # see app.competitions.organisers
-    is_barred_organiser: Mapped[bool] = mapped_column(default=False)  # creates none, whatever the rule of the server
-    competitions_limit: Mapped[int | None]  # of their own, instead of the server's; None: the server's
+    is_barred_organiser: Mapped[bool] = mapped_column(default=False)  # never; overrides the server's rule
+    competitions_limit: Mapped[int | None]  # the user's own limit; None: the server's
     mebibytes_limit: Mapped[int | None]
     blocked_at: Mapped[datetime | None]  # None: not blocked; see app.people.account_blocks
-    blocked_reason: Mapped[str] = mapped_column(Text, default="")  # for the person; empty: none was given
+    blocked_reason: Mapped[str] = mapped_column(Text, default="")  # shown to the person; "": none
     orcid: Mapped[str | None] = mapped_column(String(19))  # shown to everybody; None: not wanted, or not proved
     created_at: Mapped[datetime]
 

@@ -157,5 +157,5 @@ class Snapshot(Base):
     number: Mapped[int]
     closed_at: Mapped[datetime]  # the end of the phase
     made_at: Mapped[datetime]
-    note: Mapped[str] = mapped_column(Text, default="")  # the reason for another one
+    note: Mapped[str] = mapped_column(Text, default="")  # the reason for a further version
     document: Mapped[dict[str, Any]]

@@ -89,7 +89,7 @@ class GoldVersion(Base):
     created_by_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"))  # None: the command line
     created_at: Mapped[datetime]
     published_at: Mapped[datetime | None]  # None: prepared, not in use
-    is_public: Mapped[bool] = mapped_column(default=False)  # as declared by the uploader; not trusted by workers
+    is_public: Mapped[bool] = mapped_column(default=False)  # as declared by the uploader; workers do not trust it
     publish_when_valid: Mapped[bool] = mapped_column(default=False)  # as soon as a worker has validated it
     check_state: Mapped[GoldCheck] = mapped_column(String(20), default=GoldCheck.WAITING)
     checked_at: Mapped[datetime | None]

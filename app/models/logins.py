@@ -25,7 +25,7 @@ class Identity(Base):
     provider: Mapped[str] = mapped_column(String(40))  # its name in the settings, when the identity was linked
     issuer: Mapped[str] = mapped_column(String(300))
     subject: Mapped[str] = mapped_column(String(255))
-    label: Mapped[str] = mapped_column(String(LABEL_CHARACTERS))  # by which people know it, such as an address
+    label: Mapped[str] = mapped_column(String(LABEL_CHARACTERS))  # how people recognise it, such as an address
     created_at: Mapped[datetime]
     last_used_at: Mapped[datetime | None]
 
@@ -44,13 +44,13 @@ class ProviderLogin(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     secret_hash: Mapped[str] = mapped_column(String(64), unique=True)
     provider: Mapped[str] = mapped_column(String(40))
-    state_hash: Mapped[str | None] = mapped_column(String(64))  # None: the provider has answered, whatever it said
+    state_hash: Mapped[str | None] = mapped_column(String(64))  # None: the provider has responded
     nonce: Mapped[str] = mapped_column(String(64))
     verifier: Mapped[str] = mapped_column(String(128))
     following: Mapped[str] = mapped_column(String(2000))  # where to continue afterwards
-    linking_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"), index=True)  # who links it to their account
+    linking_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"), index=True)  # the user who links it
     proved: Mapped[dict[str, Any] | None]
-    mailed_to_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"), index=True)  # whose address got the link
+    mailed_to_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"), index=True)  # the recipient of the link
     mailed_hash: Mapped[str | None] = mapped_column(String(64))
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime] = mapped_column(index=True)
@@ -65,7 +65,7 @@ class Authenticator(Base):
     secret: Mapped[str] = mapped_column(String(64))
     created_at: Mapped[datetime]
     confirmed_at: Mapped[datetime | None]  # None: no code was entered yet, so it does not count
-    last_step: Mapped[int | None]  # time step of the last code, which is taken once
+    last_step: Mapped[int | None]  # time step of the last code; each code is accepted only once
 
 
 class Passkey(Base):

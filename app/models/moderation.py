@@ -109,7 +109,7 @@ class CompetitionBlock(Base):
 
     competition_id: Mapped[int] = mapped_column(ForeignKey("competitions.id"), primary_key=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id"), primary_key=True, index=True)
-    reason: Mapped[str] = mapped_column(Text)  # the blocked person reads it
+    reason: Mapped[str] = mapped_column(Text)  # shown to the blocked person
     blocked_at: Mapped[datetime]
     blocked_by: Mapped[str] = mapped_column(String(NAME_CHARACTERS))
 

@@ -48,7 +48,7 @@ class AccountDeletion(Base):
     asked_at: Mapped[datetime]
     due_at: Mapped[datetime] = mapped_column(index=True)
     reminded_at: Mapped[datetime | None]
-    told_at: Mapped[datetime | None]  # when the person was told at its time what stands in the way
+    told_at: Mapped[datetime | None]  # when the person was notified of obstacles to the due deletion
     is_erasing: Mapped[bool] = mapped_column(default=False)
     done_at: Mapped[datetime | None]
 

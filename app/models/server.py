@@ -37,7 +37,8 @@ class Worker(Base):
     models: Mapped[list[Any]]  # names of the encoders on its machine
     self_check: Mapped[SelfCheck | None] = mapped_column(String(20))
     self_check_words: Mapped[list[Any]]  # sentences: why it was refused, or what could not be compared
-    #: With the package bert-score: {"model": …, "package": …, "pairs": …, "difference": …, "in_its_batches": …}
+    #: Results of the comparison with the package bert-score: {"model": …, "package": …, "pairs": …, "difference": …,
+    #: "in_its_batches": …}
     comparisons: Mapped[list[Any]] = mapped_column(default=list)
     self_checked_at: Mapped[datetime | None]
     started_at: Mapped[datetime]

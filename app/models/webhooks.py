@@ -17,7 +17,7 @@ from app.models.accounts import User
 from app.models.columns import NAME_CHARACTERS
 
 ADDRESS_CHARACTERS = 2000
-#: As receivers know a message; the same for all attempts, so that they can tell a repeated one.
+#: Length of a message's public id; all attempts have the same id, so that receivers recognise a repeated message.
 MESSAGE_CHARACTERS = 40
 
 
@@ -34,7 +34,7 @@ class WebhookForm(StrEnum):
 class WebhookAudience(StrEnum):
     """The readers of messages: their view of the news decides what a message contains."""
 
-    ORGANISERS = "organisers"  # with the rights of the one who set it up; of the server: administrators
+    ORGANISERS = "organisers"  # with the rights of its creator; of the server: administrators
     TEAM = "team"
     PUBLIC = "public"
 
@@ -59,7 +59,7 @@ class DeliveryStatus(StrEnum):
     WAITING = "waiting"
     DELIVERED = "delivered"
     GIVEN_UP = "given_up"
-    DROPPED = "dropped"  # the audience does not see it, or not any more
+    DROPPED = "dropped"  # the audience does not see it, or no longer
 
 
 class Webhook(Base):
@@ -81,11 +81,11 @@ class Webhook(Base):
     kinds: Mapped[str] = mapped_column(String(300))  # names of NewsKind, separated by spaces
     address: Mapped[str] = mapped_column(String(ADDRESS_CHARACTERS))
     bearer: Mapped[str | None] = mapped_column(String(500))  # access token of Matrix
-    secret: Mapped[str] = mapped_column(String(100))  # whsec_…, which signs what is sent in the form `standard`
+    secret: Mapped[str] = mapped_column(String(100))  # whsec_…; signs messages in the format `standard`
     former_secret: Mapped[str | None] = mapped_column(String(100))  # signs as well until `former_until`
     former_until: Mapped[datetime | None]
     created_at: Mapped[datetime]
-    looked_at: Mapped[datetime]  # phases that opened or closed until then are told
+    looked_at: Mapped[datetime]  # phases that opened or closed until then were reported
     failing_since: Mapped[datetime | None]  # None: the last delivery succeeded
     disabled_at: Mapped[datetime | None]
     disabled_why: Mapped[str] = mapped_column(String(200), default="")
@@ -118,10 +118,10 @@ class WebhookDelivery(Base):
     happened_at: Mapped[datetime]
     status: Mapped[DeliveryStatus] = mapped_column(String(20))
     attempts: Mapped[int] = mapped_column(default=0)
-    since: Mapped[datetime]  # begin of the attempts: when it happened, or was asked to be sent again
+    since: Mapped[datetime]  # start of the attempts: the time of the news, or of the request to repeat it
     next_attempt_at: Mapped[datetime]
     ended_at: Mapped[datetime | None]
-    answered: Mapped[int | None]  # HTTP status of the last answer
+    answered: Mapped[int | None]  # HTTP status of the last response
     answer: Mapped[str | None] = mapped_column(Text)  # its beginning
     error: Mapped[str | None] = mapped_column(Text)  # why the last attempt failed, in a sentence
 

@@ -40,7 +40,7 @@ from app.standings.renew import renew_team
 from app.teams.find import is_name_taken
 
 REASON_CHARACTERS = 500
-#: Who must not read the mail of a hidden text, by the words before its title.
+#: Prefixes of the subjects of mails that contain a text, by its kind; such mails are not sent once it is hidden.
 _SUBJECTS = {
     TextKind.QUESTION: ("Question: ", "Answer: "),
     TextKind.ANSWER: ("Answer: ",),

@@ -71,7 +71,7 @@ def report(
     try:
         with session.begin_nested():
             session.add(made)
-    except IntegrityError:  # the same form twice at once
+    except IntegrityError:  # the same form was sent twice at the same time
         return session.scalars(_of_person(found, act.user)).one()
     details = {"text": found.subject, "report": made.id, "reason": reason}
     act.record("moderation.report", f"competition {competition.name}", details)
@@ -110,7 +110,7 @@ def list_reports(
 
 
 def find_report(session: Session, competition: Competition, report_id: int) -> TextReport:
-    """Return a report. Raises NotFound."""
+    """Return the report of a text with this id. Raises NotFound."""
     found = session.scalar(
         select(TextReport).where(TextReport.id == report_id, TextReport.competition_id == competition.id)
     )

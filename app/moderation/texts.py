@@ -32,9 +32,9 @@ from app.models import (
 from app.people.rights import may_organise
 from app.teams.find import captain_of, members_of
 
-#: What stands in the place of a hidden text.
+#: Shown instead of a hidden text.
 HIDDEN = "Hidden by the organisers"
-#: The right that hiding a text of this kind needs.
+#: The right that is required to hide a text of this kind.
 RIGHT_OF = {
     TextKind.QUESTION: Right.MESSAGES,
     TextKind.ANSWER: Right.MESSAGES,
@@ -42,7 +42,7 @@ RIGHT_OF = {
     TextKind.TEAM: Right.SUBMISSIONS,
     TextKind.SYSTEM: Right.SUBMISSIONS,
 }
-#: By the name of a table, its class: those of which texts are hidden.
+#: Classes of the tables with texts that can be hidden, by name of the table.
 TABLES: dict[str, Any] = {
     one.__tablename__: one for one in (Question, Announcement, Team, System, CardVersion, Submission)
 }

@@ -19,12 +19,12 @@ from app.models import Webhook, WebhookForm
 from app.news.payloads import News
 from app.webhooks.signing import signed_headers
 
-#: Shown between two characters, where it is nothing; it keeps `@everyone` from being a mention, `://` from a link.
+#: A zero-width space. Between two characters it keeps `@everyone` from being a mention, and `://` from being a link.
 _GAP = "\u200b"
-#: Of a chat's message; Discord refuses longer ones.
+#: Maximum length of a chat message; Discord refuses longer ones.
 _LONGEST = 1800
 _LONGEST_LINE = 300
-#: Letters that turn the direction of what stands around them.
+#: Characters that change the direction of the text around them.
 _TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~:=])")
 _AGENT = "Evergold-Webhooks"

@@ -56,12 +56,12 @@ from app.submissions.find import current_run, get_submission
 from app.webhooks.ending import why_blocked
 from app.webhooks.events import OF_STATUS
 
-#: Rows of a board that are told.
+#: Maximum number of rows of a board in a message.
 LEADERS = 10
 
 
 class NotSeen(Exception):
-    """The audience may not see this, or not any more, so nothing is sent."""
+    """The audience may not see this, or no longer may, so nothing is sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,7 @@ def _submission_news(look: Looking, kind: NewsKind, about: Mapping[str, Any], at
     elif submission.team_id != look.webhook.team_id:
         raise NotSeen
     described = describe_submission_seen(look.session, submission, look.viewer)
-    if OF_STATUS.get(described.status) is not kind:  # it was rescored or queued again since: other news
+    if OF_STATUS.get(described.status) is not kind:  # rescored or queued again since: this causes other news
         raise NotSeen
     place = _place(look, submission.phase_task.phase, submission.phase_task.task)
     by = f"{described.team}: {described.filename}" if described.filename else described.team

@@ -28,14 +28,14 @@ from app.webhooks.ending import disable
 
 #: Time for which a delivery is reserved for its sender.
 LEASE = timedelta(minutes=2)
-#: After each failed attempt, and the last of them again and again.
+#: Pause after each failed attempt; the last one is repeated.
 PAUSES = tuple(timedelta(seconds=one) for one in (10, 60, 300, 1800, 7200, 18000, 36000))
 GIVE_UP_AFTER = timedelta(days=3)
-#: More than come in that time: of a delivery over which senders die.
+#: Maximum number of attempts, more than fit in that time; reached only if senders die during a delivery.
 MOST_ATTEMPTS = 50
-#: A webhook to which nothing got through for this long is disabled, and its owner told.
+#: A webhook without a successful delivery for this long is disabled, and its owner is notified.
 DISABLE_AFTER = timedelta(days=5)
-#: Deliveries of one round, each to another webhook, and how many are under way at a time.
+#: Number of deliveries per round, each to another webhook, and number of concurrent ones.
 AT_ONCE, SENDERS = 40, 8
 _GONE = 410
 Clock = Callable[[], datetime]
@@ -70,7 +70,7 @@ def _due(engine: Engine, now: datetime) -> list[int]:
 def _deliver_alone(
     engine: Engine, delivery_id: int, settings: Settings, clock: Clock, resolve: Resolver | None
 ) -> bool:
-    """Deliver one as `_deliver` does; after an error, log it and retry later, without ending the round."""
+    """Deliver one message like `_deliver`; log an error and retry later, without ending the round."""
     try:
         return _deliver(engine, delivery_id, settings, clock, resolve)
     except Exception as error:

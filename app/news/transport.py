@@ -15,9 +15,9 @@ import httpcore
 
 from app.webhooks.addresses import Target
 
-#: For a whole attempt, from the connection to the last byte that is read.
+#: Time limit of a whole attempt, from the connection to the last byte that is read.
 SECONDS = 10.0
-#: What is kept of an answer.
+#: Number of bytes of a response that are stored.
 ANSWER_BYTES = 1024
 
 
@@ -94,7 +94,7 @@ def _timeouts(seconds: float) -> dict[str, Any]:
 
 
 class _ToOneAddress(httpcore.NetworkBackend):
-    """Connects to the verified address, whatever the name resolves to by now; TLS still verifies the host name."""
+    """Connects to the verified address, even if the name resolves to another one by now; TLS verifies the host name."""
 
     def __init__(self, target: Target, until: float) -> None:
         self._target, self._until, self._network = target, until, httpcore.SyncBackend()

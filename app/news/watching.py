@@ -51,7 +51,7 @@ def note_watched(engine: Engine, settings: Settings, now: datetime) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Board:
-    """A board with another version than at the last look, or that was never looked at."""
+    """A board whose version has changed since the last check, or that was never checked."""
 
     competition_id: int
     phase_id: int

@@ -20,9 +20,9 @@ from app.operations.health import PartOut
 from evergold.moments import moment_words
 
 CERTIFICATE = "certificate"
-#: A certificate that ends sooner is not well.
+#: A certificate that expires sooner is reported as unhealthy.
 LEAST_LEFT = timedelta(days=21)
-#: For the connection, and for each answer of the handshake.
+#: Time limit of the connection, and of each response of the handshake.
 SECONDS = 10.0
 _ENDS_AT = "ends_at"
 
@@ -51,7 +51,7 @@ def note_certificate(engine: Engine, settings: Settings, now: datetime) -> None:
 
 
 def end_of_certificate(host: str, port: int) -> datetime:
-    """Return when the certificate of this address expires. Raises OSError, ValueError."""
+    """Return the expiry time of the certificate of this address. Raises OSError, ValueError."""
     from cryptography import x509  # no other work of the sweep needs it
 
     context = ssl.create_default_context()

@@ -130,7 +130,7 @@ def oldest_waiting(session: Session, passed_over: Collection[str] = frozenset())
     """Return the arrival time of the oldest queued run; None if none is queued. passed_over: task types whose runs may
     wait.
     """
-    waits = (ScoringRun.status == RunStatus.QUEUED) & ScoringRun.is_current  # rescoring yields and may take days
+    waits = (ScoringRun.status == RunStatus.QUEUED) & ScoringRun.is_current  # rescoring may take days
     oldest = select(func.min(ScoringRun.queued_at))
     if passed_over:
         oldest = with_task(oldest).where(CompetitionTask.task_type.not_in(passed_over))
@@ -167,7 +167,7 @@ def beat(session: Session, name: str, now: datetime, done: Mapping[str, int]) ->
 
 
 def last_beat(session: Session, name: str) -> datetime | None:
-    """Return when a part last finished a round; None if never."""
+    """Return the time at which a part last finished a round; None if never."""
     return session.scalar(select(Heartbeat.beat_at).where(Heartbeat.name == name))
 
 

@@ -152,7 +152,7 @@ def usual_seconds(session: Session, now: datetime) -> float | None:
         .where(
             # Phrased so that SQLite uses only the index of end times.
             likely(ScoringRun.status == RunStatus.SCORED),
-            func.coalesce(ScoringRun.rescoring_id, 0) == 0,  # nobody waits for those
+            func.coalesce(ScoringRun.rescoring_id, 0) == 0,  # rescored runs are not urgent
             ScoringRun.finished_at > now - USUAL_SPAN,
         )
         .order_by(ScoringRun.finished_at.desc())

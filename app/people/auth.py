@@ -480,7 +480,7 @@ def demote(session: Session, user: User, now: datetime, *, actor: User | None = 
     Raises LastAdministrator.
     """
     administrators = select(User.id).where(User.is_administrator).order_by(User.id)
-    session.execute(administrators.with_for_update())  # two at once leave one
+    session.execute(administrators.with_for_update())  # two concurrent removals must leave one
     session.refresh(user)
     if not user.is_administrator:
         return False

@@ -21,14 +21,14 @@ from app.base.text import one_line
 from app.models import Announcement, DigestItem, HiddenText, MailChoice, Pace, Phase, TextKind, User
 from app.people.mail import MailKind, choice_of, pace_of, send_mail, unsubscribe_address, wants
 
-#: When digests are written, of UTC; the weekly ones on Mondays.
+#: The hour (UTC) at which digests are written; weekly ones on Mondays.
 _HOUR = time(6)
-#: People whose digests one round writes.
+#: Number of people whose digests are written in one round.
 AT_ONCE = 50
-#: Pause before a digest that could not be written is tried again.
+#: Pause before a failed digest is tried again.
 RETRY = timedelta(hours=1)
 TITLE_CHARACTERS = 300
-#: News that a mail has in full; of more it has the titles.
+#: Maximum number of news items with their full text in a mail; of further ones it has the titles.
 IN_FULL = 30
 _MAIL = """\
 Hello {username},
@@ -42,7 +42,7 @@ Stop these mails: {unsubscribe}
 
 
 def due_at(pace: Pace, now: datetime) -> datetime:
-    """Return when the next digest is written: at the next 06:00 UTC for daily ones, on Monday for weekly ones."""
+    """Return the time of the next digest: the next 06:00 UTC for daily ones, on Monday for weekly ones."""
     today = datetime.combine(now.date(), _HOUR, now.tzinfo)
     day = today if now < today else today + timedelta(days=1)
     return day + timedelta(days=-day.weekday() % 7) if pace is Pace.WEEKLY else day
@@ -151,7 +151,7 @@ def _readable(session: Session, ids: Collection[int]) -> dict[int, Announcement]
     )
     for announcement_id, places in session.execute(hidden):
         row = found[announcement_id]
-        if all(getattr(row, column) == instead for _, _, column, _, instead in places):  # else it was written anew
+        if all(getattr(row, column) == instead for _, _, column, _, instead in places):  # otherwise rewritten since
             del found[announcement_id]
     return found
 

@@ -43,7 +43,8 @@ _MAIL = """\
 
 {link}
 """
-#: For an address without an account, on servers where anybody may organise: contains no text of the organiser's.
+#: The mail to an address without an account, on servers where anybody may organise; it contains no text of the
+#: organiser's.
 _PLAIN_MAIL = """\
 Hello,
 

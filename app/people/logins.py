@@ -31,7 +31,8 @@ for it before: {device}.
 If it was you, you are done. If not, end that log-in on the page "Logging in", set a new password, and notify the people
 who run the server.
 """
-#: What a browser sends -> its name; the first that fits, as each also names those that it imitates.
+#: The name of each browser by a part of its User-Agent header. The first match counts, since many browsers also name
+#: those that they imitate.
 _BROWSERS = (
     ("Edg", "Edge"),
     ("OPR/", "Opera"),

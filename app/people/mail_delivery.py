@@ -124,7 +124,7 @@ def _text(session: Session, mail: OutgoingMail, settings: Settings, now: datetim
     return mail.body.replace(LINK_PLACE, _MADE[mail.link](session, user, settings, now))
 
 
-#: By the purpose of a link, what makes it.
+#: The functions that create links, by purpose of the link.
 _MADE = {
     MailLink.PASSWORD: password_resets.make_mailed,
     MailLink.ADDRESS: email_confirmations.make_link,
@@ -236,7 +236,7 @@ def _write_file(letter: Letter, settings: Settings) -> None:
 
 
 def _message(letter: Letter, settings: Settings, encoding: str | None = None) -> EmailMessage:
-    """Return the message. Raises ValueError or MessageError for invalid addresses."""
+    """Return a letter as an e-mail message. Raises ValueError or MessageError for invalid addresses."""
     mail = letter.mail
     message = EmailMessage(_KeepsAddressesWhole())
     sender = sender_of(settings.mail_from, settings.server_name)

@@ -22,9 +22,9 @@ from app.people.auth import approve_organiser
 from app.people.email_confirmations import is_confirmed
 from app.people.mail import send_mail
 
-#: Characters of a request, and of an answer.
+#: Maximum number of characters of a request, and of an answer.
 TEXT_CHARACTERS = 1000
-#: Requests of one person within a month: each is a mail to every administrator.
+#: Maximum number of requests of one person within a month: each sends a mail to every administrator.
 A_MONTH = 3
 MONTH = timedelta(days=30)
 

@@ -37,7 +37,7 @@ SECONDS = 10.0
 LARGEST_ANSWER_BYTES = 1024 * 1024
 #: Metadata and keys of a provider are kept for this long …
 KEPT_SECONDS = 3600.0
-#: … and keys are asked for again, when one is not among them, at most this often.
+#: … and keys are loaded again, if one is missing, at most this often.
 ANEW_SECONDS = 60.0
 LEEWAY_SECONDS = 120
 _JSON = {"Accept": "application/json", "User-Agent": "evergold"}

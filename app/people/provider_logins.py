@@ -30,7 +30,7 @@ from app.people.email_confirmations import believe
 from app.people.mail import LINK_PLACE
 from app.people.providers import Person, Secrets, is_orcid
 
-#: From the button to the account; a mail may have to be waited for.
+#: Time limit from the button to the account, long enough for a mail to arrive.
 MINUTES = 30
 FOLLOWING_CHARACTERS = 2000
 
@@ -191,7 +191,7 @@ def link(act: UserAct, person: Person, provider: str) -> None:
 
 def unlink(session: Session, user: User, identity_id: int, settings: Settings, now: datetime) -> None:
     """Remove an identity from the account. Raises NotFound; Forbidden if it is the only way to log in."""
-    session.execute(select(User.id).where(User.id == user.id).with_for_update())  # two at once leave one
+    session.execute(select(User.id).where(User.id == user.id).with_for_update())  # for concurrent removals
     known = list_identities(session, user)
     wanted = next((one for one in known if one.id == identity_id), None)
     if wanted is None:

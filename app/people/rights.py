@@ -142,7 +142,7 @@ def find_typed_user(session: Session, username: str, field: str) -> User:
     """Return the account that is named in a field of a form, as find_user does. Raises InvalidForm."""
     try:
         return find_user(session, username)
-    except NotFound as unknown:  # reported at the field
+    except NotFound as unknown:  # shown at the field
         raise InvalidForm(PLEASE_CORRECT, fields={field: unknown.message}) from None
 
 
@@ -169,7 +169,8 @@ def may_organise(session: Session, user: User | None, competition: Competition, 
 
 
 def check_may_organise(session: Session, user: User | None, competition: Competition, needs: Needs) -> User:
-    """Return the user. Raises NotAuthenticated, Forbidden for users who do not organise this competition, RightMissing.
+    """Return the user who organises the competition. Raises NotAuthenticated, Forbidden for users who do not organise
+    this competition, RightMissing.
 
     Raises Blocked for writes of blocked users.
     """

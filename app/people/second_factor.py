@@ -42,9 +42,9 @@ from evergold.scoring.characters import can_be_name
 CODES = 10
 _CODE_BYTES = 10
 STEP_MINUTES = 10
-#: Wrong codes for one password; then the log-in begins again.
+#: Maximum number of wrong codes after one password; then the log-in starts again.
 TRIES = 5
-#: Time steps of 30 s before and after the current one, for clocks that go wrong.
+#: Accepted time steps (30 s each) before and after the current one, because clocks differ.
 _WINDOW = (0, -1, 1)
 NAME_CHARACTERS = 100
 
@@ -225,7 +225,7 @@ def remove_passkey(session: Session, user: User, passkey_id: int, settings: Sett
 
 
 def clear(session: Session, user: User, settings: Settings, now: datetime, *, actor: User | str | None) -> bool:
-    """Remove every second factor of a user who has lost them, and end all log-ins; return False if there were none.
+    """Remove all second factors of a user who has lost them, and end all log-ins; return False if there were none.
 
     actor: as for `audit.record`.
     """
@@ -238,7 +238,7 @@ def clear(session: Session, user: User, settings: Settings, now: datetime, *, ac
 
 
 def forget(session: Session, user: User) -> None:
-    """Delete every second factor of this user."""
+    """Delete all second factors of this user."""
     for table in (Authenticator, Passkey, RecoveryCode, SecondStep):
         session.execute(delete(table).where(table.user_id == user.id))
 

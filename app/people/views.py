@@ -152,7 +152,7 @@ class RoleOut(ApiModel):
 
 
 class RoleInvitationOut(ApiModel):
-    """An invitation without an answer."""
+    """An open invitation to a role."""
 
     model_config = example(INVITATION_EXAMPLE)
 
@@ -244,7 +244,7 @@ class RoleList(ApiModel):
 
 
 class RoleInvitationList(ApiModel):
-    """Invitations without an answer, newest first."""
+    """Open invitations to roles, newest first."""
 
     model_config = example({"invitations": [INVITATION_EXAMPLE]})
 

@@ -22,11 +22,11 @@ from app.people.mail import send_mail
 from app.privacy.views import ArchiveOut
 from evergold.moments import moment_words
 
-#: An archive that no worker took is announced again after this time.
+#: An archive that no worker has claimed after this time is announced again.
 RESEND = timedelta(seconds=120)
-#: Time in which a worker makes one.
+#: Time limit for a worker to create one.
 LEASE = timedelta(minutes=30)
-#: A younger archive is returned instead of another.
+#: An archive younger than this is returned instead of a new one.
 ONCE_PER = timedelta(days=1)
 _OPEN = and_(DataArchive.ready_at.is_(None), DataArchive.ended_at.is_(None))
 
@@ -81,7 +81,7 @@ def may_request(latest: DataArchive | None, now: datetime) -> bool:
 
 
 def latest_archive(session: Session, user: User) -> DataArchive | None:
-    """Return the user's latest archive, whatever its state; None if there is none."""
+    """Return the user's latest archive, in any state; None if there is none."""
     mine = select(DataArchive).where(DataArchive.user_id == user.id)
     return session.scalar(mine.order_by(DataArchive.id.desc()).limit(1))
 
@@ -97,7 +97,7 @@ def ready_archive(session: Session, user: User) -> DataArchive:
 
 
 def expires_at(archive: DataArchive, settings: Settings) -> datetime | None:
-    """Return when the file will be deleted; None if there is no file."""
+    """Return the time at which the file will be deleted; None if there is no file."""
     return archive.ready_at + timedelta(days=settings.archive_days) if archive.ready_at else None
 
 

@@ -22,7 +22,7 @@ PEOPLE = frozenset(
 )
 #: Details whose values are names of teams.
 TEAMS = frozenset({"after", "asked", "asking", "before", "into", "merged", "name", "team"})
-#: Details of the person's own deeds that describe them: a log-in with a provider, the name of a token.
+#: Details of a person's own actions that describe the person: a log-in with a provider, the name of a token.
 _OWN = {"identity": ("subject",), "token": ("name",), "passkey": ("name",)}
 
 
@@ -82,7 +82,7 @@ def _subject(subject: str, person: Erased) -> str:
 def _details(row: Any, person: Erased) -> dict[str, Any]:
     teams = dict(person.teams.values()) if _is_about_teams(row, person) else {}
     details = {key: _value(key, value, person, teams) for key, value in row.details.items()}
-    if (team_id := row.details.get("team_id")) in person.teams:  # under whatever name it had then
+    if (team_id := row.details.get("team_id")) in person.teams:  # under any former name
         details |= {key: person.teams[team_id][1] for key in TEAMS if isinstance(details.get(key), str)}
     is_own = row.actor_id == person.user_id or row.subject == f"user {person.username}"
     thing = row.action.partition(".")[0]

@@ -72,7 +72,7 @@ from app.models import (
 from app.runs.stages import stage_of
 from app.submissions.find import current_run, load_submissions
 
-#: Submissions loaded at a time.
+#: Number of submissions loaded at a time.
 _AT_ONCE = 200
 
 _README = """\

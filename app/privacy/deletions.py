@@ -26,7 +26,7 @@ from app.people.mail import send_mail
 from app.privacy.views import DeletionOut, ObstacleKind, ObstacleOut
 from evergold.moments import minute_words
 
-#: Before the day, a mail reminds of it.
+#: Time between the reminder and the deletion.
 REMINDER = timedelta(days=3)
 #: Actor name in the audit log.
 SWEEP = "the sweep"
@@ -192,7 +192,7 @@ def carry_out(session: Session, user_id: int, settings: Settings, now: datetime)
     """
     user = session.get_one(User, user_id, with_for_update=True, populate_existing=True)
     found = deletion_of(session, user)
-    if found is None or found.done_at is not None:  # undone, or done, meanwhile
+    if found is None or found.done_at is not None:  # cancelled or carried out meanwhile
         return False
     if found.due_at > now:
         if found.reminded_at is None and now - found.asked_at > timedelta(days=1):

@@ -81,14 +81,14 @@ from app.rescoring.publishing import rename_in_differences
 from app.teams.find import is_name_taken
 from app.teams.membership import leave_team
 
-#: Name of a team, and of an account, of which nobody shall know any more whose it was.
+#: Name of a team, and display name of an account, after the owner's data were erased.
 NEUTRAL_NAME = "Deleted participant"
-#: The actor of the last entry about an account.
+#: The actor of the last audit entry about an account.
 ACTOR = "deletion of accounts"
-#: In place of a public question whose answer stays.
+#: Title and text that replace a deleted public question whose answer stays.
 QUESTION_TITLE, QUESTION_TEXT = "Deleted question", "This question was deleted with its author's account."
 
-#: Rows that go with the account they refer to.
+#: Rows that are deleted with the account to which they refer.
 GOES: tuple[InstrumentedAttribute[Any], ...] = (
     ApiToken.user_id,
     Authenticator.user_id,
@@ -118,9 +118,9 @@ GOES: tuple[InstrumentedAttribute[Any], ...] = (
     TeamMember.user_id,
     TextReport.reporter_id,
     Validation.user_id,
-    Webhook.owner_id,  # it sends what its owner sees, to an address of theirs
+    Webhook.owner_id,  # it sends the owner's view to an address of the owner
 )
-#: Columns with the user name of whoever decided something for others; it is replaced.
+#: Columns with the user name of the person who decided something for others; it is replaced.
 BY_NAME: tuple[InstrumentedAttribute[Any], ...] = (
     CompetitionBlock.blocked_by,
     HiddenText.hidden_by,
@@ -132,7 +132,7 @@ BY_NAME: tuple[InstrumentedAttribute[Any], ...] = (
     ServerSetting.changed_by,
     TextReport.closed_by,
 )
-#: References that stay, to an account without a name, and why.
+#: References that are kept, to an account without a name, with the reason for each.
 STAYS: Mapping[str, str] = {
     "account_deletions.user_id": "says that it was deleted",
     "allowances.user_id": "who granted an extension: the team still has it",
@@ -255,7 +255,7 @@ def _settle_teams(session: Session, teams: Mapping[int, str], now: datetime) -> 
     names = {team_id: (before, NEUTRAL_NAME) for team_id, before in teams.items()}
     for team_id, before in teams.items():
         team = session.get(Team, team_id, with_for_update=True, populate_existing=True)
-        if team is None:  # it had not submitted, and went as it was left
+        if team is None:  # without submissions: it was deleted when its last member left
             continue
         if not _matters(session, team_id):
             session.expunge(team)

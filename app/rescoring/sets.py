@@ -33,7 +33,7 @@ from app.submissions.organisers_list import ListedSubmission
 NOTE_CHARACTERS = 1_000
 #: Rights to start, publish or drop a set, as it concerns scores and puts gold in use.
 TO_RESCORE = (Right.SUBMISSIONS, Right.GOLD)
-#: Ends of a run that may replace the current one. A failed run may not: it has to be scored again.
+#: Statuses of a run that may replace the current one. A failed run may not: it has to be scored again.
 USABLE = (RunStatus.SCORED, RunStatus.REJECTED)
 UNFINISHED = (RunStatus.QUEUED, RunStatus.RUNNING)
 
@@ -105,7 +105,7 @@ def start_rescoring(
     session = act.session
     phase_tasks = _check_wanted(session, competition, places, note)
     ids = [one.id for one in phase_tasks]
-    # A concurrent start waits here, and then sees the set made by this one.
+    # A concurrent start waits here, and then sees the set created by this one.
     query = select(PhaseTask.id).where(PhaseTask.id.in_(ids)).order_by(PhaseTask.id)
     session.execute(query.with_for_update(key_share=True))
     _check_free(session, phase_tasks)
@@ -232,7 +232,7 @@ def _version(session: Session, phase_task: PhaseTask, number: int | None) -> Gol
 
 
 def _checked(version: GoldVersion, phase_task: PhaseTask) -> GoldVersion:
-    """Return the version. Raises GoldUnusable if it cannot be read, because every run of the set would fail."""
+    """Return the version if it can be read; raise GoldUnusable otherwise, because every run of the set would fail."""
     what = f"Gold version {version.number} of {place_of(phase_task)}"
     if version.check_state == GoldCheck.INVALID:
         raise GoldUnusable(f"{what} cannot be used: {problem_words(version)}.")

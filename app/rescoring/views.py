@@ -154,7 +154,7 @@ class ScoredAnewOut(Mirror):
 
 
 def describe_rescoring(competition: Competition, rescoring: Rescoring, progress: Progress | None) -> RescoringOut:
-    """Return the answer about a set, from `find_rescoring`. progress: of an open set."""
+    """Return the API object of a set, from `find_rescoring`. progress: of an open set."""
     return RescoringOut(
         number=rescoring.id,
         competition=competition.name,

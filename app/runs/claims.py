@@ -59,7 +59,7 @@ Claiming: TypeAlias = ReturningUpdate[*tuple[Any, ...]]
 #: Statements are built once and reused for every run: building one takes longer than sending it.
 RUNS, _TEAMS = cast(Table, ScoringRun.__table__), cast(Table, Team.__table__)
 NOW = bindparam("now", type_=UtcDateTime())
-#: Only the columns of a run that a claim needs, since others grow large.
+#: The columns of a run that a claim needs; others grow large.
 OF_RUN = ("id", "attempts", "is_current", "rescoring_id", "gold", "gold_version_id", "submission_id")
 
 
@@ -391,7 +391,7 @@ def _next_upload(session: Session, needs_gpu: bool, parameters: Mapping[str, Any
 
 @lru_cache(maxsize=4)
 def _upload_statement(needs_gpu: bool, gpu_types: tuple[str, ...]) -> Select[int]:
-    """Return the statement, built once because every turn starts with it."""
+    """Return the statement that selects the next run, built once because every turn starts with it."""
     return (
         select(ScoringRun.id)
         .join(Submission, Submission.id == ScoringRun.submission_id)

@@ -88,7 +88,7 @@ Columns = TypeVarTuple("Columns")
 
 
 class FailedRun(FailedRunOut):
-    """A failed run of any competition; answers about one competition omit its name."""
+    """A failed run of any competition; responses about one competition omit its name."""
 
     competition: str
 

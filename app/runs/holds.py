@@ -81,7 +81,7 @@ def is_held(phase_task_id: SQLColumnExpression[int], host: BindParameter[str] | 
     )
 
 
-#: The machine of the worker that claims; empty: none that could be drained.
+#: The machine of the worker that claims; "" if none can be drained.
 BY_HOST = bindparam("by_host", "", type_=String())
 
 
@@ -104,7 +104,7 @@ def hold_of_run(session: Session, run: ScoringRun) -> ScoringHold | None:
 
 @cache
 def _hold_statement() -> Select[ScoringHold]:
-    """Return the statement, built once because every upload needs it."""
+    """Return the statement that selects a hold, built once because every upload needs it."""
     place = (
         select(PhaseTask.task_id, Phase.competition_id)
         .join(Phase, Phase.id == PhaseTask.phase_id)

@@ -207,7 +207,9 @@ def _end(session: Session, claim: Claim, now: datetime, **values: Any) -> _Ended
 
 @lru_cache(maxsize=16)
 def _ending(names: tuple[str, ...]) -> ReturningUpdate[bool, bool, bool, datetime]:
-    """Return the statement, built once per set of columns because building it takes longer than executing it."""
+    """Return the statement that ends a run, built once per set of columns because building it takes longer than
+    executing it.
+    """
     values = {name: bindparam(f"new_{name}", type_=RUNS.c[name].type) for name in names}
     columns = RUNS.c.is_current, WANTS_MAIL, ANY_WEBHOOK, RUNS.c.started_at
     return update(RUNS).where(IS_CLAIMED).values(values).returning(*columns)

@@ -50,9 +50,9 @@ _WHAT = {
 }
 
 
-#: For RETURNING clauses of updates of runs: True if the submitter wants result mails. Literal SQL, because SQLAlchemy
-#: omits table names in RETURNING on SQLite. The run is selected again, because SQLite uses no index in RETURNING and
-#: would otherwise scan all submissions.
+#: An expression for RETURNING clauses of updates of runs: True if the submitter wants result mails. Literal SQL,
+#: because SQLAlchemy omits table names in RETURNING on SQLite. The run is selected again, because SQLite uses no index
+#: in RETURNING and would otherwise scan all submissions.
 WANTS_MAIL: ColumnElement[bool] = literal_column(
     "EXISTS (SELECT 1 FROM mail_choices WHERE mail_choices.results AND mail_choices.user_id = "
     "(SELECT submissions.user_id FROM submissions JOIN runs AS ended ON ended.submission_id = submissions.id "

@@ -27,12 +27,12 @@ STATUS_WORDS = {
     RunStatus.FAILED: "Scoring failed. That was not your fault, and uses none of your quota; "
     "the organisers can see it.",
 }
-#: All that a team reads of a run that the organisers' own program failed.
+#: The only problem shown to a team if the organisers' own program failed.
 PROGRAM_FAILED = Problem(
     "program-failed",
     "the organisers' own program could not score this file; the organisers can read its log",
 )
-#: Instead, of a file that the organisers' own program could not score: the file need not be wrong.
+#: The text instead, if the program could not score the file: the file need not be wrong.
 PROGRAM_FAILED_WORDS = (
     "The organisers' own program could not score your file. It uses none of your quota; the organisers can see it."
 )

@@ -27,7 +27,7 @@ BEAT_SECONDS = 10.0
 SILENT_SECONDS = 45.0
 
 
-#: How a worker begins to say that gold is not opened for a program of the organisers'.
+#: Beginning of a worker's message that gold cannot be opened for an organisers' program.
 NOT_FOR_PROGRAM = "this gold is not opened for this program"
 
 
@@ -111,7 +111,7 @@ def queue_position(session: Session, run: ScoringRun, task_type: str) -> int | N
 
 @lru_cache(maxsize=4)
 def _line_statement(needs_gpu: bool, gpu_types: tuple[str, ...]) -> Select[int, int, int]:
-    """Return the statement, built once because every upload needs it."""
+    """Return the statement that counts the queue before a run, built once because every upload needs it."""
     queued_at, run_id = bindparam("queued_at", type_=UtcDateTime()), bindparam("run", type_=ScoringRun.id.type)
     before: ColumnElement[bool] = or_(
         ScoringRun.queued_at < queued_at, and_(ScoringRun.queued_at == queued_at, ScoringRun.id < run_id)
@@ -145,7 +145,7 @@ def waiting_for_worker(session: Session, run: ScoringRun, task_type: str, now: d
     workers = live_workers(session, now)
     if not _listening(workers):
         return Waiting(run.queued_at, tuple(_reasons(workers)))
-    if run.failure and not run.attempts:  # it was put back, see `app.runs.outcomes.put_back`
+    if run.failure and not run.attempts:  # it was requeued, see `app.runs.outcomes.put_back`
         return Waiting(run.queued_at, (run.failure,))
     return None
 
@@ -161,7 +161,7 @@ def runs_program(task_type: str) -> bool:
 
 
 def _waiting_for_sandbox(run: ScoringRun) -> Waiting | None:
-    if not run.failure or run.attempts:  # it was not put back
+    if not run.failure or run.attempts:  # it was not requeued
         return None
     if NOT_FOR_PROGRAM in run.failure:
         return Waiting(run.queued_at, (run.failure,), "gold sealed for this program", "gold")
@@ -180,7 +180,9 @@ def waiting_notice(session: Session, phase_task: PhaseTask, task_type: str, now:
 
 
 def waiting_since() -> Select[datetime]:
-    """Return a query for when the longest-waiting run was queued; the caller adds which submissions count."""
+    """Return a query for the time since which the longest-waiting run has been queued; the caller adds conditions on
+    submissions.
+    """
     return (
         select(ScoringRun.queued_at)
         .join(Submission, Submission.id == ScoringRun.submission_id)

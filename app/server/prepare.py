@@ -65,7 +65,7 @@ class DemoTeam:
         return f"{self.username}@demo.invalid"
 
 
-#: Their files are demo/submissions/PHASE/TASK/USERNAME.csv (or .zip); demo/README.md describes how they were made.
+#: The demo's teams. Their files are demo/submissions/PHASE/TASK/USERNAME.csv (or .zip); see demo/README.md.
 TEAMS = (
     DemoTeam(
         "magpie",

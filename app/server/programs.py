@@ -82,7 +82,7 @@ def answers(path: Path) -> bool:
             return False
 
 
-#: Longer than the time that app.server.web gives to requests in flight.
+#: Time limit for stopping, longer than the time that app.server.web gives to requests in flight.
 WEB_STOP_SECONDS = 6.0
 #: Time for a running scoring to finish; a longer one is repeated after the next start.
 WORKER_STOP_SECONDS = 20.0

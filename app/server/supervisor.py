@@ -43,7 +43,7 @@ from app.server.web import address_of, answers, is_private, listening
 Say = Callable[[str], None]
 
 READY_SECONDS = 180.0
-#: How long the address is withheld while the demo's past is written.
+#: Maximum time for which the address is withheld while the demo's history is generated.
 HISTORY_SECONDS = 60.0
 CHANGES_SHOWN = 5
 _TICK_SECONDS = 0.1

@@ -43,7 +43,7 @@ HEAD_SECONDS = 20.0
 HEAD_LIMIT_BYTES = 64 * 1024
 #: Request the system's maximum of connections, up to this.
 OPEN_FILES = 65_536
-#: Of these, reserved for the database, files, and refusals.
+#: Number of these reserved for the database, files, and refusals.
 KEPT_FILES = 256
 #: Offset in Linux's `struct tcp_info`, and the number of the clock with the same coarse resolution.
 _LAST_DATA_RECEIVED = 52

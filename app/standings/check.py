@@ -43,9 +43,9 @@ from app.standings.renew import (
 )
 from app.standings.tries import EVERYTHING, RunFilter, standings_from_runs
 
-#: With more active teams than this, recompute all: the number of query parameters is limited.
+#: With more active teams than this, all are recomputed, because the number of query parameters is limited.
 TEAMS_AT_MOST = 500
-#: With more candidates than this a page would wait for seconds, so past standings are not computed.
+#: With more candidates than this, past standings are not computed: a page would take seconds.
 TRIES_AT_MOST = 5000
 
 
@@ -129,7 +129,7 @@ def _teams_since(session: Session, rows: BoardRows, moment: datetime) -> frozens
     sent = session.execute(
         _SENT_SINCE, {"phase_task": rows.phase_task_id, "since": moment, "most": TRIES_AT_MOST}
     ).all()
-    if sum(count for _, count in sent) == TRIES_AT_MOST:  # so many that it is quicker to ask team by team
+    if sum(count for _, count in sent) == TRIES_AT_MOST:  # with so many, one query per team is faster
         return frozenset(session.scalars(_ACTIVE_SINCE, {**rows.here, "since": moment}))
     teams = {team for team, _ in sent}
     if rows.rules.rule is EntryRule.CHOSEN:

@@ -23,7 +23,7 @@ from evergold.scoring.tasks import TASKS
 #: Increase whenever this code would choose differently, or an entry has other facts: standings cached before are then
 #: recomputed.
 VERSION = 4
-#: Only the runs of a team with its lowest value may count; runs with other statuses, or none, have 0.
+#: Value of each status: only the runs of a team with its lowest value may count; other statuses, or none, have 0.
 SET_ASIDE: Mapping[RowStatus | None, int] = {RowStatus.DISQUALIFIED: 1, RowStatus.HIDDEN: 2}
 
 

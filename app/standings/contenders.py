@@ -31,7 +31,7 @@ from app.standings.choose import Rules, Try, eligible
 from app.standings.tries import RunFilter, gold_of_run, is_rankable
 from evergold.scoring.task import NOT_ENTERED
 
-#: So much wider than a step of rounding is what looks equal, as floats are not exact.
+#: Values that differ by less than this many rounding steps may look equal, because floats are not exact.
 _WIDER = 1.01
 
 
@@ -101,7 +101,7 @@ def _of_team(tries: Sequence[Try], count: int, first_gold: str, last_gold: str) 
 
 @cache
 def _statement(*, has_track: bool, has_end: bool) -> Select[*tuple[Any, ...]]:
-    """Return the statement, built once because it is executed whenever a run ends.
+    """Return the statement that selects the contenders, built once because it is executed whenever a run ends.
 
     The query scans all candidates once to select some by their times, and reads the other columns only for these.
     """

@@ -179,9 +179,10 @@ _RENEWED = (
 )
 
 
-#: Teams, and submissions of these teams, that are loaded at once: both are bounds of a batch of at least one team.
+#: Maximum numbers of teams, and of their submissions, that are loaded at once; a batch has at least one team.
 TEAMS_AT_A_TIME, SUBMISSIONS_AT_A_TIME = 100, 20_000
-#: So many tries of a team are read for all boards at once, which is quicker than asking what may be chosen on each.
+#: Number of a team's candidates up to which they are loaded for all boards at once, which is faster than one query per
+#: board.
 READ_AT_ONCE = 100
 #: Called with the number of teams done, and of all teams.
 OnProgress = Callable[[int, int], None]
@@ -468,7 +469,7 @@ def _of_team(boards: int) -> ColumnElement[bool]:
 
 @lru_cache(maxsize=32)
 def _updating(boards: int, names: tuple[str, ...]) -> Update:
-    """Return the statement, built once because it is executed whenever a run ends."""
+    """Return the statement that updates standings, built once because it is executed whenever a run ends."""
     count = select(func.count()).select_from(_STANDINGS).where(_of_team(boards)).scalar_subquery()
     is_one = and_(_STANDINGS.c.is_whole, _STANDINGS.c.board_id == bindparam("on_board"))
     changed = update(_STANDINGS).where(_of_team(boards), is_one, count == bindparam("as_many"))

@@ -173,7 +173,9 @@ def _query(
 def _statement(
     ranking: tuple[tuple[str, str], ...], rescoring_id: int | None, by: frozenset[str]
 ) -> Select[*tuple[Any, ...]]:
-    """Return the statement, cached because it is executed whenever a run ends and is slow to build."""
+    """Return the statement that selects scored runs, cached because it is executed whenever a run ends and is slow to
+    build.
+    """
     ranks = or_(*(and_(ScoreRow.metric == metric, ScoreRow.split == split) for metric, split in ranking))
     query = (
         select(

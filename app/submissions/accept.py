@@ -175,7 +175,7 @@ _HAS_PAST = exists().where(
         FormerMember.user_id.in_(select(TeamMember.user_id).where(TeamMember.team_id == TEAM_ID_OF)),
     ),
 )
-#: Why the sender was blocked, since the upload began; NULL: they are not.
+#: The reason why the sender was blocked since the upload began; NULL if not blocked.
 _BLOCKED = select(User.blocked_reason).where(User.id == _USER, User.blocked_at.is_not(None)).scalar_subquery()
 _RIGHTS = (
     select(CompetitionRole.rights)
@@ -212,7 +212,7 @@ DESCRIPTION_CHARACTERS = 5_000
 KEY_CHARACTERS = 200
 FILENAME_CHARACTERS = 200
 KEY_FIELD = "Idempotency-Key"
-#: The most characters of the texts that come with a file.
+#: Maximum number of characters of the texts sent with a file.
 TEXT_LIMITS = {"method": METHOD_CHARACTERS, "description": DESCRIPTION_CHARACTERS, KEY_FIELD: KEY_CHARACTERS}
 
 

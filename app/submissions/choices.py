@@ -130,7 +130,7 @@ def _check_withdrawal(session: Session, submission: Submission, now: datetime) -
     if status in FREE_OF_CHARGE:
         raise NotWithdrawable(f"There is nothing to withdraw: this submission was {status}, so it counts nowhere.")
     if entry_settings(phase, submission.phase_task).rule is EntryRule.LADDER:
-        # The choice of runs to leave would reveal more about their scores than a Ladder does.
+        # The selection of runs would reveal more about their scores than a Ladder does.
         raise NotWithdrawable(
             "Submissions cannot be withdrawn on a Ladder; write to the organisers, who can hide a row."
         )

@@ -107,7 +107,7 @@ def _downloads(competition: Competition, wanted: DownloadFilter) -> Select[FileD
     return query
 
 
-#: In `PhaseTask.files_from`: available as soon as it is declared.
+#: A value in `PhaseTask.files_from`: available as soon as it is declared.
 AT_ONCE = "now"
 
 
@@ -166,7 +166,7 @@ class FileViewer:
 def file_viewer(
     session: Session, competition: Competition, user: User | None, *, seen_as: SeenAs | None = None
 ) -> FileViewer:
-    """Return the viewer. seen_as: set for organisers who preview the pages as somebody else."""
+    """Return the rights of a user to see files. seen_as: set for organisers who preview the pages as somebody else."""
     if user is None or seen_as is SeenAs.PUBLIC:
         return FileViewer()
     if seen_as is None and may_organise(session, user, competition, Right.EDIT):

@@ -20,7 +20,7 @@ from app.models import PublicFile
 _READ = Job("app.submissions.file_rows_child:read", processor_seconds=3, seconds=10, mebibytes=256)
 #: Searches are not cached: they have a turn of their own, so that pages with first rows never wait for them.
 _SEARCH = Job(_READ.function, _READ.processor_seconds, _READ.seconds, _READ.mebibytes, at_once=1, waiting=6)
-#: Of one search.
+#: Maximum number of rows that one search returns.
 MOST_MATCHES = 50
 _CACHED = 256
 

@@ -120,7 +120,7 @@ def own_places(
 def _read_own_places(session: Session, user: User, competition: str | None) -> list[OwnPlace]:
     where: dict[str, Any] = {"user": user.id}
     where |= {} if competition is None else {"competition": competition}
-    # Asked apart: a condition in the statement would be looked at for each submission of the user's.
+    # A separate query: a condition in the statement would be evaluated for each submission of the user.
     has_left = session.scalar(_HAS_LEFT, {"user": user.id}) is not None
     statement = _own_places(is_in_one=competition is not None, has_left=has_left)
     return [
@@ -306,7 +306,7 @@ def _newest_own(
 def load_submissions(session: Session, ids: Sequence[UUID]) -> list[Submission]:
     """Return these submissions with everything that pages need, newest first."""
     found = list(session.scalars(_SEVERAL, {"ids": ids}).unique())
-    # On their own: joined to each submission, the same few would be read again and again.
+    # A separate query: a join would read the same few rows once per submission.
     places = session.scalars(_PLACES, {"ids": {one.phase_task_id for one in found}}) if found else ()
     by_id = {one.id: one for one in places}
     for one in found:

@@ -21,7 +21,7 @@ from app.models import HeldUpload, User
 from app.submissions.accept import base_name
 
 HELD = timedelta(days=1)
-#: Of one person at a time; the oldest make room.
+#: Maximum number of uploads of one person at a time; the oldest are deleted first.
 HELD_AT_ONCE = 10
 
 

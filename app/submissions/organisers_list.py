@@ -67,7 +67,7 @@ class SubmissionFilter(BaseModel):
 
 
 class ListedSubmission(ListedSubmissionOut):
-    """A submission in the organisers' list, with ids that actions on it need and answers leave out."""
+    """A submission in the organisers' list, with ids that actions on it need but responses omit."""
 
     model_config = ConfigDict(json_schema_extra=None)
 

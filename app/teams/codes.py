@@ -16,12 +16,12 @@ from app.base.text import hash_of_secret
 from app.models import Competition, JoiningCode, User
 from app.people.audit import record
 
-#: Letters and digits that nobody confuses: Crockford's base 32.
+#: Characters that are not confused with each other: Crockford's base 32.
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-#: Characters read as others, such as the letter O as zero.
+#: Replacements in a typed code, such as zero for the letter O.
 _READ_AS = str.maketrans({"O": "0", "I": "1", "L": "1", "-": None, " ": None})
 _GROUPS, _GROUP_CHARACTERS = 3, 4
-#: Longest text that is looked up, with separators.
+#: Maximum length of a typed code, with separators.
 CODE_CHARACTERS = 40
 
 

@@ -30,7 +30,7 @@ def requests_consent(competition: Competition) -> bool:
 
 
 def consents(session: Session, competition: Competition, user: User) -> bool:
-    """Return whether the user consents in this competition."""
+    """Return True if the user consents to the publication of predictions in this competition."""
     return session.get(PublicationConsent, (competition.id, user.id), populate_existing=True) is not None
 
 

@@ -254,7 +254,7 @@ def members_max(competition: Competition) -> int | None:
 
 
 def names_fixed_at(session: Session, competition: Competition, team: Team) -> datetime | None:
-    """Return when the team's name becomes final; None if never, as far as known.
+    """Return the time at which the team's name becomes final; None if never, as far as known.
 
     This is the declared time, or the end of the first phase with frozen boards that the team has submitted to.
     """

@@ -241,7 +241,7 @@ def _leave(act: UserAct, competition: Competition, team: Team, user: User) -> No
 
 
 def last_sent(session: Session, team: Team) -> datetime | None:
-    """Return when the team last submitted; None if never."""
+    """Return the time of the team's last submission; None if there is none."""
     return session.scalar(select(func.max(Submission.submitted_at)).where(Submission.team_id == team.id))
 
 

@@ -38,7 +38,7 @@ class NoMerging(EvergoldError):
 
 
 def merge_until(competition: Competition) -> datetime | None:
-    """Return until when teams may merge; None if they may not."""
+    """Return the time until which teams may merge; None if they may not."""
     declared = competition.teams.get("merge_until")
     return None if declared is None else datetime.fromisoformat(declared)
 
@@ -64,7 +64,7 @@ def offers_of(session: Session, competition: Competition, team: Team | None, now
 
 
 def check_merging(session: Session, competition: Competition, user: User, now: datetime) -> None:
-    """Raise NoMerging after the date, CompetitionArchived, RegistrationNeeded."""
+    """Raise NoMerging after the deadline, CompetitionArchived, RegistrationNeeded."""
     check_not_archived(competition)
     check_registered(session, competition, user)
     until = merge_until(competition)

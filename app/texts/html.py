@@ -42,7 +42,7 @@ class ShownImage:
     height: int | None = None
 
 
-#: By path, as named in texts.
+#: Images by path, as named in texts.
 Images = Mapping[str, ShownImage]
 
 

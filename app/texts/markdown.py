@@ -27,7 +27,7 @@ GROWTH_LIMIT, GROWTH_FREE, HTML_LIMIT = 25, 20_000, 400_000
 #: Cells of all tables of a text, including those that Markdown adds to short rows.
 CELLS_LIMIT = 5_000
 
-#: By path, as named in texts: `src`, and `width` and `height` in pixels if known.
+#: Attributes of images by path, as named in texts: `src`, and `width` and `height` in pixels if known.
 ImageAttributes = Mapping[str, Mapping[str, str]]
 
 

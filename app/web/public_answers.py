@@ -119,7 +119,7 @@ class PublicAnswers:
         answer = kept.get(key)
         if answer is None:
             being_made = self._being_made.setdefault(key, asyncio.Lock())
-            async with being_made:  # once per key, however many concurrent requests
+            async with being_made:  # once per key, for any number of concurrent requests
                 answer = kept.get(key)
                 if answer is None:
                     messages = await self._made(scope, receive, request)
@@ -166,7 +166,7 @@ class PublicAnswers:
 
 
 def _public_request(scope: Scope) -> PublicRequest | None:
-    """Return the cacheable request, or None."""
+    """Return the cacheable request; None if its response cannot be cached."""
     if scope["method"] != "GET" or not _is_anybody(scope):
         return None
     for kind in KINDS:

@@ -20,12 +20,12 @@ from app.models.webhooks import ADDRESS_CHARACTERS
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
-#: Ports of the public internet that are connected to: HTTPS, and two that servers of Matrix and others use instead.
+#: Ports on the public internet to which connections are made: HTTPS, and two that servers of Matrix and others use.
 _HTTPS_PORTS = frozenset({443, 8443, 8448})
 _HTTP_PORTS = frozenset({80})
-#: Nothing outside of it is routed on the public internet, such as mapped (::ffff:0:0/96), NAT64 and local addresses …
+#: All public addresses are in this network; mapped (::ffff:0:0/96), NAT64 and local ones are not …
 _PUBLIC_IPV6 = IPv6Network("2000::/3")
-#: … and of it not these, which is where an IPv4 address can be hidden (Teredo, 6to4), or nobody is.
+#: … except these networks, which may contain a hidden IPv4 address (Teredo, 6to4) or are unused.
 _NOT_PUBLIC: tuple[Network, ...] = tuple(
     ip_network(one)
     for one in (
@@ -81,7 +81,7 @@ def networks_in(text: str) -> tuple[Network, ...]:
 
 
 def check_form(address: str, rules: Rules) -> SplitResult:
-    """Return the parts of an address whose form is allowed, whatever its name resolves to. Raises AddressRefused."""
+    """Return the parts of an address whose form is allowed; its name is not resolved. Raises AddressRefused."""
     is_plain = address.isascii() and address.isprintable() and " " not in address and "\\" not in address
     if not is_plain or len(address) > ADDRESS_CHARACTERS:
         raise AddressRefused("Give an address that begins with https://, without spaces.")

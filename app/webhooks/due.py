@@ -14,7 +14,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from app.base.config import Settings
 from app.models import DeliveryStatus, NewsKind, Webhook, WebhookDelivery
 
-#: News that nobody causes.
+#: Kinds of news that no request causes.
 _WATCHED = frozenset({NewsKind.PHASE_OPENED, NewsKind.PHASE_CLOSED, NewsKind.BOARD_CHANGED})
 
 Value = TypeVar("Value")
@@ -39,7 +39,7 @@ def watching_webhooks(session: Session) -> list[int]:
 
 
 def are_watched(session: Session) -> bool:
-    """Return True if any webhook is for boards or phases."""
+    """Return True if any webhook wants news of boards or phases."""
     return bool(watching_webhooks(session))
 
 

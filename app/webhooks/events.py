@@ -25,9 +25,9 @@ from app.models import (
     WebhookDelivery,
 )
 
-#: For RETURNING clauses of hot statements: true if there is any webhook that could want to know.
+#: An expression for RETURNING clauses of frequent statements: true if any webhook could want the news.
 ANY_WEBHOOK: ColumnElement[bool] = literal_column("EXISTS (SELECT 1 FROM webhooks WHERE webhooks.disabled_at IS NULL)")
-#: The news that the end of a run is.
+#: The kind of news about a run, by the run's final status.
 OF_STATUS = {
     RunStatus.SCORED: NewsKind.SUBMISSION_SCORED,
     RunStatus.REJECTED: NewsKind.SUBMISSION_REJECTED,
@@ -58,7 +58,7 @@ def note_news(
 
 
 def note_for(session: Session, webhook_ids: list[int], kind: NewsKind, about: dict[str, Any], now: datetime) -> None:
-    """Store the news for these webhooks, whichever kinds they want."""
+    """Store the news for these webhooks, regardless of the kinds that they select."""
     if webhook_ids:
         session.execute(insert(WebhookDelivery), [_row(one, kind, about, now) for one in webhook_ids])
 

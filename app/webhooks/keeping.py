@@ -36,16 +36,16 @@ from app.webhooks.addresses import AddressRefused, check_form, rules_of
 from app.webhooks.events import note_for
 from app.webhooks.signing import new_secret
 
-#: Webhooks of a competition, of a team, of the server.
+#: Maximum numbers of webhooks of a competition, of a team, and of the server.
 MOST = 20
-#: How long the secret before the last still signs.
+#: Time for which the previous secret still signs.
 OVERLAP = timedelta(days=1)
-#: Deliveries that one request sends again.
+#: Maximum number of deliveries that one request sends again.
 REPLAYED_AT_ONCE = 1000
 TESTS_PER_HOUR = 30
 LOG_LENGTH = 100
 
-#: The right by which an organiser sees news of a kind.
+#: The right that an organiser needs for news of a kind.
 RIGHT_FOR = {
     NewsKind.SUBMISSION_SCORED: Right.SUBMISSIONS,
     NewsKind.SUBMISSION_REJECTED: Right.SUBMISSIONS,
@@ -53,10 +53,10 @@ RIGHT_FOR = {
     NewsKind.QUESTION_ASKED: Right.MESSAGES,
     NewsKind.GOLD_CHECKED: Right.GOLD,
 }
-#: What everybody can see of a competition.
+#: Kinds of news that everybody can see of a competition.
 PUBLIC_KINDS = (NewsKind.BOARD_CHANGED, NewsKind.PHASE_OPENED, NewsKind.PHASE_CLOSED)
 _OF_TEAMS = (NewsKind.SUBMISSION_SCORED, NewsKind.SUBMISSION_REJECTED, NewsKind.RUN_FAILED, *PUBLIC_KINDS)
-#: The kinds that each audience may ask for.
+#: The kinds that each audience may select.
 KINDS_FOR = {
     WebhookAudience.ORGANISERS: tuple(kind for kind in NewsKind if kind is not NewsKind.TEST),
     WebhookAudience.TEAM: _OF_TEAMS,

@@ -68,7 +68,7 @@ class WebhookOut(ApiModel):
 
     @classmethod
     def of(cls, webhook: Webhook, competition: Competition | None) -> Self:
-        """Return the answer about a webhook of this competition; its owner must be loaded."""
+        """Return the API object of a webhook of this competition; its owner must be loaded."""
         return cls(**_fields(webhook, competition))
 
 
@@ -81,7 +81,7 @@ class WebhookWithSecret(WebhookOut):
 
     @classmethod
     def of(cls, webhook: Webhook, competition: Competition | None) -> Self:
-        """Return the answer about a webhook of this competition, with its secret; its owner must be loaded."""
+        """Return the API object of a webhook of this competition, with its secret; its owner must be loaded."""
         return cls(**_fields(webhook, competition), secret=webhook.secret)
 
 

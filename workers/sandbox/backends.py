@@ -17,11 +17,11 @@ from workers.sandbox.settings import sandbox_settings, within_ceiling
 from workers.sandbox.stream import Feed, feed_of, plain_parts
 from workers.sandbox.terms import Ended, Environment, Limits, Outcome, Program, SandboxUnavailable
 
-#: What a trial may take: a machine that is busy to the last has started it within this time.
+#: Limits of a trial, generous enough for a fully loaded machine.
 _TRIAL = Limits(seconds=30.0, processor_seconds=10.0, written=1 << 20)
 
 
-#: Whoever changes a setting of the kernel need not restart the worker.
+#: Time after which a failed trial is repeated, so that a changed kernel setting needs no restart of the worker.
 FAILED_SECONDS = 60.0
 
 
@@ -100,7 +100,7 @@ class _Tried:
     at: float
 
 
-#: By what it depends on: the path of bubblewrap, and two settings.
+#: Results of trials by their inputs: the path of bubblewrap, and two settings.
 _tried: dict[tuple[str, int, str], _Tried] = {}
 
 

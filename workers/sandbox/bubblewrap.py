@@ -29,17 +29,17 @@ from workers.sandbox.settings import sandbox_settings
 from workers.sandbox.stream import APP, Feed
 from workers.sandbox.terms import Ended, Limits, SandboxUnavailable
 
-#: Where a built environment is mounted, whatever it is.
+#: The path at which every built environment is mounted.
 ENVIRONMENT = "/opt/environment"
 PATH = "/usr/local/bin:/usr/bin:/bin"
 DEVICES = ("null", "zero", "full", "random", "urandom")
-#: Folders of the root that are links into /usr where Debian and Fedora have merged them.
+#: Folders of the root that are links into /usr on Debian and Fedora, which have merged them.
 _MERGED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 PASSWD = b"nobody:x:65534:65534:nobody:/tmp:/usr/sbin/nologin\n"
 NOBODY = "65534"
-#: Inside, links to folders of APP.
+#: Links in the sandbox to folders of APP.
 TEMPORARY, SHARED_MEMORY = "/tmp", "/dev/shm"  # noqa: S108
-#: Until what was killed is gone: longer only where the kernel itself waits for a device.
+#: Time limit until a killed process is gone; only a kernel that waits for a device takes longer.
 ENDING_SECONDS = 30
 INSTALL = "install the package bubblewrap (apt-get install bubblewrap), version 0.8 or later"
 

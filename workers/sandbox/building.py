@@ -30,7 +30,7 @@ from workers.sandbox.environments import (
 from workers.sandbox.settings import sandbox_settings
 from workers.sandbox.terms import SandboxUnavailable
 
-#: Of a Python's own library; none of it is needed to run a program.
+#: Parts of a Python's own library that no program needs at run time.
 _LEFT_OUT = ("site-packages", "dist-packages", "test", "tests", "idle_test", "*.a", "idlelib", "turtledemo")
 _ASK = """
 import json, os, platform, sys, sysconfig
@@ -87,7 +87,7 @@ def build_environment(wanted: DeclaredEnvironment, *, renew: bool = False) -> Pa
         target = folder / built.digest
         if not target.exists():
             work.rename(target)
-            work.mkdir()  # for the end of the block, which removes it
+            work.mkdir()  # the end of the block expects the folder and removes it
     part = pointer.with_suffix(".part")
     part.write_text(built.digest + "\n", encoding="utf-8")
     part.chmod(0o644)

@@ -21,9 +21,9 @@ from workers.sandbox.terms import Limits, SandboxUnavailable
 ROOT = Path("/sys/fs/cgroup")
 LEAF = "worker"
 CONTROLLERS = ("memory", "pids")
-#: Memory of bubblewrap and the supervisor, and of the kernel for them.
+#: Memory for bubblewrap, the supervisor, and the kernel's data about them.
 _BESIDE = 32 << 20
-#: Until an ended cgroup is empty.
+#: Time limit until an ended cgroup is empty.
 _ENDING_SECONDS = 10.0
 
 

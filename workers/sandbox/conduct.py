@@ -17,11 +17,11 @@ from workers.sandbox.terms import Ended, Limits, Outcome, SandboxUnavailable
 from workers.sandbox.watching import memory_words
 
 LOOK_SECONDS = 0.1
-#: Of what bubblewrap, docker or the supervisor itself says.
+#: Maximum number of bytes of a message from bubblewrap, docker or the supervisor itself.
 _SAID = 16 * 1024
 #: Signals of the kernel for processor time: SIGXCPU, and SIGKILL a second later.
 _OUT_OF_PROCESSOR_TIME = -24
-#: From the end of the program until its files are out: the supervisor only reads and sends.
+#: Time limit from the end of the program until its files are out: the supervisor only reads and sends.
 COLLECTING_SECONDS = 30.0
 
 
@@ -35,7 +35,7 @@ class Box(Protocol):
         """Return the limit that is exceeded, with a message; None if none is."""
 
     def end(self) -> None:
-        """Kill all its processes; may be called more than once."""
+        """Kill all processes of the sandbox; may be called more than once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ def _outcome(frames: Frames, verdict: Verdict | None, seconds: float) -> Outcome
     )
 
 
-#: The words of a run that was ended by something else than a bound or itself.
+#: The message for a run that was ended by something other than a limit or itself.
 OUTSIDE = "something from outside ended it"
 
 

@@ -25,16 +25,16 @@ from workers.sandbox.stream import APP, Feed
 from workers.sandbox.terms import Ended, Limits, SandboxUnavailable
 
 PROGRAMS = ("docker", "podman")
-#: By digest of a registry, or of the image itself: a name alone may be another image tomorrow.
+#: An image named by its digest in a registry or its own: a name alone may be another image tomorrow.
 PINNED = re.compile(r"([\w][\w.\-/:]*@)?sha256:[0-9a-f]{64}", re.ASCII)
-#: Until a daemon answers a question.
+#: Time limit for a response of the daemon.
 ASK_SECONDS = 30.0
-#: Between two looks whether a container is gone.
+#: Interval between checks whether a container is gone.
 LOOK_SECONDS = 0.1
-#: Processes of the user of all containers together; what one may have is `--pids-limit`. Podman's default is a million,
-#: which not every machine lets it set.
+#: Maximum number of processes of the user of all containers together; `--pids-limit` limits each container. Podman's
+#: default is a million, which some machines do not allow.
 _OF_USER = 4096
-#: Memory of the supervisor and of what the kernel holds for a container beside the program's.
+#: Memory for the supervisor, and for the kernel's data about a container.
 _BESIDE = 32 << 20
 
 

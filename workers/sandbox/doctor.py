@@ -21,7 +21,7 @@ from workers.sandbox.environments import (
 from workers.sandbox.settings import sandbox_settings
 from workers.sandbox.terms import SandboxUnavailable
 
-#: The first bubblewrap with `--disable-userns` and `--size`.
+#: The first version of bubblewrap with `--disable-userns` and `--size`.
 OLDEST = (0, 8)
 #: Settings of the kernel that refuse namespaces to ordinary users, with the value that allows them.
 _SWITCHES = (

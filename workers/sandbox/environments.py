@@ -34,10 +34,10 @@ from workers.settings import settings_of
 DOCUMENT = "environment.json"
 REQUIREMENTS = "requirements.txt"
 ASKED = "declared"
-#: The packages of a program that declares none, pinned for each Python by markers.
+#: The packages of a program that declares none, pinned for each Python version by markers.
 DEFAULT_PINS = Path(__file__).resolve().parents[1] / "data" / "environment.txt"
 HOW, HOW_ALL = "`evergold environments build`", "`evergold environments build --all`"
-#: Where they lie for root, whose data folder the user of sandboxes cannot enter.
+#: The folder of environments if root runs the worker, because the user of sandboxes cannot enter root's data folder.
 ROOTS_FOLDER = Path("/var/lib/evergold-environments")
 _NAMED = 3
 
@@ -66,7 +66,7 @@ class DeclaredEnvironment:
 
     @property
     def digest(self) -> str:
-        """A digest of the declaration, whatever is built from it; comments and blanks do not count."""
+        """A digest of the declaration itself, not of what is built from it; comments and blanks do not count."""
         return hashlib.sha256(json.dumps([self.lines, self.python]).encode()).hexdigest()
 
     @property
@@ -151,7 +151,9 @@ def find_environment(wanted: DeclaredEnvironment) -> Path:
 
 
 def read_environment(folder: Path) -> Built:
-    """Return the parts of this environment. Raises SandboxUnavailable if it is not one, or can no longer be used."""
+    """Return the parts of this environment. Raises SandboxUnavailable if the folder is not an environment, or can no
+    longer be used.
+    """
     path = folder / DOCUMENT
     try:
         changed = path.stat().st_mtime_ns

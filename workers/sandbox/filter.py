@@ -14,7 +14,7 @@ import platform
 import struct
 from dataclasses import dataclass
 
-#: From linux/audit.h: which numbers the calls have.
+#: Values of linux/audit.h that select the numbering of system calls.
 _ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 #: Calls of x32 on x86_64 have this bit: the same calls by other numbers.
 _X32 = 0x40000000
@@ -26,12 +26,12 @@ _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
 
 #: CLONE_NEWTIME, NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET.
 _NEW_NAMESPACES = 0x80 | 0x20000 | 0x2000000 | 0x4000000 | 0x8000000 | 0x10000000 | 0x20000000 | 0x40000000
-#: ioctl TIOCSTI and TIOCLINUX: typing into another's terminal.
+#: ioctl TIOCSTI and TIOCLINUX, which insert input into another terminal.
 _TYPING = (0x5412, 0x541C)
 #: Sockets of these families alone (linux/socket.h): AF_UNIX, AF_INET, AF_INET6; the last two find no network.
 _FAMILIES = (1, 2, 10)
 
-#: Name → number on x86_64 and aarch64; None where it does not exist.
+#: Number of each system call on x86_64 and aarch64; None if it does not exist there.
 REFUSED: dict[str, tuple[int | None, int | None]] = {
     # Other namespaces, mounts, roots.
     "unshare": (272, 97),
@@ -60,7 +60,7 @@ REFUSED: dict[str, tuple[int | None, int | None]] = {
     "process_madvise": (440, 440),
     "kcmp": (312, 272),
     "pidfd_getfd": (438, 438),
-    # Large doors into the kernel.
+    # Large attack surfaces of the kernel.
     "keyctl": (250, 219),
     "add_key": (248, 217),
     "request_key": (249, 218),
@@ -103,7 +103,7 @@ REFUSED: dict[str, tuple[int | None, int | None]] = {
     "shmdt": (67, 197),
     "msgget": (68, 186),
     "mq_open": (240, 180),
-    # Places of the kernel's own: where memory lies on the machine.
+    # Addresses of the kernel, and of memory on the machine.
     "mbind": (237, 235),
     "set_mempolicy": (238, 237),
     "migrate_pages": (256, 238),

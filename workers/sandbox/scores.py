@@ -10,11 +10,11 @@ import yaml
 
 MOST_KEYS = 10_000
 DEEPEST = 20
-#: `key:value` without a blank, which YAML reads as one word; found in programs of several shared tasks.
+#: `key:value` without a blank, which YAML reads as one word; programs of several shared tasks write it.
 _NO_BLANK = re.compile(r"^([^\s:#'\"\[\]{}&*!|>%@`-][^:#]*):([^\s:/].*)$", re.MULTILINE)
 _JSON_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?$", re.ASCII)
 _WORDS = {"nan": float("nan"), "inf": float("inf"), "infinity": float("inf")}
-#: A number of more digits than any score has takes quadratic time.
+#: Maximum length of a number, more than any score has: parsing takes quadratic time.
 _LONGEST_NUMBER = 400
 
 
@@ -96,7 +96,7 @@ class _Reader:
     def __init__(self, name: str) -> None:
         self._name = name
         self._open: list[dict[str, object] | list[object]] = []
-        #: For each open part the key whose value comes next; None in a list, and before a key.
+        #: The key whose value comes next, for each open part; None in a list, and before a key.
         self._keys: list[str | None] = []
         self._parts = 0
         self.document: object = None

@@ -16,7 +16,7 @@ from app.base.text import readable_size
 from workers.sandbox.terms import Limits
 
 CHUNK = 1 << 16
-#: Folders of a run, as programs know them.
+#: Paths of the folders of a run inside the sandbox.
 APP = "/app"
 #: Replaced in the words of a command, in this order: programs of Codabench count on it.
 PLACES = (
@@ -30,13 +30,13 @@ PLACES = (
     ("$tmp", "/app/output"),
     ("$predictions", "/app/input/res"),
 )
-#: Where the folders that are copied lie, and those that are empty, relative to APP.
+#: Paths of the copied folders, and of the empty ones, relative to APP.
 _PROGRAM, _SUBMISSION = "program", "input/res"
 _EMPTY = ("output", "shared", "tmp", "shm")
-#: Of words about files that cannot be used, and their number.
+#: Maximum length of a message about unusable files, and maximum number of messages.
 _WORDS = 4096
 _NOTES = 20
-#: The largest data segment of one process, as a multiple of what all may hold together: reserved is not held.
+#: Maximum data segment of one process, as a multiple of the memory limit of all: reserved memory is not used memory.
 _RESERVED = 2
 
 

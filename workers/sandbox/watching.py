@@ -16,7 +16,8 @@ from workers.sandbox.terms import Ended, Limits
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _TICK = os.sysconf("SC_CLK_TCK")
 _PROC = Path("/proc")
-#: The most files and folders at once; each takes a kilobyte of the kernel's memory, which no size bounds.
+#: Maximum number of files and folders at once; each takes a kilobyte of the kernel's memory, which no size limit
+#: covers.
 MOST_NAMES = 100_000
 
 

@@ -198,7 +198,7 @@ class BucketStorage:
     rename_keeps_age = False
 
     def __init__(self, bucket: Bucket, prefix: str, cache: Cache, signer: Signer | None = None) -> None:
-        """prefix: ends with a slash. signer: None if downloads go through the server."""
+        """Use a bucket as storage. prefix: ends with a slash; signer: None if downloads go through the server."""
         self._bucket = bucket
         self._prefix = prefix
         self._cache = cache

@@ -58,7 +58,7 @@ class UploadWriter:
     """Takes a file in chunks and stores it at `finish`; after `discard`, or an error, nothing is left."""
 
     def __init__(self, storage: Storage, limit_bytes: int, *, name: str | None = None) -> None:
-        """name: the name in storage, instead of the sha256."""
+        """Begin an upload into this storage. name: the name in storage, instead of the sha256."""
         self._storage = storage
         self._name = name
         self._limit_bytes = limit_bytes

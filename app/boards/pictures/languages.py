@@ -91,7 +91,7 @@ def categories(session: Session, seen: Seen, wanted: Sequence[str] = ()) -> Pict
 
 
 def _dots_of(seen: Seen, name: str, cells: Mapping[tuple[str, str], Score], names: Sequence[str]) -> Picture:
-    """Return the picture. cells: by language and category."""
+    """Return the dot plot of scores by category. cells: by (language, category)."""
     languages = sorted({language for language, _ in cells}, key=lambda one: (one in _MEANS, one))
     kinds = sorted({category for _, category in cells}, key=lambda one: (one in _MEANS, one))
     x = seen.ranking_axis

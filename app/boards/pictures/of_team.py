@@ -40,7 +40,7 @@ def team_pictures(
 
 
 def _profile(seen: Seen, team: str) -> Picture | None:
-    """Return the picture, or None if the team has no score in any language."""
+    """Return the profile of systems by language; None if the team has no score in any language."""
     names = [name for name, row in seen.named_rows() if row.team == team]
     baseline = [name for name, row in seen.named_rows() if row.kind == "baseline" and row.team != team][:1]
     picture = profile(seen, [*names, *baseline])

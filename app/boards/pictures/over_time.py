@@ -12,7 +12,7 @@ from app.charts.axes import month_name
 from app.charts.picture import AxisOut, Heading, LineOut, Picture, PointOut, SeriesOut, Table
 from evergold.moments import date_words
 
-#: More entries than this overlap: all records are drawn, and the latest of the others.
+#: Maximum number of drawn entries, since more would overlap: all records are drawn, and the latest of the others.
 MOST_ENTRIES = 1000
 #: A longer time is counted by months.
 MOST_DAYS = 92

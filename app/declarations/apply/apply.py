@@ -128,7 +128,7 @@ def apply_images(work: Work, row: Competition, declared: CompetitionDeclaration,
 
 
 def _shown(work: Work, row: Competition, folder: Path, path: str) -> dict[str, Any]:
-    """Return the entry for `Competition.images`."""
+    """Return the entry of an image in `Competition.images`."""
     source = keep(work, folder / path).sha256
     there: dict[str, Any] = row.images.get(path, {})
     if there.get("source") == source:

@@ -27,7 +27,7 @@ from app.runs.claims import BACK_IN_QUEUE
 from app.standings.renew import renew_all
 from app.submissions.accept import add_run
 
-#: Per phase, over all its tasks with hidden gold; a changed file counts again.
+#: Maximum number of baselines per phase, over all its tasks with hidden gold; a changed file counts again.
 MOST_BASELINES = 10
 #: Statuses of runs whose outcome does not depend on gold.
 _TELLS_NOTHING = (RunStatus.REJECTED, RunStatus.FAILED)
@@ -74,7 +74,7 @@ def count_baselines(session: Session, phase_tasks: list[int]) -> int:
     return session.scalars(query).one()
 
 
-#: Nobody can register these: user names have no '@', and addresses have a dot after it.
+#: Owner of the baselines. Nobody can register these: user names have no '@', and addresses have a dot after it.
 USERNAME = "@baselines"
 EMAIL = "baselines@evergold"
 

@@ -16,9 +16,9 @@ from app.base.storage import Storage, StoredFile
 from app.base.times import in_utc
 from app.models import Stage, User
 
-#: Longer texts are not quoted in a sentence.
+#: Maximum length of a text that is quoted in a sentence.
 SHOWN_CHARACTERS = 80
-#: Names of columns in phases.yaml or in a sentence, if different.
+#: Names of columns in phases.yaml or in sentences, if they differ from the column's.
 _WORDS = {
     "starts_at": "start",
     "ends_at": "end",

@@ -50,9 +50,10 @@ from evergold.scoring.tasks import TASKS
 TITLE = "Submission template"
 #: A declared download with this word in its file name or title counts as a template: then none is generated.
 WORD = "template"
-#: Larger items are not read again: applying stays quick, and teams with that much data use programs.
+#: Maximum size of items from which a template is generated: `apply` stays quick, and teams with larger data use
+#: programs.
 ITEMS_LIMIT_BYTES = 16 * 1024 * 1024
-#: Larger than for items: settings and levels make a template longer than its source.
+#: Maximum size of a template: with settings and levels it is longer than the items.
 TEMPLATE_LIMIT_BYTES = 4 * ITEMS_LIMIT_BYTES
 
 

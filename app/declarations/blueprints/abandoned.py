@@ -19,7 +19,7 @@ from app.people import audit
 from app.people.mail import send_mail
 from evergold.moments import moment_words
 
-#: From warning to deletion, however long the blueprint was left before.
+#: Time between the warning and the deletion, however old the blueprint is.
 NOTICE = timedelta(days=14)
 
 
@@ -32,7 +32,7 @@ class Abandoned:
 
 
 def clears_at(blueprint: Blueprint, days: int) -> datetime | None:
-    """Return when the blueprint is deleted unless saved; None if its owner was not warned yet, or never."""
+    """Return the time at which the blueprint is deleted unless saved; None if its owner has not been warned."""
     if days == 0 or blueprint.warned_at is None or blueprint.warned_at <= blueprint.changed_at:
         return None
     return max(blueprint.warned_at + NOTICE, blueprint.changed_at + timedelta(days=days))

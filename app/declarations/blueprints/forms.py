@@ -37,7 +37,7 @@ from evergold.scoring.tasks import TASKS, table
 YES, NO = "yes", "no"
 #: Empty rows at the end of a table.
 _MORE_ROWS = 3
-#: A list that is declared as empty, which is not the same as none: an environment without packages.
+#: The text of an empty list, which differs from a missing one: for example, an environment without packages.
 _NO_LINES = "[]"
 _SEPARATOR = "."
 _OF_LINES = ("text", "lines", "ticks", "groups", "numbers", "data")

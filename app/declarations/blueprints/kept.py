@@ -20,9 +20,9 @@ from evergold.yaml_lines import FILE_LIMIT_BYTES
 if TYPE_CHECKING:  # the sweep, which deletes blueprints, need not import declarations
     from app.declarations.revisions.documents import Document
 
-#: Per person, at any time.
+#: Maximum number of blueprints of one person at a time.
 MOST_BLUEPRINTS = 20
-#: Per blueprint.
+#: Maximum number of files of a blueprint.
 MOST_FILES = 500
 
 

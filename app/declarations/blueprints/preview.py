@@ -45,7 +45,7 @@ from evergold.scoring.errors import ScoringError
 from evergold.scoring.task import read_options
 from evergold.scoring.tasks import TASKS
 
-#: By phase, task and name of the baseline, then by metric and split; None for undefined scores.
+#: Scores by (phase, task, name of the baseline), then by (metric, split); None for undefined scores.
 BaselineScores = Mapping[tuple[str, str, str], Mapping[tuple[str, str], float | None]]
 
 

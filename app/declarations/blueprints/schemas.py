@@ -15,7 +15,7 @@ from evergold.scoring.tasks import TASKS
 
 Schema = dict[str, Any]
 Steps = tuple[str, ...]
-#: `groups` are texts by name, `numbers` one number by name: a name a line. `ticks` are some of a few known names.
+#: `groups`: lists of texts by name; `numbers`: numbers by name; one name per line. `ticks`: some of a few known names.
 Kind = Literal[
     "line", "text", "number", "choice", "lines", "groups", "numbers", "ticks", "data", "rows", "part", "list", "named"
 ]

@@ -204,7 +204,7 @@ ALL, PART, NOTHING = "all", "part", "nothing"
 
 
 def seen_when(phase: Mapping[str, Any], visibility: Keys, *, is_divided: bool = False) -> VisibilityTable:
-    """Return the table.
+    """Return the table of who sees what in which period.
 
     phase, visibility: as declared, even if invalid; is_divided: a private part is shown from the close.
     """
@@ -344,7 +344,7 @@ def dates_of(document: Document) -> tuple[list[Dates], list[str]]:
 
 
 def _published(phase: Mapping[str, Any], start: datetime, end: datetime | None) -> tuple[datetime, ...]:
-    """Return when boards of the phase become public, other than at its start and its end."""
+    """Return the times at which boards of the phase become public, other than its start and its end."""
     seen, tasks = phase.get("visibility"), phase.get("tasks")
     row = Phase(visibility=_visibility(seen), entry_rule=_entry(phase), starts_at=start, ends_at=end)
     own = [one.get("visibility") for one in tasks.values() if isinstance(one, dict)] if isinstance(tasks, dict) else []

@@ -185,7 +185,7 @@ HINTS = {
     "split": "which items",
     "type": "what systems send, and how it is scored",
 }
-#: A name such as `public_from`, which nobody reads on pages.
+#: A key such as `public_from`, which pages do not show.
 _KEY = re.compile(r"[`']?\b([a-z]+(?:_[a-z0-9]+)+)\b[`']?(?!/)")
 #: Options of tables that only one kind of metrics has.
 _OF_KIND = {

@@ -39,7 +39,7 @@ class LoadedCompetition:
     mark: str = ""
 
 
-#: Longer first lines are no marks.
+#: Maximum length of the first line of a marked file.
 _MARK_CHARACTERS = 1000
 
 

@@ -23,7 +23,7 @@ from evergold.scoring.resampling.power import smallest_of_shares
 from evergold.scoring.task import AnyTask, Score
 from evergold.yaml_lines import Node
 
-#: With fewer items in a language, systems 17 points apart may tie.
+#: Minimum number of items in a language: with fewer, systems 17 points apart may tie.
 FEWEST_ITEMS = 100
 #: Number of names quoted in a finding.
 QUOTED = 3

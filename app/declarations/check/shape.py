@@ -76,7 +76,7 @@ def _inner_model(annotation: Any) -> type[BaseModel] | None:
     return next((model for part in get_args(annotation) if (model := _inner_model(part))), None)
 
 
-#: Names for an element of a list, or a value of a mapping.
+#: Nouns for an element of a list, or for a value of a mapping.
 _ONE_OF = {
     "competitions": "the competition",
     "tracks": "the track",

@@ -160,7 +160,7 @@ class Outcome:
         return any(change.counts for change in self.changes)
 
     def describe(self) -> OutcomeOut:
-        """Return the result as an answer, with changes and notes as separate sentences."""
+        """Return the API object of the result, with changes and notes as separate sentences."""
         return OutcomeOut(
             base=self.base,
             revision=self.revision,

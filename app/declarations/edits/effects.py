@@ -298,7 +298,7 @@ def plan_phases(
     now: datetime,
     on_edits: OnEdits = OnEdits.ASK,
 ) -> Plan:
-    """Return the plan. Raises the errors of `apply_phases`."""
+    """Return the plan of applying these competitions. Raises the errors of `apply_phases`."""
     names = [one.declaration.name for one in loaded]
     try:
         with writing(engine) as session:

@@ -115,7 +115,7 @@ _PUBLICATION = (
 
 
 def text_parts(document: Document) -> list[Part]:
-    """Return titles and descriptions."""
+    """Return the editable fields with titles and descriptions."""
     competition = (
         Field(("title",), "Title", Kind.LINE, is_required=True),
         Field(("summary",), "Summary", Kind.LINE, hint="One or two sentences, for lists."),

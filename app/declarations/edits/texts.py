@@ -96,7 +96,7 @@ _READ = Job(f"{_HERE}:read_text", processor_seconds=10, seconds=30, mebibytes=51
 _READ_VALUES = Job(f"{_HERE}:read_texts", processor_seconds=10, seconds=30, mebibytes=512)
 _WRITE = Job(f"{_HERE}:write_text", processor_seconds=10, seconds=30, mebibytes=512)
 _COMPARE = Job(f"{_HERE}:compare", processor_seconds=10, seconds=30, mebibytes=512)
-#: Longer texts are cut: the time of a comparison grows with the square of the number of lines.
+#: Maximum number of compared lines: the time of a comparison grows with the square of the number of lines.
 _LINES_COMPARED = 4_000
 _ONE = "A declaration has the key 'competitions' with one competition, as `evergold export yaml` writes it."
 

@@ -21,7 +21,7 @@ from evergold.scoring.characters import can_be_name
 
 #: Allowed file suffixes.
 SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
-#: Per competition.
+#: Maximum number of images of a competition.
 MOST_IMAGES = 50
 #: Parts of a competition whose descriptions are Markdown.
 _PARTS = ("tasks", "phases", "boards", "rankings")

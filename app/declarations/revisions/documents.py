@@ -152,7 +152,7 @@ def _inside(value: Any) -> dict[str, Any] | None:
     return None
 
 
-#: Longer values are shortened in a sentence.
+#: Maximum length of a value in a sentence; longer ones are shortened.
 _SHOWN_CHARACTERS = 80
 
 

@@ -88,7 +88,7 @@ def merge_files(
     return chosen, conflicts
 
 
-#: Where a document has no value; None is a value that YAML can have.
+#: Stands for a missing value, because None is a valid value in YAML.
 _ABSENT: Any = object()
 
 
@@ -221,7 +221,7 @@ def _by_name(value: Any) -> dict[str, Any] | None:
 
 
 def is_as_applied(session: Session, competition: Competition, declared: CompetitionDeclaration) -> bool:
-    """Return whether a file declares the same as the last applied file or the current revision, besides its files."""
+    """Return whether a file declares the same as the last applied file or the current revision, without files."""
     known = (last_from_file(session, competition), newest_revision(session, competition))
     documents = [one.document for one in known if one is not None]
     return any(_means(document) == fingerprint(declared, {}) for document in documents)

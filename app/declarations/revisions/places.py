@@ -24,7 +24,7 @@ class DeclaredIn:
 
 
 def declared_in(phases_file: Path, competition: str) -> DeclaredIn | None:
-    """Return where a competition is declared; None if it is not. Errors in the files are ignored here."""
+    """Return the file in which a competition is declared; None if there is none. Errors in files are ignored."""
     for document in _documents(phases_file):
         declared = elements(document, "competitions")
         if competition in [text_of(one, "name") for one in declared]:

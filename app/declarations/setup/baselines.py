@@ -30,7 +30,7 @@ _SEED = 20_27
 
 @dataclass(frozen=True, slots=True)
 class SimpleBaseline:
-    """A baseline that can be made. name: in forms and file names; method: a line on the board."""
+    """A baseline that can be generated. name: in forms and file names; method: a line on the board."""
 
     name: str
     title: str

@@ -15,7 +15,7 @@ from evergold.scoring.task import Column, read_options
 from evergold.scoring.tasks import TASKS
 
 Score = tuple[str, str]
-#: More columns are not offered as ticks.
+#: Maximum number of columns offered as checkboxes.
 MOST_OFFERED = 120
 
 

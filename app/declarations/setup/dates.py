@@ -16,7 +16,7 @@ from evergold.moments import AOE
 
 #: Zones that every form offers; a browser adds its own by name.
 ZONES = {"AoE": "AoE, anywhere on Earth", "UTC": "UTC"}
-#: What a date field sends.
+#: The format of a submitted date field.
 _FIELD = "%Y-%m-%dT%H:%M"
 _LASTS = timedelta(days=14)
 

@@ -79,10 +79,10 @@ KINDS = (
     Kind("ranking", "A ranking", "query → documents", ranking.NAME),
     Kind("corpus", "An annotated corpus", "multiword expressions in CUPT", mwe_identification.NAME),
 )
-#: Leaves room for a number behind it.
+#: Maximum length of a generated name, so that a number can be appended to it.
 _NAME_CHARACTERS = 50
 
-#: What a metric rewards, where its own description is a definition.
+#: What a metric rewards, for metrics whose own description is a definition.
 _REWARDS = {
     "accuracy": "the share of right answers; frequent labels weigh more",
     "macro_f1": "every label weighs the same, however rare",

@@ -16,7 +16,7 @@ from app.declarations.setup.kinds import kind_of, metrics_offered, rewards
 from app.declarations.values import LARGEST
 from app.models import RegistrationMode
 
-#: Who may take part, in words; those that need a list are declared elsewhere.
+#: Titles of the registration modes; modes that require a list are declared elsewhere.
 MODES = {
     RegistrationMode.CONFIRMED: "Everybody with a confirmed e-mail address",
     RegistrationMode.OPEN: "Everybody with an account",

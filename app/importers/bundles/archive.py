@@ -18,12 +18,12 @@ from evergold.scoring.errors import InvalidFile, Problem
 from evergold.yaml_lines import Node, read_yaml
 
 _MIB = 1024 * 1024
-#: Files of the bundle and of all zips in it, and their size once unpacked.
+#: Maximum number and unpacked size of the files of the bundle and of all zips in it.
 ENTRIES, TOTAL_BYTES = 10_000, 1024 * _MIB
-#: A page or a text of the bundle; larger ones are offered as downloads.
+#: Maximum size of a page or a text of the bundle; larger ones are offered as downloads.
 TEXT_BYTES = 256 * 1024
 _COPY_BYTES = 256 * 1024
-#: The earliest time that a zip knows: the same content gives the same zip.
+#: The earliest time of a zip; it is constant, so that the same content gives the same zip.
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
 
 

@@ -18,9 +18,9 @@ from app.importers.writing import Inline, refuse_existing, write_text, yaml_text
 from evergold.scoring.archives import begins_as_zip
 from evergold.scoring.errors import Problems
 
-#: The name of the only split that a scoring program has.
+#: The name of the only split of a scoring program.
 SPLIT = "all"
-#: The longest description of a competition, less than a text may be: terms and pages are edited later.
+#: Maximum length of a competition's description, below the limit of a text: terms and pages are edited later.
 _TEXT_CHARACTERS = 45_000
 _SUMMARY_CHARACTERS = 500
 _MOST_REASONS = 20

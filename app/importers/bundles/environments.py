@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-#: Pins by Python: releases that its users had in the year that followed it (docs/moving-from-codabench.md).
+#: Pins by Python version: releases from the year after that version (docs/moving-from-codabench.md).
 PINS: Mapping[str, Mapping[str, str]] = {
     "2.7": {"numpy": "1.16.6", "scipy": "1.2.3", "pandas": "0.24.2", "scikit-learn": "0.20.4", "pyyaml": "5.4.1"},
     "3.6": {"numpy": "1.19.5", "scipy": "1.5.4", "pandas": "1.1.5", "scikit-learn": "0.24.2", "pyyaml": "5.4.1"},
@@ -27,13 +27,13 @@ PINS: Mapping[str, Mapping[str, str]] = {
     "3.13": {"numpy": "2.2.6", "scipy": "1.15.3", "pandas": "2.2.3", "scikit-learn": "1.6.1", "pyyaml": "6.0.2"},
     "3.14": {"numpy": "2.3.5", "scipy": "1.16.3", "pandas": "2.3.3", "scikit-learn": "1.7.2", "pyyaml": "6.0.3"},
 }
-#: Beside these, with every Python 3.
+#: Further pins, used with every Python 3.
 _BESIDE: Mapping[str, str] = {"nltk": "3.6.7", "psutil": "5.9.8", "tqdm": "4.64.1"}
-#: Names that packages are imported by, where they differ.
+#: Package names by the name of the import, if the two differ.
 _PACKAGES = {"sklearn": "scikit-learn", "yaml": "pyyaml"}
-#: Stands for the workers of EvalAI, which install a program's requirements.txt.
+#: The environment of EvalAI's workers, which install a program's requirements.txt.
 EVALAI = "evalai"
-#: The image that Codabench takes where a bundle names none.
+#: Codabench's default image.
 DEFAULT_IMAGE = "codalab/codalab-legacy:py37"
 _TAG = re.compile(r"(?:codalab/codalab-legacy|codalab/codalab|python)(?::(?P<tag>[a-z0-9._-]+))?")
 _PYTHON = re.compile(r"(?:py|python)?(?P<major>[23])\.?(?P<minor>[0-9]{1,2})?(?:[.-].*)?")

@@ -16,7 +16,7 @@ from app.importers.bundles.reading import Reading
 from app.importers.bundles.report import Compared, Source, report_text
 from app.importers.writing import write_text
 
-#: Where competitions lie unless a folder is given.
+#: The default folder of imported competitions.
 COMPETITIONS = Path("competitions")
 _COMMENT = (
     "Imported from {name}, {system}; IMPORT.md has what became of each of its keys.\n"

@@ -13,9 +13,9 @@ _TAGS = frozenset(
 )
 _SCHEMES = {"http", "https", "mailto"}
 _HTML = re.compile(r"<(?:!doctype|html|head|body|div|p|h[1-6]|ul|ol|table|br|span|b|strong|a)\b[^>]*>", re.IGNORECASE)
-#: Bounded, so that a page of opening brackets takes no time.
+#: Repetitions are bounded, so that a page of opening brackets takes no time.
 _IMAGE = re.compile(r"!\[([^\]]{0,300})\]\(([^)\s]{0,300})(?:\s[^)]{0,300})?\)")
-#: Parsers take their time over more; pages that people wrote have some hundreds.
+#: Maximum numbers of tags and of list items of a page; more take long to parse, and pages written by people have less.
 TAGS_MOST, LIST_ITEMS_MOST = 5_000, 1_000
 
 

@@ -15,16 +15,16 @@ from app.importers.bundles.plan import Page, Program, name_of
 from evergold.yaml_lines import Node, read_yaml
 
 _UUID = re.compile(r"[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
-#: A text may have 50,000 characters; terms are one text.
+#: Maximum length of the terms, as of any text.
 TERMS_CHARACTERS = 50_000
-#: Parsing more would take long.
+#: Maximum number of tags of all pages together; more would take long to parse.
 TAGS_OF_ALL_PAGES = 20_000
 _METADATA = ("metadata.yaml", "metadata")
 RUNS_CODE = (
     "Evergold takes results (files of predictions), never code of teams: this task has a program that runs such code "
     "(ingestion), so that it is closed"
 )
-#: Names the choice in the browser, and on the command line.
+#: A part of a sentence: the option that opens the draft for results, in the browser and on the command line.
 OPENED_BY = "*Take results instead* (`--results`) opens it for results"
 
 

@@ -10,7 +10,7 @@ from app.importers.bundles.notes import Fate, Keys
 from app.importers.bundles.plan import Page
 from app.importers.bundles.reading import Reading
 
-#: The place of a competition's description here.
+#: The keys of the declaration that get a competition's description.
 DESCRIPTION = "`summary`, and at the top of `description` where it is longer"
 #: Keys without a counterpart, and what to do about them.
 IGNORED: Mapping[str, str] = {

@@ -234,7 +234,7 @@ def _splits(reading: Reading, boards: Mapping[str, _Leaderboard], data: Mapping[
 
 # ---------------------------------------------------------------------------------------------------------------- tasks
 
-#: Phases with the same leaderboards and splits, by these: they share a task.
+#: Phases by leaderboards and splits; phases with the same ones share a task.
 _Groups = dict[tuple[tuple[str, str], ...], list[str]]
 
 

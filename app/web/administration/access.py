@@ -40,7 +40,7 @@ def admin_form_of(page: str = "") -> Callable[..., Awaitable[FormSender]]:
 
 
 def admin_upload_of(page: str = "") -> Callable[..., Awaitable[SentUpload]]:
-    """Return the guard of a form with a file, which works like that of `admin_form_of`."""
+    """Return the guard of a form with a file; it checks the same as the guard of `admin_form_of`."""
 
     async def admin_upload(upload: SentUpload = Depends(upload_guard(page))) -> SentUpload:  # noqa: B008, FAST002
         _check_page(upload.user)

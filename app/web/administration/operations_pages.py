@@ -30,7 +30,7 @@ QUEUE, STORAGE, MAILS, LIMITS, HEALTH, MODERATION = (
 )
 FromQueue = Annotated[FormSender, Depends(admin_form_of(QUEUE))]
 FromMails = Annotated[FormSender, Depends(admin_form_of(MAILS))]
-#: Failed runs and refused requests on a page.
+#: Number of failed runs and of refused requests on a page.
 SHOWN = 200
 
 

@@ -25,7 +25,7 @@ from app.web.submissions.comparison_page import Name, page_of_items
 
 router = page_router()
 
-#: A comparison is of two; more may be ticked by mistake, and the page says so.
+#: Maximum number of ticked rows. A comparison needs two; if more are ticked by mistake, the page shows a message.
 MOST_TICKED = 200
 
 

@@ -42,7 +42,7 @@ from app.web.reports.probing_figures import Choice, choices, chosen_split, compa
 from evergold.moments import date_words
 from evergold.scoring.halves import Half
 
-#: More systems would be unreadable (and many reports to load): only the first of the board are drawn.
+#: Maximum number of systems drawn, the first of the board: more would be unreadable, and many reports to load.
 SYSTEMS_DRAWN = 10
 
 #: A system's name on the board, and the report of its run.

@@ -20,11 +20,11 @@ from evergold.scoring.task import read_options
 from evergold.scoring.tasks import TASKS
 
 Text = Annotated[str, Query(max_length=TEXT_CHARACTERS)]
-#: For its pictures.
+#: Parameter of a board's pictures.
 SplitAsked = Annotated[
     str | None, Query(max_length=100, description="the part of the items that a scatter shows, one of its `splits`")
 ]
-#: For divided items.
+#: Parameter for divided items.
 HalfAsked = Annotated[
     Half | None,
     Query(alias="part", description="the part of divided items; default: the private part, once it is shown"),

@@ -134,7 +134,7 @@ def table_of(
     kept: Sequence[tuple[str, str]] = (),
     moved: Mapping[tuple[object, ...], Move] | None = None,
 ) -> TableShown:
-    """Return the table.
+    """Return the table of a board.
 
     kept: further parameters of the address; moved: changes of rank, if requested.
     """

@@ -20,7 +20,7 @@ from app.web.html.certainty import interval_words
 from app.web.html.words import format_difference, score_format
 from evergold.moments import date_words
 
-#: Longest team and method together; longer ones are cut off at the next column.
+#: Maximum length of team and method together; longer ones are cut off at the next column.
 LONG_CHARACTERS = 32
 #: Characters that need escaping; most names have none.
 _SPECIAL = re.compile("[&<>\"']")
@@ -39,7 +39,7 @@ _UNDEFINED = (
 _INTERVAL = '<line class="interval" x1="{}%" x2="{}%" y1="50%" y2="50%"/>'
 _BEYOND_LEFT = '<path class="beyond" d="M1 10l8 -5v10z"/>'
 _BEYOND_RIGHT = '<svg x="100%"><path class="beyond" d="M-1 10l-8 -5v10z"/></svg>'
-#: Half an interval behind the score, where a phone has no room for dots.
+#: Half the width of an interval, shown after the score on phones, which have no room for dots.
 _HALF = '<span class="half" aria-hidden="true"> ±{}</span>'
 _BOX = (
     '      <td class="pick"><input type="checkbox" name="row" value="{}" form="pick-form"'

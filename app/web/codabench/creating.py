@@ -38,7 +38,7 @@ from app.web.http.visit import ApiUserVisit
 
 router = page_router()
 
-#: Reading of dates that the bundle leaves open, as Codabench reads them; the browser and the command line ask.
+#: The reading of ambiguous dates in a bundle, as in Codabench; the browser and the command line ask instead.
 AS_THERE = Wish("UTC", DateOrder.MONTH_FIRST)
 
 

@@ -32,11 +32,11 @@ from app.web.codabench.views import (
     TaskOut,
 )
 
-#: Of a phase, by its state here.
+#: Codabench's status of a phase, by the phase's state.
 STATUSES = {"upcoming": "Next", "open": "Current", "closed": "Previous"}
-#: The split whose scores have their metric's name alone as key.
+#: The split whose scores have only the name of the metric as their key.
 WHOLE_SPLIT = "all"
-#: As many decimals as Codabench has.
+#: Number of decimals in Codabench.
 DECIMALS = 10
 
 

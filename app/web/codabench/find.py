@@ -68,7 +68,7 @@ def competition_number(session: Session, name: str, user: User) -> int | None:
 
 
 def phase_by_id(session: Session, phase_id: int, user: User | None) -> PlacedPhase:
-    """Return the phase. Raises NotFound."""
+    """Return the phase with this id and its competition. Raises NotFound."""
     seen = select(Phase.competition_id).join(Phase.competition).where(Phase.id == phase_id, is_seen_by(user))
     competition_id = session.scalar(seen)
     if competition_id is None:
@@ -139,7 +139,7 @@ def submissions_by_number(session: Session, number: int, user: User | None) -> S
     found = [one for one in (_seen(session, submission_id, user) for submission_id in ids) if one is not None]
     if not found:
         raise NotFound("There is no such submission, or it is not yours.")
-    # Two uploads with one number are possible, if hardly: the newer one counts.
+    # Two uploads may have the same number, though hardly ever: the newer one counts.
     newest = max(found, key=lambda one: (one.submitted_at, one.id))
     return sorted((one for one in found if upload_of(one) == upload_of(newest)), key=lambda one: one.phase_task_id)
 

@@ -1,4 +1,4 @@
-"""Pagination as in Codabench: `?page=` and `?page_size=`; answers have count, next, previous and results."""
+"""Pagination as in Codabench: `?page=` and `?page_size=`; responses have count, next, previous and results."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from app.web.codabench.views import Paged
 from app.web.http.context import ServerHere, public_address
 
 LARGEST_PAGE = 1000
-#: More than any list has.
+#: Page size for a request for all entries, more than any list has.
 MOST_ENTRIES = 1_000_000
-#: Words for the last page, and for a page as large as possible.
+#: Values of parameters that request the last page, and a page with everything.
 LAST, ALL = "last", "all"
 
 Entry = TypeVar("Entry")

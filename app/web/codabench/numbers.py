@@ -13,19 +13,19 @@ from uuid import UUID, uuid4
 
 from fastapi import Path
 
-#: As many as are random at the beginning of an id; of a million submissions two share a number once in 600 servers.
+#: Number of random bits at the beginning of an id; of a million submissions, two share a number on one of 600 servers.
 _NUMBER_BITS = 48
 _REST_BITS = 128 - _NUMBER_BITS
 _REST = (1 << _REST_BITS) - 1
 _ROW_BITS = 62
-#: The first 32 bits of every key, which tell it from a random one.
+#: The first 32 bits of every key, which distinguish it from a random one.
 _OURS = 0x65766764
 
 SubmissionNumber = Annotated[int, Path(ge=0, lt=1 << _NUMBER_BITS)]
 
 
 class KeyOf(IntEnum):
-    """The kinds of database rows that have such a key."""
+    """The kinds of database rows that have a UUID for clients of Codabench."""
 
     PUBLIC_FILE = 1
     PHASE_TASK = 2

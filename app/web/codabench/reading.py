@@ -41,7 +41,7 @@ router = page_router()
 
 OptionalId = Annotated[RowId | None, Query()]
 ZIP = ".zip"
-#: More than there, where the list has one's own tasks alone.
+#: Page size of tasks, larger than in Codabench, whose list has only the user's own tasks.
 TASKS_ON_A_PAGE = 100
 
 

@@ -31,11 +31,11 @@ from app.web.http.visit import ApiUserVisit, UserVisit
 
 router = page_router()
 
-#: Uploads on a page, unless a client asks for another number.
+#: Number of uploads on a page, unless a client requests another number.
 ON_A_PAGE = 50
-#: The newest submissions that are looked up for a page; later pages take more, so that none costs as much as ever was.
+#: Number of latest submissions that are loaded for a page; further pages load more, so that no page loads all.
 FIRST_READ = 200
-#: Of an upload, by the states of its submissions: the first that one of them is in.
+#: Status of an upload by the states of its submissions; the first match counts.
 STATUSES = {
     RunStatus.RUNNING: "Running",
     RunStatus.QUEUED: "Submitted",
@@ -43,7 +43,7 @@ STATUSES = {
     RunStatus.FAILED: "Failed",
     RunStatus.SCORED: "Finished",
 }
-#: Messages of a rejected file in a line; the rest is in its problems.csv.
+#: Maximum number of messages about a rejected file in a line; its problems.csv has all of them.
 MESSAGES = 3
 
 

@@ -1,4 +1,4 @@
-"""Answers in the form that clients of Codabench read."""
+"""Response schemas in the format of Codabench's clients."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def read_file(
     check_may_have(access, found)
     phase = next(one for one in found.phases if one.id == phase_task.phase_id)
     workspace = workspace_of(session, found, viewer, "data", Place(phase, phase_task.task))
-    session.close()  # the helper may take a while
+    session.close()  # the helper may take some time
     words = " ".join(q.split())[:WORDS_CHARACTERS]
     is_shown = access.audience is Audience.EVERYONE
     look = look_into(storage_of(visit.server.settings), access.file, words) if is_shown else None

@@ -25,7 +25,7 @@ from app.web.http.visit import PageVisit
 
 router = page_router()
 
-#: All of them are on a page of their own.
+#: Maximum number of announcements; another page has all of them.
 ANNOUNCEMENTS_SHOWN = 2
 
 
@@ -91,7 +91,7 @@ def read_competition(visit: PageVisit, competition: str) -> Response:
 
 
 def _tasks_in_phases(competition: Competition) -> list[CompetitionTask]:
-    """Return the tasks that are in some phase; only these have cells."""
+    """Return the tasks that are in at least one phase; only these have cells."""
     task_ids = {one.task_id for phase in competition.phases for one in phase.phase_tasks}
     return [task for task in competition.tasks if task.id in task_ids]
 
@@ -110,7 +110,9 @@ def _line(
 
 
 def _cell(phase_task: PhaseTask, state: PhaseState, board: Board | None, view: View, teams: int) -> Cell:
-    """Return the cell. board: the first board of the task; before the phase it is shown only if it has rows."""
+    """Return the cell of a task in a phase. board: the first board of the task; before the phase it is shown only if it
+    has rows.
+    """
     is_shown = view.board is not BoardShown.HIDDEN and (state != "upcoming" or teams > 0)
     has_gold = bool(phase_task.gold)
     return Cell(

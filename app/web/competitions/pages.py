@@ -37,9 +37,9 @@ router = page_router()
 
 # ----------------------------------------------------------------------------------------------------- all competitions
 
-#: Of those who are logged in, on the first page.
+#: Number of the user's own submissions on the first page.
 SUBMISSIONS_SHOWN = 5
-#: In order of appearance.
+#: Titles of the groups of competitions, in the order of the page.
 GROUPS = {
     "open": ("Open now", "Deadline approaching"),
     "upcoming": ("Upcoming", "Not open yet."),

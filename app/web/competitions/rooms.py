@@ -29,7 +29,8 @@ from evergold.scoring.tasks import TASKS
 
 router = page_router()
 
-#: Files whose first rows the page shows, and their largest size, so that it is there in a moment; all have a page.
+#: Maximum number and size of files whose first rows the page shows, so that it loads quickly; each file has its own
+#: page.
 MOST_LOOKS = 16
 LOOK_BYTES = 4 * 1024 * 1024
 
@@ -55,7 +56,7 @@ def read_data(visit: PageVisit, competition: str) -> Response:
     found = find_competition(session, competition)
     workspace = workspace_of(session, found, viewer, "data")
     tasks = _tasks(session, found, viewer, first=workspace.phase)
-    session.close()  # the helper may take a while
+    session.close()  # the helper may take some time
     return render_page(
         visit,
         "competitions/data.html",

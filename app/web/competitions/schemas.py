@@ -1,4 +1,4 @@
-"""Extensions for single teams, and a competition's status, as organisers send them in JSON."""
+"""JSON requests of organisers: extensions for single teams, and a competition's status."""
 
 from __future__ import annotations
 

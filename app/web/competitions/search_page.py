@@ -21,7 +21,7 @@ from evergold.scoring.tasks import TASKS
 router = page_router()
 
 WORDS_CHARACTERS = 120
-#: Of headings of the guide, and of metrics.
+#: Maximum number of hits among headings of the guide, and among metrics.
 MOST_HITS = 20
 
 

@@ -37,7 +37,7 @@ from app.web.http.multipart import Policy, receive
 from app.web.http.room import room_left, within
 
 FIELDS = frozenset({csrf.FORM_FIELD, "zone", "order", "results"})
-#: Everything in a bundle, unpacked; larger ones are imported by the command line.
+#: Maximum size of an unpacked bundle; larger ones can be imported on the command line.
 UNPACKED_BYTES = 256 * 1024 * 1024
 _NAME = "bundle.zip"
 

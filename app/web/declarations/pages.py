@@ -191,7 +191,7 @@ def _conflicts(error: EditConflict, changed: Mapping[str, Value]) -> list[dict[s
 
 
 PAGE_LENGTH = 50
-#: Nobody reads a longer comparison.
+#: Maximum number of lines of a comparison.
 _LINES_COMPARED = 400
 
 

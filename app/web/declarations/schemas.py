@@ -1,4 +1,4 @@
-"""Edits of a declaration as organisers send them in JSON."""
+"""Edits of a declaration, sent by organisers as JSON."""
 
 from __future__ import annotations
 

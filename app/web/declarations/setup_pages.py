@@ -62,7 +62,7 @@ STEPS = {
     "publish": "Publish",
 }
 UploadFromFiles = Annotated[SentUpload, Depends(upload_guard(f"{PLACE}/files"))]
-#: Columns, labels and groups of the items' upload, as a form of their own.
+#: The form field with columns, labels and groups (form-encoded) that accompanies an upload of items.
 _ANSWERS = "answers"
 _TABLES = (".csv", ".tsv", ".txt")
 _SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".txt", ".zip", ".cupt")
@@ -145,7 +145,7 @@ def _send_publish(sender: FormSender, competition: str) -> Response:
     return RedirectResponse(links.competition(competition), 303)
 
 
-#: A document and files by path, and the two that follow.
+#: A document and its files by path, before and after a change.
 Files = dict[str, str]
 Change = Callable[[Document, Files], tuple[Document, Files]]
 

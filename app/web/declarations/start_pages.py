@@ -135,7 +135,7 @@ def _wrong_type(task_type: str) -> str:
 
 
 _NAME_WORDS = "Lower-case letters a-z, digits, and single hyphens between them."
-#: How many names are tried for titles that are alike.
+#: Number of names tried for competitions with similar titles.
 _NAMES_TRIED = 30
 
 

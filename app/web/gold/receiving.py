@@ -58,9 +58,9 @@ def check_version_again(server: Server, user: User, target: TaskNames, number: i
 #: whether it is public.
 #: the public key of the uploader's browser.
 FIELDS = frozenset({"also", "publish", "public", "reader"})
-#: Field of the page alone: whether a worker may report the columns, see decision 107.
+#: Field of pages only: whether a worker may report the columns, see decision 107.
 DESCRIBE = "describe"
-#: Field of the page alone: phases of a draft that may be added later, for which the same gold will do.
+#: Field of pages only: phases of a draft that may be added later and use the same gold.
 AHEAD = "ahead"
 PHASES_AHEAD = frozenset(one.name for one in NEW_PHASES if one.after)
 _YES = frozenset({"true", "yes", "on", "1"})

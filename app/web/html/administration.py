@@ -11,7 +11,7 @@ from app.base import links
 from app.web.html.rendering import render_page
 from app.web.http.visit import UserVisit
 
-#: The first page, and the beginning of the addresses of all but the webhooks.
+#: The first page of administration, and the prefix of the addresses of all sections except webhooks.
 ADMIN = "/admin"
 
 

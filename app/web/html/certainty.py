@@ -10,7 +10,7 @@ from app.competitions.columns import BoardColumn
 from app.web.html.words import format_difference, format_score, language_name
 from evergold.scoring.task import Metric
 
-#: Names listed in a sentence at most.
+#: Maximum number of names in a sentence.
 NAMES_TOLD = 3
 
 

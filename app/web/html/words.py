@@ -33,7 +33,7 @@ from evergold.split_titles import (
 
 #: Letters of Hebrew, Arabic (Persian, Urdu), Syriac, Thaana, N'Ko and related scripts.
 _LETTER = r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]"
-#: From the first to the last such letter of a phrase, with everything in between.
+#: A right-to-left phrase: from its first such letter to its last, with everything in between.
 _PHRASE = re.compile(rf"{_LETTER}(?:[^\S\n]*[\w\u200c\u200d'\u2019.-]*[^\S\n]*{_LETTER})*")
 
 
@@ -53,7 +53,7 @@ STAGES = {
     Stage.PUBLISHED: ("Published", "Visible to everybody, and listed on the front page."),
 }
 SEVERITIES: dict[str, str] = {Severity.INFO: "Note", Severity.WARNING: "Warning", Severity.URGENT: "Urgent"}
-#: With an empty title, so that a list to choose from has no empty choice.
+#: The severities, with an empty title for the empty value, so that a select box has no empty option.
 SEVERITY_CHOICES: dict[str, str] = {"": "", **SEVERITIES}
 HALTS = {
     Halt.NONE: ("Running", "Phases decide what can be uploaded."),
@@ -90,7 +90,7 @@ RESCORING_STATES = {
     RescoringState.PUBLISHED: "Published",
     RescoringState.DROPPED: "Dropped",
 }
-#: Changed scores shown of a rescored submission, before and after.
+#: Maximum number of changed scores of a rescored submission, before and after.
 CHANGES_SHOWN = 12
 CHECK_STATES = {
     ValidationStatus.QUEUED: "Queued",
@@ -131,7 +131,7 @@ MISSING = MISSING_WORDS
 #: Titles of the numbers that a measure has, see `Metric.aspect`.
 ASPECTS = {"mean": "Mean", "sd": "sd", "rho": "ρ", "p": "p", "all": "All"}
 ROW_KINDS = {"team": "Teams", "baseline": "Baselines", "historic": "Published results"}
-#: By status, or by error code where it is more specific: (title, what to do now)
+#: (title, advice) by HTTP status, or by error code if that is more specific.
 ERROR_WORDS: dict[int | str, tuple[str, str]] = {
     400: ("That request was not complete", "Please go back and try again."),
     401: ("Please log in", "This page is for people who are logged in."),

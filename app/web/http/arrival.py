@@ -23,7 +23,7 @@ from app.web.http.errors import error_response
 from app.web.http.rate_limits import Elsewhere, Try
 from app.web.http.turns import Turn, Turns
 
-#: For forms and JSON; uploads have their own limits, see `app.web.http.multipart`.
+#: Size limit of forms and JSON; uploads have their own limits, see `app.web.http.multipart`.
 BODY_LIMIT_BYTES = 128 * 1024
 #: A refused body is read up to this size so that the client receives the response instead of a connection error.
 LINGER_BYTES = 8 * 1024 * 1024
@@ -36,13 +36,13 @@ SLOWEST_BYTES_PER_SECOND = 1024
 UPLOADS = re.compile(
     r"^(/api/v1)?/competitions/[^/]+/phases/[^/]+/tasks/[^/]+/(submissions|submit|validations|validate|gold|judging/marks)/?$"
 )
-#: Files that organisers send while they write a competition.
+#: Files that organisers send while they create a competition.
 DRAFT_FILES = re.compile(
     r"^(/api/v1/competitions|/organise/(zip|bundle)|/organise/[^/]+/(files|images)|/competitions/[^/]+/edit/images)/?$"
 )
 #: Logos of the server.
 LOGOS = re.compile(r"^(/api/v1)?/admin/looks/logos/[^/]+/?$")
-#: Files that clients of Codabench send before they submit them.
+#: Files that clients of Codabench send before they submit.
 HELD_UPLOADS = re.compile(r"^/api/uploads/[^/]+/?$")
 
 

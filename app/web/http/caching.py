@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from fastapi import Request, Response
 
-#: Smaller bodies are not compressed.
+#: Minimum size of a compressed body.
 COMPRESSED_FROM_BYTES = 1024
 _COMPRESSION_LEVEL = 6
 

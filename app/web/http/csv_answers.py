@@ -60,5 +60,5 @@ def _byte_order_mark(
     """Declare the parameter for the API description; `CsvResponse` reads it."""
 
 
-#: Of a route that answers CSV.
+#: Dependencies of a route that responds with CSV.
 TAKES_BOM = [Depends(_byte_order_mark)]

@@ -34,14 +34,14 @@ from app.web.http import csrf
 from app.web.http.context import Server, server_of
 
 SESSION_COOKIE = "evergold_session"
-#: The page on which people manage how they log in …
+#: The page on which people manage their log-ins …
 LOGINS = "/account/logins"
-#: … and the addresses that need no second factor where the server wants one.
+#: … and the addresses that need no second factor on servers that require one.
 WITHOUT_SECOND = (LOGINS, "/logout")
 #: `last_used_at` of a token is updated at most once a minute to avoid a write per request.
 _TOUCH_AFTER = timedelta(minutes=1)
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-#: Before a token in the Authorization header; clients of Codabench write the second.
+#: Schemes of the Authorization header; clients of Codabench use the second.
 _SCHEMES = ("bearer", "token")
 
 # For the API description only; the credentials are checked below.
@@ -54,7 +54,7 @@ _COOKIE = APIKeyCookie(
 )
 
 
-#: For routes that check the scopes themselves.
+#: The scope of routes that check the scopes themselves.
 ANY_SCOPE = "any"
 
 
@@ -193,11 +193,11 @@ def user_of(visitor: Visitor) -> User:
 
 
 ApiUser = Annotated[User, Depends(api_user)]
-#: Participants, for changes to their own team.
+#: A participant who changes their own team.
 ApiSubmitter = Annotated[User, Security(api_user, scopes=[TokenScope.SUBMIT])]
-#: The same, for routes that look at the token, too.
+#: The same, for routes that also need the token.
 ApiSubmittingVisitor = Annotated[Visitor, Security(api_visitor, scopes=[TokenScope.SUBMIT])]
-#: For organisers and administrators; the route itself checks which permissions the user has.
+#: An organiser or administrator; the route itself checks their permissions.
 ApiOrganiser = Annotated[User, Security(api_user, scopes=[TokenScope.ORGANISE])]
 
 

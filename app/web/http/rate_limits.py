@@ -113,7 +113,7 @@ LOOK_SECONDS = 0.5
 TELLING_SECONDS = 1.2
 #: Longest wait for the result of an attempt elsewhere before refusing one.
 PATIENCE_SECONDS = 60.0
-#: All locks of a poll in one statement: in a rush every waiting upload is published.
+#: Takes all locks of a poll in one statement: in a rush every waiting upload is published.
 _LOCK = text("SELECT pg_try_advisory_lock_shared(number) FROM unnest(CAST(:numbers AS bigint[])) AS number")
 _UNLOCK = text("SELECT pg_advisory_unlock_shared(number) FROM unnest(CAST(:numbers AS bigint[])) AS number")
 _IS_HELD = text(
@@ -243,15 +243,16 @@ class Rules:
     reports: Rule
 
 
-#: Joining codes that one person may type: one code in 2^60 is right.
+#: Limit of joining codes that one person may type: one of 2^60 codes is right.
 CODES_PER_HOUR = 10
 
 
-#: Texts that one person may report.
+#: Limit of texts that one person may report.
 REPORTS_PER_HOUR = 10
 
 
-#: Wrong second factors of an account: of a million codes three are right, so a thousand days for one in two.
+#: Limit of wrong second factors of an account: three of a million codes are right, so guessing one takes a thousand
+#: days with a probability of one half.
 SECONDS_AN_HOUR = 20
 
 
@@ -479,21 +480,21 @@ def limit_of_questions(request: Request, user: User, now: datetime) -> Callable[
 
 
 def limit_of_confirmations(request: Request, user: User, now: datetime) -> Callable[[], None]:
-    """Return a function like that of limit_of_questions for mails that confirm an address; they share the limit of
-    reset mails.
+    """Return a function that counts a mail to confirm an address, and raises LimitReached above the limit of reset
+    mails.
     """
     limits = limits_of(request)
     return partial(limits.hit, limits.rules.confirmations, f"user {user.id}", now)
 
 
 def limit_of_codes(request: Request, user: User, now: datetime) -> Callable[[], None]:
-    """Return a function like that of limit_of_questions for joining codes that are typed in."""
+    """Return a function that counts a typed joining code, and raises LimitReached above the limit."""
     limits = limits_of(request)
     return partial(limits.hit, limits.rules.codes, str(user.id), now)
 
 
 def limit_of_reports(request: Request, user: User, now: datetime) -> Callable[[], None]:
-    """Return a function like that of limit_of_questions for reports of texts."""
+    """Return a function that counts a report of a text, and raises LimitReached above the limit."""
     limits = limits_of(request)
     return partial(limits.hit, limits.rules.reports, str(user.id), now)
 

@@ -51,7 +51,7 @@ async def check_gate(request: Request) -> None:
 def check_competition(request: Request, server: Server, name: str) -> None:
     """Do the part of check_gate for a competition's name; it queries the database, so it runs in a thread."""
     with reading(server.engine) as session:
-        asking = look_up_visitor(request, server, session)  # routes report a wrong token, if a route matches
+        asking = look_up_visitor(request, server, session)  # a matching route reports a wrong token
         found = session.connection().execute(_ASKED, {"name": name}).one_or_none()
         is_seen = found is not None and _is_seen(session, found.id, found.stage, asking.visitor.user)
     note_use(server, asking)

@@ -62,7 +62,7 @@ class _Reader:
 
 @dataclass(eq=False)
 class _Watch:
-    """All clients that wait for one kind of news."""
+    """All clients that wait for the same kind of news."""
 
     look: Look
     engine: Engine

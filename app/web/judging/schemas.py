@@ -1,4 +1,4 @@
-"""Rounds of human judgement as organisers request them in JSON."""
+"""JSON requests of organisers: rounds of human judgement."""
 
 from __future__ import annotations
 

@@ -16,9 +16,9 @@ from app.web.http.routers import page_router
 router = page_router()
 
 _FOR_EVER = "public, max-age=31536000, immutable"
-#: An SVG that is opened by itself runs nothing and loads nothing; it may have styles of its own.
+#: The policy of an SVG opened on its own: it runs and loads nothing, but may have styles.
 LOGO_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'"
-#: Between two looks at the database for an address that this process does not know (yet).
+#: Minimum interval between database look-ups for an address that this process does not know (yet).
 _LOOK_SECONDS = 0.5
 
 

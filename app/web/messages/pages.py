@@ -242,7 +242,9 @@ def _questions_page(
     question_id: int | None = None,
     error: EvergoldError | None = None,
 ) -> Response:
-    """Return the page. question_id: of the question whose answer has the error; None: the new question has it."""
+    """Return the page of questions. question_id: of the question whose answer has the error; None: the new question has
+    it.
+    """
     session, viewer = visit.session, visit.viewer
     found = find_competition(session, competition)
     workspace = workspace_of(session, found, viewer, "questions")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from app.people.provider_client import Client
 
 LOGIN_PLACE = "/login"
-#: Holds the secret of a log-in with a provider that is under way; sent to its pages only.
+#: The cookie with the secret of a log-in with a provider that is in progress; only sent to its pages.
 LOGIN_COOKIE = "evergold_login"
 
 

@@ -38,7 +38,7 @@ router = api_router("accounts")
 
 ARCHIVE, DELETION = "/me/archive", "/me/deletion"
 CONSENT = "/competitions/{competition}/publication-consent"
-#: With a token that may do everything that its owner may.
+#: A visitor whose token has the scope of organisers.
 OrganisingVisitor = Annotated[Visitor, Security(api_visitor, scopes=[TokenScope.ORGANISE])]
 
 

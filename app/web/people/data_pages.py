@@ -51,7 +51,7 @@ def read_data(visit: PageUserVisit, done: Annotated[str, Query(max_length=20)] =
 
 
 def _data_page(visit: UserVisit, done: str = "", error: EvergoldError | None = None) -> Response:
-    """Return the page. error: why the account is not deleted."""
+    """Return the page on a user's own data. error: the reason why the account is not deleted."""
     settings, archive = visit.server.settings, latest_archive(visit.session, visit.user)
     return render_page(
         visit,

@@ -17,9 +17,9 @@ from app.web.http import csrf
 from app.web.http.context import Server
 from app.web.http.identity import set_session_cookie
 
-#: The second step of a log-in, and the cookie with its secret.
+#: The address of the second step of a log-in, and the cookie with its secret.
 SECOND, SECOND_COOKIE = "/login/second", "evergold_second"
-#: Tells a browser in which somebody logged in before; sent to the log-in pages only.
+#: The cookie that identifies a browser used for an earlier log-in; only sent to the log-in pages.
 DEVICE_COOKIE = "evergold_device"
 
 

@@ -112,7 +112,7 @@ def _account_page(
     done: str = "",
     error: EvergoldError | None = None,
 ) -> Response:
-    """Return the page.
+    """Return the account page.
 
     form: the form with the error; None if there is no error, or if it is in the form that sends the link again.
     """
@@ -340,7 +340,7 @@ WORDS = {
     MailKind.RESULTS: "about results of submissions",
     MailKind.DIGESTS: "that gather news",
 }
-#: How often mails come: not at all, or a pace.
+#: The options for how often mails are sent: never, or a pace.
 NEVER: Literal["none"] = "none"
 PACES = {
     str(Pace.AT_ONCE): "At once",

@@ -31,7 +31,7 @@ from app.web.people.log_in import check_passwords_taken
 WAITING = 64
 #: … and per address: a lecture hall, but not the whole queue.
 WAITING_PER_ADDRESS = 48
-#: A log-in this new proves the person of an account without password.
+#: Maximum age of a log-in that proves the identity of a user without a password.
 FRESH_LOGIN = timedelta(minutes=15)
 _FRESH_WORDS = "a quarter of an hour"
 

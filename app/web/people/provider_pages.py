@@ -111,7 +111,7 @@ def from_provider(
     from app.people.provider_client import ProviderAway, ProviderRefused, person_of
 
     client, now = client_of_provider(server.settings, provider), server.clock()
-    with writing(server.engine) as session:  # committed before the provider is asked: no answer is taken twice
+    with writing(server.engine) as session:  # committed before the request to the provider: no second response
         login, secrets = provider_logins.take_answer(session, login_cookie(request), provider, state, now)
     try:
         person = person_of(client, dict(request.query_params), secrets)
@@ -158,7 +158,7 @@ def read_finish(request: Request, server: ServerHere) -> Response:
 def _finish_page(
     request: Request, form: AnyForm | None = None, sent: str = "", error: EvergoldError | None = None
 ) -> Response:
-    """Return the page. sent: the address to which a link is mailed if it has an account."""
+    """Return the page that completes a log-in. sent: the address to which a link is mailed if it has an account."""
     server = cast(Server, request.app.state.server)
     with reading(server.engine) as session:
         login, person = provider_logins.find_answered(session, login_cookie(request), server.clock())

@@ -28,7 +28,9 @@ class Registration(ApiModel):
 
 
 class TokenRequest(ApiModel):
-    """A name for the new token; user name and password unless the request is authenticated already."""
+    """The request for a new token. name: of the token; username, password: only if the request is not authenticated
+    already.
+    """
 
     model_config = example(
         {

@@ -68,7 +68,7 @@ def _proved(request: Request, server: Server, *, code: str = "", answer: str = "
     with reading(server.engine) as session:
         key = str(second_factor.find_step(session, cookie, now).user_id)
     limits.check(limits.rules.failed_second, key, now)
-    with writing(server.engine) as session:  # committed, whatever comes of it
+    with writing(server.engine) as session:  # committed even if the code is wrong
         step = second_factor.take_try(session, cookie, now)
         how = step.following, step.way
     try:

@@ -18,7 +18,7 @@ from evergold.scoring.tasks.mwe_identification import METRICS
 
 OVERVIEW, DIVERSITY_VIEW = "overview", "diversity"
 CATEGORIES = {"categories": MWE_BASED, "categories-token": TOKEN_BASED}
-#: By name in addresses: split, basis, title, description.
+#: (split, basis, title, description) by name in addresses.
 _VIEWS: dict[str, tuple[str, str, str, str]] = {
     "mwe": (ALL, MWE_BASED, "Global, MWE-based", "MWEs whose tokens are exactly right."),
     "token": (ALL, TOKEN_BASED, "Global, token-based", "Tokens of MWEs, which are paired one to one."),

@@ -32,7 +32,7 @@ from app.web.reports.tables import Column, Linked, Row, Table, make_table, score
 from evergold.scoring.task import Metric, Score
 
 router = page_router()
-#: By task type: the view model of `templates/reports/TASK-TYPE.html`.
+#: The view model of `templates/reports/TASK-TYPE.html`, by task type.
 OWN_REPORTS: dict[str, Callable[[Report, Mapping[str, str]], Any]] = {
     "idiomaticity-probing": show_probing,
     "mwe-identification": show_mwes,
@@ -123,7 +123,8 @@ def signatures(scores: tuple[Score, ...]) -> dict[str, list[str]]:
     return {signature: list(metrics) for signature, metrics in found.items()}
 
 
-#: By task type: returns the split drawn and its figures, from a report's aggregates and the requested split.
+#: Functions by task type that return the drawn split and its figures, from a report's aggregates and the requested
+#: split.
 REPORT_FIGURES: dict[str, Callable[[Mapping[str, Any], str | None], tuple[str, list[Figure]]]] = {
     "idiomaticity-probing": report_probing.figures_of,
 }

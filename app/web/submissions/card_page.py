@@ -53,7 +53,7 @@ def _page(
     fields: Mapping[str, str] | None = None,
     error: EvergoldError | None = None,
 ) -> Response:
-    """Return the page. fields: the submitted values, None to show those of the card."""
+    """Return the page of a method card. fields: the submitted values, None to show those of the card."""
     session = visit.session
     submission = get_submission(session, submission_id, visit.user)
     place = submission.phase_task

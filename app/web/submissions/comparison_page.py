@@ -23,7 +23,7 @@ from app.web.http.routers import page_router
 router = page_router()
 
 ITEMS_SHOWN = 50
-#: Longer names do not exist.
+#: A name; no valid name is longer.
 Name = Annotated[str, Query(max_length=200)]
 
 
@@ -41,7 +41,7 @@ class ItemPage:
 
     @property
     def last(self) -> int:
-        """Position of its last item."""
+        """The position of the last item of the page."""
         return self.first + len(self.rows) - 1
 
 

@@ -29,7 +29,7 @@ from app.web.http.visit import UserVisit
 router = page_router()
 
 PAGE_LENGTH = 30
-#: Longer names do not exist.
+#: A name; no valid name is longer.
 Name = Annotated[str, Query(max_length=200)]
 #: A choice: title, address, whether it is the current one.
 Option = tuple[str, str, bool]

@@ -53,7 +53,7 @@ from app.web.http.visit import PageVisit, Visit, visit_of
 from app.web.submissions.waiting import LIVE_SECONDS, check_visible, wait_for_change
 from evergold.scoring.task import Metric, Score
 
-#: Nobody compares more digits.
+#: Number of decimals shown.
 DECIMALS = 4
 _MINUS = "\N{MINUS SIGN}"
 

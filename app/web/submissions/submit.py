@@ -248,7 +248,8 @@ def _preview(settings: Settings, file: PublicFile, items_sha256: str | None) -> 
     return Preview(file, start.splitlines()[:PREVIEW_LINES], is_input=file.sha256 == items_sha256)
 
 
-#: By entry rule: for a first submission, for one that may replace a visible score, and without a visible score.
+#: Sentences by entry rule: for a first submission, for one that may replace a visible score, and without a visible
+#: score.
 EFFECTS = {
     EntryRule.BEST: (
         "The best submission counts, and this is your first.",

@@ -104,7 +104,7 @@ def _page(
     fields: Mapping[str, str] | None = None,
     error: EvergoldError | None = None,
 ) -> Response:
-    """Return the page. fields: the submitted values, None to show the stored answers."""
+    """Return the page with the registration form. fields: the submitted values, None to show the stored answers."""
     session, user = visit.session, visit.viewer.user
     found = find_competition(session, competition)
     mine = standing(session, found, user) if user else None
@@ -177,7 +177,7 @@ def read_registrations(visit: PageUserVisit, competition: str) -> Response:
 
 
 def _registrations_page(visit: UserVisit, competition: str, code: str = "") -> Response:
-    """Return the page. code: a joining code that was just created and is shown only once."""
+    """Return the page of all registrations. code: a joining code that was just created and is shown only once."""
     session = visit.session
     found = organised(session, visit.user, competition, Right.EDIT)
     rows = list_registrations(session, found)

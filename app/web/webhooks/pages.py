@@ -46,7 +46,7 @@ OF_COMPETITION = "/competitions/{competition}/webhooks"
 OF_TEAM = "/competitions/{competition}/team/webhooks"
 OF_SERVER = "/webhooks"
 ONE = f"{OF_SERVER}/{{webhook_id}}"
-#: The user who sends a form beside a webhook.
+#: The user who sends a form next to a webhook.
 Keeper = Annotated[FormSender, Depends(form_guard(ONE))]
 
 KIND_WORDS = {
@@ -67,7 +67,7 @@ FORM_WORDS = {
     WebhookForm.MATTERMOST: "Mattermost",
     WebhookForm.MATRIX: "Matrix",
 }
-#: With an option that is not offered: a form is always chosen.
+#: The formats, with an empty title for the empty value: a format must be chosen.
 FORM_TITLES = {"": "", **{str(form): title for form, title in FORM_WORDS.items()}}
 AUDIENCE_WORDS = {
     WebhookAudience.ORGANISERS: ("Organisers", "what you see, whoever reads it there"),
