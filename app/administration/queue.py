@@ -31,6 +31,7 @@ from app.models import (
     Worker,
 )
 from app.operations.health import broker_answers
+from app.people.act import Act
 from app.runs.failures import AT_ONCE, failed_runs, queue_again
 from app.runs.holds import SERVER, Target, hold, lift, list_holds
 from app.runs.workers import live_workers, unserved_task_types
@@ -104,11 +105,11 @@ def resume_scoring(session: Session, target: Target, *, by: User | None, now: da
     lift(session, target, actor=by, now=now)
 
 
-def run_again(session: Session, run_ids: Collection[int], *, by: User | None, now: datetime) -> int:
+def run_again(act: Act, run_ids: Collection[int]) -> int:
     """Queue failed runs again, all of them (up to a thousand) if none is named; return how many. Raises Forbidden."""
-    check_administrator(by)
-    wanted = run_ids or [one.run_id for one in failed_runs(session, limit=AT_ONCE)]
-    return sum(queue_again(session, run_id, actor=by, now=now) for run_id in wanted)
+    check_administrator(act.user)
+    wanted = run_ids or [one.run_id for one in failed_runs(act.session, limit=AT_ONCE)]
+    return sum(queue_again(act, run_id) for run_id in wanted)
 
 
 def _place_of(session: Session, one: ScoringHold) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.settings import DataDirOption, server_database, use_settings
+from app.cli.settings import DataDirOption, command_line_act, server_database, use_settings
 from evergold.cli.output import Code, CommandError, JsonOption, count, print_json, print_table, remark, say
 from evergold.moments import moment_words
 
@@ -88,7 +88,7 @@ def run_again(
     from app.administration.queue import run_again as again
 
     with server_database(data_dir) as session:
-        number = again(session, run or [], by=None, now=_now())
+        number = again(command_line_act(session), run or [])
     say(f"{count(number, 'run')} will be scored again; the sweep notifies the workers.")
 
 

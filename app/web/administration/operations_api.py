@@ -83,7 +83,7 @@ def delete_hold(
 )
 def post_runs_again(server: ServerHere, user: ApiAdmin, form: RunsIn) -> QueuedAgainOut:
     with writing(server.engine) as session:
-        return QueuedAgainOut(queued=queue.run_again(session, form.runs, by=user, now=server.clock()))
+        return QueuedAgainOut(queued=queue.run_again(server.act(session, user), form.runs))
 
 
 @router.get(

@@ -92,7 +92,7 @@ def send_resume(sender: FromQueue, form: Annotated[HoldForm, Form()]) -> Respons
 @router.post(f"{QUEUE}/again")
 def send_again(sender: FromQueue, form: Annotated[RunsForm, Form()]) -> Response:
     with writing(sender.server.engine) as session:
-        queue.run_again(session, [form.run] if form.run else [], by=sender.user, now=sender.server.clock())
+        queue.run_again(sender.act(session), [form.run] if form.run else [])
     return RedirectResponse(QUEUE, 303)
 
 

@@ -269,7 +269,7 @@ async def read_submission(
     seen: Annotated[str | None, Query(max_length=40, description="the `stamp` that you have")] = None,
 ) -> SubmissionOut:
     await run_sync(check_visible, server, submission_id, viewer.user)
-    await wait_for_change(request, server, user, submission_id, seconds=wait, seen=seen)
+    await wait_for_change(request, user, submission_id, seconds=wait, seen=seen)
     return await run_sync(load_submission, server, submission_id, viewer.at(server.clock()))
 
 
@@ -387,7 +387,7 @@ def download_submission(visit: ApiUserVisit, submission_id: UUID) -> Response:
             f"This file was rejected, and such files are kept for {days} days; what was wrong with it stays."
         )
     name = submission.filename or str(submission.id)
-    return stored_file_response(visit.request, visit.server, submission.sha256, name, is_public=False)
+    return stored_file_response(visit.request, submission.sha256, name, is_public=False)
 
 
 @router.get(
