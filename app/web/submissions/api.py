@@ -23,9 +23,10 @@ from app.cards.systems import NAME_CHARACTERS as SYSTEM_CHARACTERS
 from app.cards.views import SubmissionCardOut
 from app.competitions.visibility import Viewer
 from app.feedback.compare import compare
+from app.feedback.documents import describe_submission_seen
 from app.feedback.items import Showing, compare_items
 from app.feedback.scores import own_scores_of_all, own_scores_of_new
-from app.feedback.standings import standings_known, standings_of_all
+from app.feedback.standings import standings_of_all
 from app.feedback.views import ComparisonOut, SubmissionList, SubmissionOut, describe_comparison, describe_submission
 from app.models import TokenScope, User
 from app.runs.stages import stage_of
@@ -425,8 +426,4 @@ def _accepted_submission(request: Request, server: Server, received: Received) -
 def load_submission(server: Server, submission_id: UUID, viewer: Viewer) -> SubmissionOut:
     """Return the submission as this viewer may see it; raise NotFound."""
     with reading(server.engine) as session:
-        submission = get_submission(session, submission_id, viewer.user)
-        stage = stage_of(session, current_run(submission), submission.phase_task.task.task_type, viewer.now)
-        own = own_scores_of_all(session, [submission], viewer)
-        standings = standings_known(session, submission, own, viewer)
-        return describe_submission(submission, stage, own[submission.id], standings)
+        return describe_submission_seen(session, get_submission(session, submission_id, viewer.user), viewer)
