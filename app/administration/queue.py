@@ -25,7 +25,6 @@ from app.models import (
     ScoringRun,
     Submission,
     Team,
-    User,
     Validation,
     ValidationStatus,
     Worker,
@@ -92,17 +91,17 @@ def target_at(session: Session, place: str, host: str = "") -> Target:
     return Target(competition, found)
 
 
-def hold_scoring(session: Session, target: Target, reason: str, *, by: User | None, now: datetime) -> HoldOut:
-    """Pause scoring there, or drain the machine. by: None for the command line. Raises Forbidden, InvalidForm."""
-    check_administrator(by)
-    made = hold(session, target, reason, actor=by, now=now)
-    return HoldOut.of(made, _place_of(session, made))
+def hold_scoring(act: Act, target: Target, reason: str) -> HoldOut:
+    """Pause scoring there, or drain the machine. Raises Forbidden, InvalidForm."""
+    check_administrator(act.user)
+    made = hold(act.session, target, reason, actor=act.user, now=act.now)
+    return HoldOut.of(made, _place_of(act.session, made))
 
 
-def resume_scoring(session: Session, target: Target, *, by: User | None, now: datetime) -> None:
+def resume_scoring(act: Act, target: Target) -> None:
     """Resume scoring where it is on hold. Raises Forbidden, NotFound."""
-    check_administrator(by)
-    lift(session, target, actor=by, now=now)
+    check_administrator(act.user)
+    lift(act.session, target, actor=act.user, now=act.now)
 
 
 def run_again(act: Act, run_ids: Collection[int]) -> int:

@@ -136,7 +136,7 @@ def mails(
 
     with server_database(data_dir) as session:
         found = failed_mails(session)
-        again = try_again(session, mail or [], by=None, now=_now()) if send_again else 0
+        again = try_again(command_line_act(session), mail or []) if send_again else 0
     if as_json:
         print_json({**found.model_dump(mode="json"), "sent_again": again})
         return
@@ -218,11 +218,11 @@ def _hold(place: str, host: str, reason: str, data_dir: Path | None) -> None:
     from app.administration.queue import hold_scoring, target_at
 
     with server_database(data_dir) as session:
-        hold_scoring(session, target_at(session, place, host), reason or "on the command line", by=None, now=_now())
+        hold_scoring(command_line_act(session), target_at(session, place, host), reason or "on the command line")
 
 
 def _lift(place: str, host: str, data_dir: Path | None) -> None:
     from app.administration.queue import resume_scoring, target_at
 
     with server_database(data_dir) as session:
-        resume_scoring(session, target_at(session, place, host), by=None, now=_now())
+        resume_scoring(command_line_act(session), target_at(session, place, host))

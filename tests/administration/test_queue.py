@@ -58,12 +58,12 @@ def queue(engine: Engine, now: datetime = NOW) -> QueueOut:
 
 def pause(engine: Engine, place: str, host: str = "") -> None:
     with writing(engine) as session:
-        hold_scoring(session, target_at(session, place, host), f"As to '{place}'.", by=None, now=NOW)
+        hold_scoring(Act(session, None, NOW, get_settings()), target_at(session, place, host), f"As to '{place}'.")
 
 
 def resume(engine: Engine, place: str, host: str = "") -> None:
     with writing(engine) as session:
-        resume_scoring(session, target_at(session, place, host), by=None, now=NOW)
+        resume_scoring(Act(session, None, NOW, get_settings()), target_at(session, place, host))
 
 
 def check(engine: Engine, user: User, now: datetime) -> UUID:
