@@ -6,7 +6,7 @@ from app.base.errors import Forbidden
 from app.models import User
 
 
-def check_administrator(by: User | None) -> None:
-    """Raise Forbidden unless the acting user is an administrator. by: None for the server's command line."""
-    if by is not None and not by.is_administrator:
+def check_administrator(user: User | None) -> None:
+    """Raise Forbidden unless the user is an administrator. user: None for the server's command line."""
+    if user is not None and not user.is_administrator:
         raise Forbidden("This is for the administrators of this server.")

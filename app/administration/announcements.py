@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import or_, update
-from sqlalchemy.orm import Session
 
 from app.administration.access import check_administrator
 from app.administration.live import note_change
 from app.administration.views import ServerAnnouncementOut
 from app.base.errors import NotFound
 from app.base.text import refuse
-from app.models import ServerAnnouncement, Severity, User
-from app.people.audit import actor_name, record
+from app.models import ServerAnnouncement, Severity
+from app.people.act import Act
+from app.people.audit import actor_name
 
 TEXT_CHARACTERS = 500
 
@@ -29,27 +29,24 @@ class NewAnnouncement:
     ends_at: datetime | None = None
 
 
-def announce(session: Session, wanted: NewAnnouncement, *, by: User | None, now: datetime) -> ServerAnnouncementOut:
-    """Create an announcement to everybody on this server; return it. by: None for the command line.
-
-    Raises Forbidden, InvalidForm.
-    """
-    check_administrator(by)
-    text, starts_at = " ".join(wanted.text.split()), wanted.starts_at or now
-    refuse({"text": _wrong_text(text), "ends": _wrong_end(starts_at, wanted.ends_at, now)})
+def announce(act: Act, wanted: NewAnnouncement) -> ServerAnnouncementOut:
+    """Create an announcement to everybody on this server; return it. Raises Forbidden, InvalidForm."""
+    check_administrator(act.user)
+    text, starts_at = " ".join(wanted.text.split()), wanted.starts_at or act.now
+    refuse({"text": _wrong_text(text), "ends": _wrong_end(starts_at, wanted.ends_at, act.now)})
     row = ServerAnnouncement(
         text=text,
         severity=wanted.severity,
         starts_at=starts_at,
         ends_at=wanted.ends_at,
-        created_at=now,
-        created_by=actor_name(by),
+        created_at=act.now,
+        created_by=actor_name(act.user),
     )
-    note_change(session)
-    session.add(row)
-    session.flush()
+    note_change(act.session)
+    act.session.add(row)
+    act.session.flush()
     made = ServerAnnouncementOut.of(row)
-    record(session, by, "announcement.make", f"announcement {row.id}", made.model_dump(mode="json"), now=now)
+    act.record("announcement.make", f"announcement {row.id}", made.model_dump(mode="json"))
     return made
 
 
@@ -69,12 +66,12 @@ def _wrong_end(starts_at: datetime, ends_at: datetime | None, now: datetime) -> 
     return "This moment has passed." if ends_at <= now else ""
 
 
-def end_announcement(session: Session, number: int, *, by: User | None, now: datetime) -> None:
+def end_announcement(act: Act, number: int) -> None:
     """End an announcement, or cancel it before it starts. Raises Forbidden; NotFound if it has already ended."""
-    check_administrator(by)
-    open_ = or_(ServerAnnouncement.ends_at.is_(None), ServerAnnouncement.ends_at > now)
-    ended = update(ServerAnnouncement).where(ServerAnnouncement.id == number, open_).values(ends_at=now)
-    note_change(session)
-    if session.execute(ended.returning(ServerAnnouncement.id)).first() is None:
+    check_administrator(act.user)
+    open_ = or_(ServerAnnouncement.ends_at.is_(None), ServerAnnouncement.ends_at > act.now)
+    ended = update(ServerAnnouncement).where(ServerAnnouncement.id == number, open_).values(ends_at=act.now)
+    note_change(act.session)
+    if act.session.execute(ended.returning(ServerAnnouncement.id)).first() is None:
         raise NotFound(f"There is no announcement {number} that has not ended.")
-    record(session, by, "announcement.end", f"announcement {number}", now=now)
+    act.record("announcement.end", f"announcement {number}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
@@ -19,8 +18,9 @@ from app.base.live_settings import names_in
 from app.base.text import many_lines, refuse
 from app.looks.logos import MadeLogo
 from app.looks.look import LOGO_KEYS, Logo, Looks
-from app.models import Competition, ServerSetting, User
-from app.people.audit import actor_name, record
+from app.models import Competition, ServerSetting
+from app.people.act import Act
+from app.people.audit import actor_name
 
 #: Fields of the looks, by the name of their setting.
 SETTINGS = {
@@ -66,26 +66,24 @@ def _logo(logo: Logo | None) -> LogoOut | None:
     )
 
 
-def change_looks(
-    session: Session, wanted: Mapping[str, str], *, by: User | None, environment: Settings, now: datetime
-) -> None:
+def change_looks(act: Act, wanted: Mapping[str, str], *, environment: Settings) -> None:
     """Change all of these looks, or none if one is invalid; unchanged ones are skipped. wanted: by keys of `SETTINGS`.
 
     Raises Forbidden, InvalidForm with all errors by these keys.
     """
-    check_administrator(by)
-    current = current_settings(session, environment)
+    check_administrator(act.user)
+    current = current_settings(act.session, environment)
     wrong: dict[str, str] = {}
     for field, value in wanted.items():
         name, text = SETTINGS[field], many_lines(value)
         if text == getattr(current, name):
             continue
         try:
-            change_setting(session, name, text, by=by, environment=environment, now=now)
+            change_setting(act, name, text, environment=environment)
         except InvalidForm as invalid:
             wrong[field] = invalid.fields.get(name, invalid.message)
     if "featured" in wanted and "featured" not in wrong:
-        wrong["featured"] = _unknown_competition(session, names_in(wanted["featured"]))
+        wrong["featured"] = _unknown_competition(act.session, names_in(wanted["featured"]))
     refuse(wrong)
 
 
@@ -95,32 +93,32 @@ def _unknown_competition(session: Session, names: Sequence[str]) -> str:
     return f"There is no competition '{unknown[0]}' on this server." if unknown else ""
 
 
-def put_logo(session: Session, scheme: str, made: MadeLogo, *, by: User | None, now: datetime) -> None:
+def put_logo(act: Act, scheme: str, made: MadeLogo) -> None:
     """Store the logo of a scheme, light or dark, replacing an earlier one. Raises Forbidden."""
-    check_administrator(by)
-    note_change(session)
+    check_administrator(act.user)
+    note_change(act.session)
     key = LOGO_KEYS[scheme]
-    row = session.get(ServerSetting, key)
+    row = act.session.get(ServerSetting, key)
     before = _digest(row)
     if row is None:
-        row = ServerSetting(key=key, value={}, changed_at=now, changed_by="")
-        session.add(row)
-    row.value, row.changed_at, row.changed_by = made.logo.stored(), now, actor_name(by)
-    session.flush()
+        row = ServerSetting(key=key, value={}, changed_at=act.now, changed_by="")
+        act.session.add(row)
+    row.value, row.changed_at, row.changed_by = made.logo.stored(), act.now, actor_name(act.user)
+    act.session.flush()
     if before != made.logo.sha256:
         details = {"before": before, "value": made.logo.sha256}
-        record(session, by, "setting.change", f"setting {key}", details, now=now)
+        act.record("setting.change", f"setting {key}", details)
 
 
-def remove_logo(session: Session, scheme: str, *, by: User | None, now: datetime) -> None:
+def remove_logo(act: Act, scheme: str) -> None:
     """Remove the logo of a scheme; do nothing if there is none. Raises Forbidden."""
-    check_administrator(by)
-    note_change(session)
+    check_administrator(act.user)
+    note_change(act.session)
     key = LOGO_KEYS[scheme]
-    before = _digest(session.get(ServerSetting, key))
-    session.execute(delete(ServerSetting).where(ServerSetting.key == key))
+    before = _digest(act.session.get(ServerSetting, key))
+    act.session.execute(delete(ServerSetting).where(ServerSetting.key == key))
     if before is not None:
-        record(session, by, "setting.reset", f"setting {key}", {"before": before, "value": None}, now=now)
+        act.record("setting.reset", f"setting {key}", {"before": before, "value": None})
 
 
 def _digest(row: ServerSetting | None) -> str | None:

@@ -31,7 +31,8 @@ from app.models import (
     User,
 )
 from app.people import auth, second_factor
-from app.people.audit import actor_name, record
+from app.people.act import Act
+from app.people.audit import actor_name
 from app.people.auth import approve_organiser
 from app.people.email_confirmations import believe
 from app.teams.registration import settle_confirmed
@@ -157,25 +158,24 @@ def describe(session: Session, user: User, settings: Settings, now: datetime) ->
 # ------------------------------------------------------------------------------------------------------------ blocking
 
 
-def block(session: Session, user: User, reason: str, *, by: User | None, now: datetime) -> bool:
+def block(act: Act, user: User, reason: str) -> bool:
     """Block an account: all access to it ends immediately. Return False if it was blocked already.
 
-    reason: shown to the person; a new one replaces the first. by: None for the command line. Raises Forbidden,
-    InvalidForm.
+    reason: shown to the person; a new one replaces the first. Raises Forbidden, InvalidForm.
     """
-    check_administrator(by)
-    if by is not None and by.id == user.id:
+    check_administrator(act.user)
+    if act.user is not None and act.user.id == user.id:
         raise Forbidden("You cannot block your own account.")
     reason = " ".join(reason.split())
     refuse({"reason": _wrong_reason(reason)})
-    session.execute(select(User.id).where(User.id == user.id).with_for_update())
-    session.refresh(user)
+    act.session.execute(select(User.id).where(User.id == user.id).with_for_update())
+    act.session.refresh(user)
     was_blocked = user.is_blocked
-    user.blocked_at, user.blocked_reason = user.blocked_at or now, reason
-    session.flush()
-    auth.shut_out(session, user, now)
-    note_change(session)
-    record(session, by, "account.block", f"user {user.username}", {"reason": reason}, now=now)
+    user.blocked_at, user.blocked_reason = user.blocked_at or act.now, reason
+    act.session.flush()
+    auth.shut_out(act.session, user, act.now)
+    note_change(act.session)
+    act.record("account.block", f"user {user.username}", {"reason": reason})
     return not was_blocked
 
 
@@ -185,54 +185,54 @@ def _wrong_reason(reason: str) -> str:
     return "It has characters that cannot be stored." if any(map(is_control, reason)) else ""
 
 
-def unblock(session: Session, user: User, *, by: User | None, now: datetime) -> bool:
+def unblock(act: Act, user: User) -> bool:
     """Unblock an account, so that its owner can log in again; tokens stay revoked. Return False if it was not blocked.
 
     Raises Forbidden.
     """
-    check_administrator(by)
+    check_administrator(act.user)
     there = update(User).where(User.id == user.id, User.blocked_at.is_not(None))
-    if session.execute(there.values(blocked_at=None, blocked_reason="").returning(User.id)).first() is None:
+    if act.session.execute(there.values(blocked_at=None, blocked_reason="").returning(User.id)).first() is None:
         return False
-    session.refresh(user)
-    note_change(session)
-    record(session, by, "account.unblock", f"user {user.username}", now=now)
+    act.session.refresh(user)
+    note_change(act.session)
+    act.record("account.unblock", f"user {user.username}")
     return True
 
 
 # ------------------------------------------------------------------------------------------------------ other actions
 
 
-def confirm_address(session: Session, user: User, *, by: User | None, now: datetime) -> bool:
+def confirm_address(act: Act, user: User) -> bool:
     """Confirm an address for its owner, like the mailed link; log-ins and tokens of the account end.
 
     Return False if it was confirmed already. Raises Forbidden.
     """
-    check_administrator(by)
-    changed = believe(session, user, now, actor=by or actor_name(None))
-    settle_confirmed(session, user, now)
-    session.refresh(user)
+    check_administrator(act.user)
+    changed = believe(act.session, user, act.now, actor=act.user or actor_name(None))
+    settle_confirmed(act.session, user, act.now)
+    act.session.refresh(user)
     return changed
 
 
-def reset_second_factor(session: Session, user: User, settings: Settings, *, by: User | None, now: datetime) -> bool:
+def reset_second_factor(act: Act, user: User) -> bool:
     """Remove the second factor of a user who has lost it, and end the user's log-ins.
 
     Return False if there was none. Raises Forbidden.
     """
-    check_administrator(by)
-    return second_factor.clear(session, user, settings, now, actor=by)
+    check_administrator(act.user)
+    return second_factor.clear(act.session, user, act.settings, act.now, actor=act.user)
 
 
-def demote(session: Session, user: User, *, by: User | None, now: datetime) -> bool:
-    """Make an administrator a normal user; return False if the user was not one. by: None for the command line.
+def demote(act: Act, user: User) -> bool:
+    """Make an administrator a normal user; return False if the user was not one.
 
     Raises Forbidden, LastAdministrator.
     """
-    check_administrator(by)
-    if by is not None and by.id == user.id:
+    check_administrator(act.user)
+    if act.user is not None and act.user.id == user.id:
         raise Forbidden("You cannot revoke your own administration: ask another administrator.")
-    return auth.demote(session, user, now, actor=by)
+    return auth.demote(act.session, user, act.now, actor=act.user)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,26 +244,26 @@ class OrganiserRules:
     mebibytes: int | None = None
 
 
-def set_organiser_rules(session: Session, user: User, rules: OrganiserRules, *, by: User | None, now: datetime) -> bool:
+def set_organiser_rules(act: Act, user: User, rules: OrganiserRules) -> bool:
     """Set whether a user may create competitions, and the user's limits; return False if nothing changed.
 
     Raises Forbidden, InvalidForm.
     """
-    check_administrator(by)
+    check_administrator(act.user)
     numbers = {"competitions": rules.competitions, "mebibytes": rules.mebibytes}
     refuse({name: f"Between 0 and {MOST_LIMIT}." for name, one in numbers.items() if not _fits(one)})
-    session.execute(select(User.id).where(User.id == user.id).with_for_update())
-    session.refresh(user)
+    act.session.execute(select(User.id).where(User.id == user.id).with_for_update())
+    act.session.refresh(user)
     before = _rules_of(user)
     if before == rules:
         return False
-    approve_organiser(session, user, rules.organising == "approved", now, actor=by)
+    approve_organiser(act.session, user, rules.organising == "approved", act.now, actor=act.user)
     user.is_barred_organiser = rules.organising == "barred"
     user.competitions_limit, user.mebibytes_limit = rules.competitions, rules.mebibytes
-    session.flush()
-    session.refresh(user)
+    act.session.flush()
+    act.session.refresh(user)
     details = {"organising": rules.organising, **numbers, "before": before.organising}
-    record(session, by, "organiser.rules", f"user {user.username}", details, now=now)
+    act.record("organiser.rules", f"user {user.username}", details)
     return True
 
 
@@ -278,14 +278,12 @@ def _rules_of(user: User) -> OrganiserRules:
     return OrganiserRules(organising, user.competitions_limit, user.mebibytes_limit)
 
 
-def ban_domain(session: Session, domain: str, *, by: User | None, environment: Settings, now: datetime) -> SettingOut:
+def ban_domain(act: Act, domain: str, *, environment: Settings) -> SettingOut:
     """Refuse new addresses of this domain and its subdomains; existing accounts are kept. Return the changed setting.
 
     Raises Forbidden, InvalidForm.
     """
-    check_administrator(by)
-    note_change(session)  # from here on nobody else changes the list
-    known = domains_in(current_settings(session, environment).banned_domains)
-    return change_setting(
-        session, "banned_domains", ", ".join([*known, domain]), by=by, environment=environment, now=now
-    )
+    check_administrator(act.user)
+    note_change(act.session)  # from here on nobody else changes the list
+    known = domains_in(current_settings(act.session, environment).banned_domains)
+    return change_setting(act, "banned_domains", ", ".join([*known, domain]), environment=environment)

@@ -25,12 +25,12 @@ from app.models import (
     ScoringRun,
     Submission,
     Team,
-    User,
     Validation,
     ValidationStatus,
     Worker,
 )
 from app.operations.health import broker_answers
+from app.people.act import Act
 from app.runs.failures import AT_ONCE, failed_runs, queue_again
 from app.runs.holds import SERVER, Target, hold, lift, list_holds
 from app.runs.workers import live_workers, unserved_task_types
@@ -91,29 +91,26 @@ def target_at(session: Session, place: str, host: str = "") -> Target:
     return Target(competition, found)
 
 
-def hold_scoring(session: Session, target: Target, reason: str, *, by: User | None, now: datetime) -> HoldOut:
-    """Pause scoring of the target, or drain the machine; return the hold. by: None for the command line.
-
-    Raises Forbidden, InvalidForm.
-    """
-    check_administrator(by)
-    made = hold(session, target, reason, actor=by, now=now)
-    return HoldOut.of(made, _place_of(session, made))
+def hold_scoring(act: Act, target: Target, reason: str) -> HoldOut:
+    """Pause scoring of the target, or drain the machine; return the hold. Raises Forbidden, InvalidForm."""
+    check_administrator(act.user)
+    made = hold(act.session, target, reason, actor=act.user, now=act.now)
+    return HoldOut.of(made, _place_of(act.session, made))
 
 
-def resume_scoring(session: Session, target: Target, *, by: User | None, now: datetime) -> None:
+def resume_scoring(act: Act, target: Target) -> None:
     """Resume scoring of the target. Raises Forbidden, NotFound."""
-    check_administrator(by)
-    lift(session, target, actor=by, now=now)
+    check_administrator(act.user)
+    lift(act.session, target, actor=act.user, now=act.now)
 
 
-def run_again(session: Session, run_ids: Collection[int], *, by: User | None, now: datetime) -> int:
+def run_again(act: Act, run_ids: Collection[int]) -> int:
     """Queue failed runs again, or all of them (up to a thousand) if none is named; return their number. Raises
     Forbidden.
     """
-    check_administrator(by)
-    wanted = run_ids or [one.run_id for one in failed_runs(session, limit=AT_ONCE)]
-    return sum(queue_again(session, run_id, actor=by, now=now) for run_id in wanted)
+    check_administrator(act.user)
+    wanted = run_ids or [one.run_id for one in failed_runs(act.session, limit=AT_ONCE)]
+    return sum(queue_again(act, run_id) for run_id in wanted)
 
 
 def _place_of(session: Session, one: ScoringHold) -> str:

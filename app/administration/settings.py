@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any, Literal, get_args, get_origin
 
 from pydantic import ValidationError
@@ -17,8 +16,9 @@ from app.base.config import Settings
 from app.base.errors import InvalidForm, NotFound
 from app.base.live_settings import LiveSettings
 from app.base.text import PLEASE_CORRECT, is_control, refuse
-from app.models import ServerSetting, User
-from app.people.audit import actor_name, record
+from app.models import ServerSetting
+from app.people.act import Act
+from app.people.audit import actor_name
 from evergold.value_words import fault_words, field_of, own_words
 
 Kind = Literal["choice", "number", "text", "switch"]
@@ -58,44 +58,42 @@ def kind_of(field: FieldInfo) -> tuple[Kind, list[str]]:
     return kinds.get(field.annotation, "text"), []
 
 
-def change_setting(
-    session: Session, name: str, value: str | int | bool, *, by: User | None, environment: Settings, now: datetime
-) -> SettingOut:
-    """Change a setting for all processes; return it. An equal value changes nothing. by: None for the command line.
+def change_setting(act: Act, name: str, value: str | int | bool, *, environment: Settings) -> SettingOut:
+    """Change a setting for all processes; return it. An equal value changes nothing.
 
     Raises Forbidden, NotFound, InvalidForm.
     """
-    check_administrator(by)
+    check_administrator(act.user)
     _check_name(name)
     refuse({name: "It has characters that cannot be stored." if any(map(is_control, str(value))) else ""})
     try:
         parsed = checked(name, value)
     except ValidationError as error:
         raise InvalidForm(PLEASE_CORRECT, fields={name: _sentence(error)}) from None
-    note_change(session)  # from here on no other change is under way
-    row = session.get(ServerSetting, name)
+    note_change(act.session)  # from here on no other change is under way
+    row = act.session.get(ServerSetting, name)
     before = row.value if row is not None else getattr(environment, name)
     if row is None:
-        session.add(ServerSetting(key=name, value=parsed, changed_at=now, changed_by=actor_name(by)))
+        act.session.add(ServerSetting(key=name, value=parsed, changed_at=act.now, changed_by=actor_name(act.user)))
     elif row.value != parsed:
-        row.value, row.changed_at, row.changed_by = parsed, now, actor_name(by)
-    session.flush()
+        row.value, row.changed_at, row.changed_by = parsed, act.now, actor_name(act.user)
+    act.session.flush()
     if row is None or before != parsed:
-        record(session, by, "setting.change", f"setting {name}", {"before": before, "value": parsed}, now=now)
-    return read_setting(session, name, environment)
+        act.record("setting.change", f"setting {name}", {"before": before, "value": parsed})
+    return read_setting(act.session, name, environment)
 
 
-def reset_setting(session: Session, name: str, *, by: User | None, environment: Settings, now: datetime) -> SettingOut:
+def reset_setting(act: Act, name: str, *, environment: Settings) -> SettingOut:
     """Reset a setting to its value in the environment; return it. Raises Forbidden, NotFound."""
-    check_administrator(by)
+    check_administrator(act.user)
     _check_name(name)
-    note_change(session)
-    gone = session.execute(delete(ServerSetting).where(ServerSetting.key == name).returning(ServerSetting.value))
+    note_change(act.session)
+    gone = act.session.execute(delete(ServerSetting).where(ServerSetting.key == name).returning(ServerSetting.value))
     row = gone.one_or_none()
     if row is not None:
         details = {"before": row.value, "value": getattr(environment, name)}
-        record(session, by, "setting.reset", f"setting {name}", details, now=now)
-    return read_setting(session, name, environment)
+        act.record("setting.reset", f"setting {name}", details)
+    return read_setting(act.session, name, environment)
 
 
 def read_setting(session: Session, name: str, environment: Settings) -> SettingOut:

@@ -94,7 +94,7 @@ def block(
 
     with server_database(data_dir) as session:
         user = find_user(session, username)
-        changed = block_account(session, user, reason, by=None, now=datetime.now(UTC))
+        changed = block_account(command_line_act(session), user, reason)
     _report(as_json, user.username, changed, "is blocked", "was blocked already; the reason is the new one")
 
 
@@ -106,7 +106,7 @@ def unblock(username: UserArgument, data_dir: DataDirOption = None, as_json: Jso
 
     with server_database(data_dir) as session:
         user = find_user(session, username)
-        changed = unblock_account(session, user, by=None, now=datetime.now(UTC))
+        changed = unblock_account(command_line_act(session), user)
     _report(as_json, user.username, changed, "may log in again", "was not blocked")
 
 
@@ -129,7 +129,7 @@ def set_organiser(
         raise CommandError(f"'{organising}' is none of {', '.join(known)}.", Code.USAGE)
     with server_database(data_dir) as session:
         user, rules = find_user(session, username), OrganiserRules(rule, competitions, mebibytes)
-        changed = set_organiser_rules(session, user, rules, by=None, now=datetime.now(UTC))
+        changed = set_organiser_rules(command_line_act(session), user, rules)
     _report(as_json, user.username, changed, "has these rules now", "has exactly these rules")
 
 
@@ -151,7 +151,7 @@ def ban(
     from app.base.config import get_settings
 
     with server_database(data_dir) as session:
-        made = ban_domain(session, domain, by=None, environment=get_settings(), now=datetime.now(UTC))
+        made = ban_domain(command_line_act(session), domain, environment=get_settings())
     if as_json:
         print_json(made.model_dump(mode="json"))
     else:
@@ -243,7 +243,7 @@ def change(
     from app.base.config import get_settings
 
     with server_database(data_dir) as session:
-        made = change_setting(session, name, value, by=None, environment=get_settings(), now=datetime.now(UTC))
+        made = change_setting(command_line_act(session), name, value, environment=get_settings())
     if as_json:
         print_json(made.model_dump(mode="json"))
     else:
@@ -257,7 +257,7 @@ def reset(name: SettingArgument, data_dir: DataDirOption = None, as_json: JsonOp
     from app.base.config import get_settings
 
     with server_database(data_dir) as session:
-        made = reset_setting(session, name, by=None, environment=get_settings(), now=datetime.now(UTC))
+        made = reset_setting(command_line_act(session), name, environment=get_settings())
     if as_json:
         print_json(made.model_dump(mode="json"))
     else:
@@ -304,7 +304,7 @@ def announce(
 
     with server_database(data_dir) as session:
         wanted = NewAnnouncement(text, _severity(severity), _moment("--from", starts), _moment("--until", ends))
-        made = announce_to_all(session, wanted, by=None, now=datetime.now(UTC))
+        made = announce_to_all(command_line_act(session), wanted)
     if as_json:
         print_json(made.model_dump(mode="json"))
     else:
@@ -339,7 +339,7 @@ def end(
     from app.administration.announcements import end_announcement
 
     with server_database(data_dir) as session:
-        end_announcement(session, number, by=None, now=datetime.now(UTC))
+        end_announcement(command_line_act(session), number)
     if as_json:
         print_json({"id": number})
     else:

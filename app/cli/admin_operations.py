@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.settings import DataDirOption, server_database, use_settings
+from app.cli.settings import DataDirOption, command_line_act, server_database, use_settings
 from evergold.cli.output import Code, CommandError, JsonOption, count, print_json, print_table, remark, say
 from evergold.moments import moment_words
 
@@ -88,7 +88,7 @@ def run_again(
     from app.administration.queue import run_again as again
 
     with server_database(data_dir) as session:
-        number = again(session, run or [], by=None, now=_now())
+        number = again(command_line_act(session), run or [])
     say(f"{count(number, 'run')} will be scored again; the sweep notifies the workers.")
 
 
@@ -136,7 +136,7 @@ def mails(
 
     with server_database(data_dir) as session:
         found = failed_mails(session)
-        again = try_again(session, mail or [], by=None, now=_now()) if send_again else 0
+        again = try_again(command_line_act(session), mail or []) if send_again else 0
     if as_json:
         print_json({**found.model_dump(mode="json"), "sent_again": again})
         return
@@ -218,11 +218,11 @@ def _hold(place: str, host: str, reason: str, data_dir: Path | None) -> None:
     from app.administration.queue import hold_scoring, target_at
 
     with server_database(data_dir) as session:
-        hold_scoring(session, target_at(session, place, host), reason or "on the command line", by=None, now=_now())
+        hold_scoring(command_line_act(session), target_at(session, place, host), reason or "on the command line")
 
 
 def _lift(place: str, host: str, data_dir: Path | None) -> None:
     from app.administration.queue import resume_scoring, target_at
 
     with server_database(data_dir) as session:
-        resume_scoring(session, target_at(session, place, host), by=None, now=_now())
+        resume_scoring(command_line_act(session), target_at(session, place, host))

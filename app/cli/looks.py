@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.settings import DataDirOption, server_database
+from app.cli.settings import DataDirOption, command_line_act, server_database
 from evergold.cli.output import CommandError, JsonOption, print_json, print_table, remark
 
 if TYPE_CHECKING:
@@ -64,14 +63,13 @@ def _changed(wanted: dict[str, str], logos: dict[str, MadeLogo], data_dir: Path 
     from app.administration.looks import change_looks, put_logo, read_looks, remove_logo
     from app.base.config import get_settings
 
-    now = datetime.now(UTC)
     with server_database(data_dir) as session:
-        environment = get_settings()
-        change_looks(session, wanted, by=None, environment=environment, now=now)
+        act, environment = command_line_act(session), get_settings()
+        change_looks(act, wanted, environment=environment)
         for scheme in ("light", "dark") if removes else ():
-            remove_logo(session, scheme, by=None, now=now)
+            remove_logo(act, scheme)
         for scheme, made in logos.items():
-            put_logo(session, scheme, made, by=None, now=now)
+            put_logo(act, scheme, made)
         session.flush()
         return read_looks(session, environment)
 

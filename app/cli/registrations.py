@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -91,9 +90,9 @@ def code(
     from app.teams.registration import rules_of
 
     with server_database(data_dir) as session:
-        found, now = find_competition(session, competition), datetime.now(UTC)
-        ended = end_code(session, found, by=None, now=now) if end else False
-        made = None if end else make_code(session, found, by=None, now=now)
+        act, found = command_line_act(session), find_competition(session, competition)
+        ended = end_code(act, found) if end else False
+        made = None if end else make_code(act, found)
         by_code = rules_of(found).mode == RegistrationMode.CODE
     if as_json:
         print_json({"code": made, "ended": ended})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.cli.settings import DataDirOption, use_settings
+from app.cli.settings import DataDirOption, command_line_act, use_settings
 from evergold.cli.output import (
     WHILE_IT_RUNS,
     Code,
@@ -62,7 +62,7 @@ def runs(
             _show_counts(run_counts(session, competitions), as_json)
             return
         found = failed_runs(session, competitions, limit, phase=phase, task=task, runs=run)
-        again = [run for run in found if queue_again and put_back(session, run.run_id, actor=None, now=_now())]
+        again = [run for run in found if queue_again and put_back(command_line_act(session), run.run_id)]
     _show_failed(found, as_json)
     if queue_again:
         remark(f"{count(len(again), 'run')} will be scored again; the sweep notifies the workers.")

@@ -27,9 +27,8 @@ from app.competitions.access import may_see
 from app.competitions.find import load_parts
 from app.competitions.views import describe_phase, describe_visibility
 from app.competitions.visibility import SeenAs, Viewer
-from app.feedback.scores import own_scores_of_all
-from app.feedback.standings import standings_known
-from app.feedback.views import SubmissionOut, describe_submission
+from app.feedback.documents import describe_submission_seen
+from app.feedback.views import SubmissionOut
 from app.gold.versions import list_gold
 from app.gold.views import describe_gold
 from app.messages.views import QuestionOut
@@ -43,7 +42,6 @@ from app.models import (
     PhaseTask,
     Question,
     Right,
-    Submission,
     TeamMember,
     User,
     Webhook,
@@ -51,8 +49,7 @@ from app.models import (
 )
 from app.people.rights import may_organise
 from app.runs.failures import failed_runs
-from app.runs.stages import stage_of
-from app.submissions.find import current_run, get_submission
+from app.submissions.find import get_submission
 from app.webhooks.ending import why_blocked
 from app.webhooks.events import OF_STATUS
 
@@ -181,14 +178,6 @@ def _submission_news(look: Looking, kind: NewsKind, about: Mapping[str, Any], at
     lines = (by, *_scores(described), *(f"{len(described.problems)} problems" for _ in described.problems[:1]))
     data = {"submission": described.model_dump(mode="json")}
     return News(kind, data, f"{_TITLES[kind]}, {place}", lines, look.page(links.submission(submission.id)), at=at)
-
-
-def describe_submission_seen(session: Session, submission: Submission, viewer: Viewer) -> SubmissionOut:
-    """Return the API object of the submission, from `get_submission`, as the API gives it to this viewer."""
-    stage = stage_of(session, current_run(submission), submission.phase_task.task.task_type, viewer.now)
-    own = own_scores_of_all(session, [submission], viewer)
-    standings = standings_known(session, submission, own, viewer)
-    return describe_submission(submission, stage, own[submission.id], standings)
 
 
 def _scores(submission: SubmissionOut) -> tuple[str, ...]:

@@ -393,9 +393,7 @@ def score_anew(act: Act, competition: Competition, chosen: Sequence[ListedSubmis
     Raises the errors of `start_rescoring`.
     """
     failed = [one.run_id for one in chosen if one.status == RunStatus.FAILED]
-    queued = sum(
-        queue_again(act.session, run, competition_id=competition.id, actor=act.user, now=act.now) for run in failed
-    )
+    queued = sum(queue_again(act, run, competition_id=competition.id) for run in failed)
     tasks = tuple(sorted({f"{one.phase}/{one.task}" for one in chosen if one.status == RunStatus.SCORED}))
     if not tasks:
         return ScoredAnew(queued, None, ())

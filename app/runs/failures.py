@@ -30,9 +30,9 @@ from app.models import (
     ScoringRun,
     Submission,
     Team,
-    User,
 )
 from app.people import audit
+from app.people.act import Act
 from app.people.mail import send_mail
 from app.people.rights import organisers_of
 from app.runs.views import FailedRunOut
@@ -200,14 +200,11 @@ def check_names(competition: Competition, phase: str | None, task: str | None) -
             raise NotFound(f"Competition '{competition.name}' has no {what} '{wanted}'; it has {', '.join(known)}.")
 
 
-def queue_again(
-    session: Session, run_id: int, *, competition_id: int | None = None, actor: User | None, now: datetime
-) -> bool:
+def queue_again(act: Act, run_id: int, *, competition_id: int | None = None) -> bool:
     """Queue a failed run again, with all its attempts, after its cause was fixed; return False if it is not a failed
     run.
 
-    It counts against the team's quota again unless it is rejected. competition_id: None for any. actor: None for the
-    command line.
+    It counts against the team's quota again unless it is rejected. competition_id: None for any.
     """
     here = _placed(select(ScoringRun.id)).where(ScoringRun.id == run_id)
     if competition_id is not None:
@@ -219,13 +216,13 @@ def queue_again(
         .correlate(ScoringRun)
         .scalar_subquery()
     )
-    again = session.scalar(
+    again = act.session.scalar(
         update(ScoringRun)
         .where(ScoringRun.id.in_(here), ScoringRun.status == RunStatus.FAILED, _matters())
         .values(
             status=RunStatus.QUEUED,
             attempts=0,
-            queued_at=now,
+            queued_at=act.now,
             sent_at=None,
             not_before=None,
             started_at=None,
@@ -240,23 +237,15 @@ def queue_again(
     )
     if again is None:
         return False
-    audit.record(session, actor, "run.queue_again", f"run {run_id}", now=now)
+    act.record("run.queue_again", f"run {run_id}")
     return True
 
 
-def queue_all_again(
-    session: Session,
-    competition_id: int,
-    *,
-    phase: str | None = None,
-    task: str | None = None,
-    actor: User | None,
-    now: datetime,
-) -> list[int]:
+def queue_all_again(act: Act, competition_id: int, *, phase: str | None = None, task: str | None = None) -> list[int]:
     """Queue again all failed runs of a competition, or of one phase or task of it; return their ids."""
-    found = failed_runs(session, [competition_id], AT_ONCE, phase=phase, task=task)
+    found = failed_runs(act.session, [competition_id], AT_ONCE, phase=phase, task=task)
     again = (run.run_id for run in found)
-    return [run_id for run_id in again if queue_again(session, run_id, actor=actor, now=now)]
+    return [run_id for run_id in again if queue_again(act, run_id)]
 
 
 def _matters() -> ColumnElement[bool]:

@@ -13,8 +13,8 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from app.base.text import hash_of_secret
-from app.models import Competition, JoiningCode, User
-from app.people.audit import record
+from app.models import Competition, JoiningCode
+from app.people.act import Act
 
 #: Characters that are not confused with each other: Crockford's base 32.
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -25,24 +25,24 @@ _GROUPS, _GROUP_CHARACTERS = 3, 4
 CODE_CHARACTERS = 40
 
 
-def make_code(session: Session, competition: Competition, *, by: User | None, now: datetime) -> str:
+def make_code(act: Act, competition: Competition) -> str:
     """Create a code and return it; the previous one ends. The caller checks the permission."""
-    _end(session, competition, now)
+    _end(act.session, competition, act.now)
     groups = ("".join(secrets.choice(_ALPHABET) for _ in range(_GROUP_CHARACTERS)) for _ in range(_GROUPS))
     code = "-".join(groups)
-    made_by = by.id if by else None
+    made_by = act.user.id if act.user else None
     hashed = hash_of_secret(_plain(code))
-    session.add(JoiningCode(competition_id=competition.id, secret_hash=hashed, made_by_id=made_by, made_at=now))
-    session.flush()
-    record(session, by, "registration.code", f"competition {competition.name}", now=now)
+    act.session.add(JoiningCode(competition_id=competition.id, secret_hash=hashed, made_by_id=made_by, made_at=act.now))
+    act.session.flush()
+    act.record("registration.code", f"competition {competition.name}")
     return code
 
 
-def end_code(session: Session, competition: Competition, *, by: User | None, now: datetime) -> bool:
+def end_code(act: Act, competition: Competition) -> bool:
     """End the code; return False if there is none."""
-    if not _end(session, competition, now):
+    if not _end(act.session, competition, act.now):
         return False
-    record(session, by, "registration.end_code", f"competition {competition.name}", now=now)
+    act.record("registration.end_code", f"competition {competition.name}")
     return True
 
 

@@ -24,6 +24,7 @@ from app.base.db import reading, writing
 from app.competitions.find import find_competition
 from app.models import Identity, LoginSession, Role, User
 from app.people import auth
+from app.people.act import Act
 from app.people.rights import grant_role
 from tests.rich_rows import add_gold
 from tests.rich_world import NEIGHBOURS, ONE_RIGHT, ORGANISER
@@ -55,7 +56,7 @@ def test_each_group_has_those_who_are_in_it(engine: Engine, people: list[User]) 
         grant_role(session, here, bob, Role.ANNOTATOR, NOW)
         grant_role(session, here, cat, Role.ORGANISER, NOW)
         session.get_one(User, dan.id).is_approved_organiser = True
-        block(session, session.get_one(User, bob.id), "Spam.", by=None, now=NOW)
+        block(Act(session, None, NOW, get_settings()), session.get_one(User, bob.id), "Spam.")
     assert names(engine, group="administrators") == ["root"]
     assert names(engine, group="blocked") == ["bob"]
     assert names(engine, group="unconfirmed") == ["una"]
@@ -131,8 +132,10 @@ def test_rules_for_one_organiser_are_kept_each_in_its_place(engine: Engine, peop
     ada, bob = people[:2]
     rules = OrganiserRules("approved", competitions=2, mebibytes=70)
     with writing(engine) as session:
-        assert set_organiser_rules(session, session.get_one(User, ada.id), rules, by=None, now=NOW)
-        assert not set_organiser_rules(session, session.get_one(User, ada.id), rules, by=None, now=NOW), "as it was"
+        assert set_organiser_rules(Act(session, None, NOW, get_settings()), session.get_one(User, ada.id), rules)
+        assert not set_organiser_rules(Act(session, None, NOW, get_settings()), session.get_one(User, ada.id), rules), (
+            "as it was"
+        )
     found = the(engine, ada)
     assert (found.organising, found.may_own, found.may_hold_bytes) == ("approved", 2, 70 * MEBIBYTE)
     assert (found.competitions_limit, found.mebibytes_limit) == (2, 70)
@@ -144,12 +147,14 @@ def test_a_block_ends_the_log_ins_of_one_account_and_is_lifted_from_one(engine: 
         for user in people[:3]:
             auth.start_session(session, user, NOW, 24)
         for user in people[:2]:
-            assert block(session, session.get_one(User, user.id), f"As to {user.username}.", by=None, now=NOW)
+            assert block(
+                Act(session, None, NOW, get_settings()), session.get_one(User, user.id), f"As to {user.username}."
+            )
         assert session.scalars(select(LoginSession.user_id).where(LoginSession.expires_at > NOW)).all() == [
             people[2].id
         ]
-        assert unblock(session, find_account(session, "ada"), by=None, now=NOW)
-        assert not unblock(session, find_account(session, "ada"), by=None, now=NOW)
+        assert unblock(Act(session, None, NOW, get_settings()), find_account(session, "ada"))
+        assert not unblock(Act(session, None, NOW, get_settings()), find_account(session, "ada"))
     assert names(engine, group="blocked") == ["bob"]
     state = LiveState(get_settings(), lambda: NOW)
     state.look(engine)

@@ -14,6 +14,7 @@ from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.errors import Forbidden
 from app.models import RunStatus, User
+from app.people.act import Act
 from app.submissions.accept import Sender
 from app.submissions.validations import FileToCheck, accept_validation
 from tests.beside import add_other_task, submit_other
@@ -57,12 +58,12 @@ def queue(engine: Engine, now: datetime = NOW) -> QueueOut:
 
 def pause(engine: Engine, place: str, host: str = "") -> None:
     with writing(engine) as session:
-        hold_scoring(session, target_at(session, place, host), f"As to '{place}'.", by=None, now=NOW)
+        hold_scoring(Act(session, None, NOW, get_settings()), target_at(session, place, host), f"As to '{place}'.")
 
 
 def resume(engine: Engine, place: str, host: str = "") -> None:
     with writing(engine) as session:
-        resume_scoring(session, target_at(session, place, host), by=None, now=NOW)
+        resume_scoring(Act(session, None, NOW, get_settings()), target_at(session, place, host))
 
 
 def check(engine: Engine, user: User, now: datetime) -> UUID:
@@ -170,7 +171,7 @@ def test_failed_runs_are_queued_again_those_named_or_all(engine: Engine, people:
     for run_id in runs:
         fail(engine, run_id)
     with writing(engine) as session:
-        assert run_again(session, [runs[1]], by=None, now=NOW) == 1
+        assert run_again(Act(session, None, NOW, get_settings()), [runs[1]]) == 1
     assert [the_run(engine, run_id).status for run_id in runs] == [
         RunStatus.FAILED,
         RunStatus.QUEUED,
@@ -178,7 +179,7 @@ def test_failed_runs_are_queued_again_those_named_or_all(engine: Engine, people:
     ]
     assert queue(engine).failed == 2
     with writing(engine) as session:
-        assert run_again(session, [], by=None, now=NOW) == 2
+        assert run_again(Act(session, None, NOW, get_settings()), []) == 2
     assert queue(engine).failed == 0
     with writing(engine) as session, pytest.raises(Forbidden):
-        run_again(session, [], by=people[0], now=NOW)
+        run_again(Act(session, people[0], NOW, get_settings()), [])

@@ -50,7 +50,7 @@ def engine(sqlite_engine: Engine) -> Engine:
 
 def say(engine: Engine, text: str, **more: object) -> int:
     with writing(engine) as session:
-        return announce(session, NewAnnouncement(text, **more), by=None, now=NOW).id  # type: ignore[arg-type]
+        return announce(Act(session, None, NOW, get_settings()), NewAnnouncement(text, **more)).id  # type: ignore[arg-type]
 
 
 def ahead(engine: Engine, now: datetime) -> list[str]:
@@ -83,11 +83,11 @@ def test_the_most_severe_is_first_then_the_newest_each_for_its_time(engine: Engi
 def test_one_announcement_is_ended_and_no_other(engine: Engine) -> None:
     first, second = say(engine, "first"), say(engine, "second", ends_at=NOW + DAY)
     with writing(engine) as session:
-        end_announcement(session, first, by=None, now=NOW)
+        end_announcement(Act(session, None, NOW, get_settings()), first)
         assert [one.text for one in list_announcements(session, NOW)] == ["second"]
         with pytest.raises(NotFound):
-            end_announcement(session, first, by=None, now=NOW)
-        end_announcement(session, second, by=None, now=NOW)
+            end_announcement(Act(session, None, NOW, get_settings()), first)
+        end_announcement(Act(session, None, NOW, get_settings()), second)
     assert ahead(engine, NOW) == []
 
 

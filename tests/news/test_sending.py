@@ -12,6 +12,7 @@ from standardwebhooks.webhooks import WebhookVerificationError
 from structlog.testing import capture_logs
 
 from app.administration.people import block as block_account
+from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.competitions.find import find_competition
 from app.messages.questions import QuestionForm, ask
@@ -305,7 +306,7 @@ def test_who_is_blocked_on_the_server_lends_no_eyes(
     webhook_id = hook(engine, olga, there, audience=audience)
     in_writing(engine, send_test, webhook_id, NOW)
     with writing(engine) as session:
-        block_account(session, session.get_one(User, olga.id), "Spam.", by=None, now=NOW)
+        block_account(Act(session, None, NOW, get_settings()), session.get_one(User, olga.id), "Spam.")
     assert deliver(engine) == 0, "also before the sweep comes by"
     assert there.received == []
     assert the_webhook(engine, webhook_id).disabled_why == "the person who saved it last is blocked on this server."
@@ -353,7 +354,7 @@ def test_webhooks_of_blocked_people_end_without_any_news(
     assert ended() == (1, [of_team])
     asked(engine, people[1])
     with writing(engine) as session:
-        block_account(session, session.get_one(User, olga.id), "Spam.", by=None, now=NOW)
+        block_account(Act(session, None, NOW, get_settings()), session.get_one(User, olga.id), "Spam.")
     assert ended() == (1, [of_team, of_olga])
     assert statuses(engine, of_olga) == ["given_up"], "another organiser takes it over, and sends again what waited"
     with reading(engine) as session:

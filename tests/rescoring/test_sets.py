@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, ScalarSelect, Select, func, select, update
 
+from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.errors import InvalidForm, NotFound
 from app.boards.freezing import AFTER_CLOSE
@@ -30,6 +31,7 @@ from app.models import (
     TeamKind,
     User,
 )
+from app.people.act import Act
 from app.rescoring.publishing import RescoringNotReady, RescoringStale
 from app.rescoring.sets import NothingToRescore, OlderGold, RescoringEnded, RescoringOpen, list_rescorings
 from app.runs.failures import failed_runs, queue_again
@@ -471,7 +473,7 @@ def test_a_failed_run_of_the_set_holds_it_up(engine: Engine, scored: dict[str, A
     with reading(engine) as session:
         assert [(one.run_id, one.rescoring) for one in failed_runs(session)] == [(run_id, number)]
     with writing(engine) as session:
-        assert queue_again(session, run_id, actor=None, now=NOW)
+        assert queue_again(Act(session, None, NOW, get_settings()), run_id)
     assert version_of(engine, run_id) == 2, "still the set's gold"
     score(engine, run_id, 0.3)
     publish(engine, number)
@@ -485,7 +487,7 @@ def test_a_failed_run_of_a_dropped_set_concerns_nobody(engine: Engine, scored: d
     with reading(engine) as session:
         assert failed_runs(session) == []
     with writing(engine) as session:
-        assert not queue_again(session, run_id, actor=None, now=NOW)
+        assert not queue_again(Act(session, None, NOW, get_settings()), run_id)
 
 
 def test_what_is_not_scored_yet_is_scored_against_the_new_gold(engine: Engine, scored: dict[str, Any]) -> None:

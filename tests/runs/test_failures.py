@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select
 
+from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.competitions.find import find_competition
 from app.models import AuditEntry, Competition, OutgoingMail, Right, Role, RunStatus, User
+from app.people.act import Act
 from app.people.rights import grant_role
 from app.runs.failures import FailedRun, failed_runs, queue_again, run_counts
 from app.submissions.accept import Accepted
@@ -43,7 +45,7 @@ def all_failed(engine: Engine, *competition_ids: int) -> list[FailedRun]:
 
 def again(engine: Engine, run_id: int, actor: User | None = None) -> bool:
     with writing(engine) as session:
-        return queue_again(session, run_id, actor=actor, now=NOW + HOUR)
+        return queue_again(Act(session, actor, NOW + HOUR, get_settings()), run_id)
 
 
 def mails(engine: Engine) -> list[OutgoingMail]:
@@ -255,8 +257,9 @@ def test_a_run_is_queued_again_only_by_its_own_competition(engine: Engine, accep
     fail(engine, accepted.run_id)
     with writing(engine) as session:
         ids = {c.name: c.id for c in session.scalars(select(Competition))}
-        assert not queue_again(session, accepted.run_id, competition_id=ids["proverbs"], actor=None, now=NOW)
-        assert queue_again(session, accepted.run_id, competition_id=ids[COMPETITION], actor=None, now=NOW)
+        act = Act(session, None, NOW, get_settings())
+        assert not queue_again(act, accepted.run_id, competition_id=ids["proverbs"])
+        assert queue_again(act, accepted.run_id, competition_id=ids[COMPETITION])
 
 
 def test_a_run_that_waits_again_counts_again(engine: Engine) -> None:

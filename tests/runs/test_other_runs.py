@@ -7,8 +7,10 @@ from uuid import UUID
 import pytest
 from sqlalchemy import Engine
 
+from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.models import GoldVersion, OutgoingMail, RunStatus, ScoringRun, Team, User, Validation, ValidationStatus
+from app.people.act import Act
 from app.runs.claims import claim_next_upload, next_turn
 from app.runs.failures import failed_runs, queue_again
 from app.runs.outcomes import put_back, record_check_overrun, record_overrun
@@ -130,7 +132,7 @@ def test_a_file_that_only_waits_says_nothing_about_a_bound(sqlite_engine: Engine
 
 def again(engine: Engine, run_id: int) -> None:
     with writing(engine) as session:
-        assert queue_again(session, run_id, actor=None, now=NOW)
+        assert queue_again(Act(session, None, NOW, get_settings()), run_id)
 
 
 def test_a_failed_run_that_is_queued_again_is_scored_against_the_gold_in_use(sqlite_engine: Engine, ada: User) -> None:
@@ -179,7 +181,7 @@ def test_a_failed_run_of_a_set_that_was_dropped_waits_for_nobody(sqlite_engine: 
     drop(sqlite_engine, number)
     with writing(sqlite_engine) as session:
         assert [run.rescoring for run in failed_runs(session)] == [None]
-        assert not queue_again(session, of_set, actor=None, now=NOW)
+        assert not queue_again(Act(session, None, NOW, get_settings()), of_set)
 
 
 def test_a_run_of_a_set_changes_no_board_and_is_announced_by_its_set_alone(sqlite_engine: Engine, ada: User) -> None:
@@ -201,7 +203,7 @@ def test_a_run_that_was_replaced_is_not_queued_again(sqlite_engine: Engine, ada:
     publish(sqlite_engine, number)
     assert not the_run(sqlite_engine, sent.run_id).is_current
     with writing(sqlite_engine) as session:
-        assert not queue_again(session, sent.run_id, actor=None, now=NOW)
+        assert not queue_again(Act(session, None, NOW, get_settings()), sent.run_id)
 
 
 def test_an_upload_goes_before_what_a_set_wants_scored_whoever_waited_longer(

@@ -7,12 +7,12 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import Engine, select, update
 
-from app.base.config import Settings
+from app.base.config import Settings, get_settings
 from app.base.db import reading, writing
 from app.base.errors import InvalidForm, LimitReached
 from app.competitions.find import find_competition
 from app.models import AuditEntry, Competition, JoiningCode, OutgoingMail, User
-from app.people.act import UserAct
+from app.people.act import Act, UserAct
 from app.teams.codes import end_code, is_right_code, make_code
 from app.teams.registration import Missing, SentCode, register, standing
 from tests.rich_world import NEIGHBOURS, fresh
@@ -32,7 +32,7 @@ def a_class(engine: Engine) -> Engine:
 
 def new_code(engine: Engine, competition: str = COMPETITION) -> str:
     with writing(engine) as session:
-        return make_code(session, find_competition(session, competition), by=None, now=NOW)
+        return make_code(Act(session, None, NOW, get_settings()), find_competition(session, competition))
 
 
 def student(engine: Engine, name: str = "stu") -> User:
@@ -90,8 +90,8 @@ def test_another_code_replaces_the_one_before_and_who_joined_stays(a_class: Engi
     assert (missing(a_class, early), join(a_class, late, second)) == (None, None)
     with writing(a_class) as session:
         competition = find_competition(session, COMPETITION)
-        assert end_code(session, competition, by=None, now=NOW)
-        assert not end_code(session, competition, by=None, now=NOW)
+        assert end_code(Act(session, None, NOW, get_settings()), competition)
+        assert not end_code(Act(session, None, NOW, get_settings()), competition)
     with pytest.raises(InvalidForm):
         join(a_class, student(a_class, "last"), second)
     assert join(a_class, early, "") is None, "who takes part needs no code any more"

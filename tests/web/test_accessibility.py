@@ -47,7 +47,7 @@ from app.models import (
     TeamKind,
     User,
 )
-from app.people.act import UserAct
+from app.people.act import Act, UserAct
 from app.people.email_confirmations import send_link
 from app.people.invitations import make_link
 from app.people.organising_requests import ask_to_organise
@@ -367,11 +367,13 @@ def an_administrator(site: Site) -> Iterator[httpx.Client]:
         with writing(site.engine) as session:
             root = session.merge(user(site, "root"))
             root.is_administrator = True
-            block(session, session.merge(zed), "Spam.", by=root, now=NOW)
+            block(Act(session, root, NOW, get_settings()), session.merge(zed), "Spam.")
             ask_to_organise(UserAct(session, zoe, NOW, site.settings), "A task on riddles.")
-            change_setting(session, "organise", "approved", by=root, environment=site.settings, now=NOW)
+            change_setting(Act(session, root, NOW, get_settings()), "organise", "approved", environment=site.settings)
             for severity in Severity:
-                announce(session, NewAnnouncement(f"The server moves: {severity}.", severity), by=root, now=NOW)
+                announce(
+                    Act(session, root, NOW, get_settings()), NewAnnouncement(f"The server moves: {severity}.", severity)
+                )
         site.app.state.server.live.look(site.engine)
         yield browser
 

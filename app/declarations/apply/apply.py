@@ -26,6 +26,7 @@ from app.declarations.apply.baselines import apply_baselines
 from app.declarations.apply.boards import apply_boards
 from app.declarations.apply.changes import Change, Changes, Work
 from app.declarations.apply.files import (
+    DeclaredPhaseTask,
     apply_public_files,
     handle_removed,
     keep,
@@ -283,15 +284,15 @@ def _apply_competition(work: Work, loaded: LoadedCompetition, position: int) -> 
     apply_images(work, applied.row, declared, loaded.folder)
     for (phase, task), phase_task in applied.phase_tasks.items():
         quiet = replace(work, changes=Changes())  # a new row was already reported as a whole
-        what = _asked_words(declared.name, phase, task)
         declaration = next(one for one in declared.phases if one.name == phase).tasks[task]
-        noted_in = quiet if phase_task.id in applied.new else work
-        apply_public_files(noted_in, phase_task, applied.tasks[task], declaration, loaded.folder, what)
+        what = _phase_task_words(declared.name, phase, task)
+        here = DeclaredPhaseTask(phase_task, applied.tasks[task], declaration, loaded.folder, what)
+        apply_public_files(quiet if phase_task.id in applied.new else work, here)
     applied.stale |= apply_boards(work, loaded, applied.tasks, applied.phases, applied.phase_tasks)
     handle_removed(work, applied.row, declared)
     for (phase, task), phase_task in applied.phase_tasks.items():
         declaration = next(one for one in declared.phases if one.name == phase).tasks[task]
-        what = _asked_words(declared.name, phase, task)
+        what = _phase_task_words(declared.name, phase, task)
         stored = partial(_stored, work, loaded.folder)
         apply_baselines(work, applied.row, phase_task, declaration.baselines, stored, what)
     work.session.flush()
@@ -304,7 +305,7 @@ def _stored(work: Work, folder: Path, file: str) -> StoredFile:
     return keep(work, folder / file)
 
 
-def _asked_words(competition: str, phase: str, task: str) -> str:
+def _phase_task_words(competition: str, phase: str, task: str) -> str:
     return f"'{task}' in phase '{phase}' of '{competition}'"
 
 
@@ -435,7 +436,7 @@ def phase_values(phase: PhaseDeclaration, position: int) -> dict[str, Any]:
 
 
 def _apply_phase_task(work: Work, applied: Applied, phase: str, task: str, declared: PhaseTaskDeclaration) -> None:
-    what = _asked_words(applied.row.name, phase, task)
+    what = _phase_task_words(applied.row.name, phase, task)
     ids = {"phase_id": applied.phases[phase].id, "task_id": applied.tasks[task].id}
     row = work.session.scalar(select(PhaseTask).filter_by(**ids))
     values = phase_task_values(declared)

@@ -202,23 +202,32 @@ class _Offered:
     origin: str = ""
 
 
-def apply_public_files(
-    work: Work, phase_task: PhaseTask, task: CompetitionTask, declared: PhaseTaskDeclaration, folder: Path, what: str
-) -> None:
+@dataclass(frozen=True, slots=True)
+class DeclaredPhaseTask:
+    """A task in a phase with its declaration, the folder of its files, and its name in reported changes (`what`)."""
+
+    row: PhaseTask
+    task: CompetitionTask
+    declared: PhaseTaskDeclaration
+    folder: Path
+    what: str
+
+
+def apply_public_files(work: Work, here: DeclaredPhaseTask) -> None:
     """Apply the blind file with which predictions are checked, all downloads, and a template."""
-    downloads = declared_downloads(declared)
-    stored = {download.file: keep(work, folder / download.file) for download in downloads}
-    _apply_items(work, phase_task, stored[declared.items].sha256 if declared.items else None, what)
+    downloads, items = declared_downloads(here.declared), here.declared.items
+    stored = {download.file: keep(work, here.folder / download.file) for download in downloads}
+    _apply_items(work, here, stored[items].sha256 if items else None)
     offered = [_offered(one, stored[one.file]) for one in downloads]
-    offered += _made(work, phase_task, task, declared, folder, offered)
-    query = select(PublicFile).where(PublicFile.phase_task_id == phase_task.id)
+    offered += _made(work, here, offered)
+    query = select(PublicFile).where(PublicFile.phase_task_id == here.row.id)
     existing = {row.name: row for row in work.session.scalars(query)}
     for position, one in enumerate(offered):
-        _apply_download(work, existing.pop(one.name, None), phase_task, one, position, what)
+        _apply_download(work, here, existing.pop(one.name, None), one, position)
     for name, row in existing.items():
         work.session.delete(row)
-        work.changes.add(f"removed download '{name}' of {what}")
-    _apply_access(work, phase_task, offered, what)
+        work.changes.add(f"removed download '{name}' of {here.what}")
+    _apply_access(work, here, offered)
 
 
 def _offered(declared: DownloadDeclaration, file: StoredFile) -> _Offered:
@@ -232,13 +241,13 @@ def _available(declared: datetime | str | None) -> str | None:
     return declared.isoformat() if isinstance(declared, datetime) else None if declared == START else declared
 
 
-def _apply_access(work: Work, phase_task: PhaseTask, offered: Sequence[_Offered], what: str) -> None:
+def _apply_access(work: Work, here: DeclaredPhaseTask, offered: Sequence[_Offered]) -> None:
     """Update availability and audience of the files that declare them."""
     values = {
         "files_from": {one.name: one.available for one in offered if one.available},
         "files_for": {one.name: one.audience.value for one in offered if one.audience},
     }
-    work.changes.update(phase_task, what, values)
+    work.changes.update(here.row, here.what, values)
 
 
 def keep(work: Work, path: Path) -> StoredFile:
@@ -282,16 +291,9 @@ def _looked_at(path: Path) -> StoredFile:
     return StoredFile(sha256, path.stat().st_size)
 
 
-def _made(
-    work: Work,
-    phase_task: PhaseTask,
-    task: CompetitionTask,
-    declared: PhaseTaskDeclaration,
-    folder: Path,
-    offered: list[_Offered],
-) -> Iterator[_Offered]:
+def _made(work: Work, here: DeclaredPhaseTask, offered: list[_Offered]) -> Iterator[_Offered]:
     """Yield the generated template, unless a declared file has its name or content."""
-    if (made := made_template(phase_task, task, declared, folder)) is None:
+    if (made := made_template(here.row, here.task, here.declared, here.folder)) is None:
         return
     name, content = made
     file = StoredFile(hashlib.sha256(content).hexdigest(), len(content))
@@ -299,28 +301,30 @@ def _made(
         return
     if not work.is_plan and not _is_kept(file, work.storage):
         store_upload([content], work.storage, limit_bytes=len(content))
-    items = next(one for one in offered if one.name == PurePosixPath(declared.items or "").name)
+    items = next(one for one in offered if one.name == PurePosixPath(here.declared.items or "").name)
     yield _Offered(name, TITLE, file, items.available, items.audience, ", made from the items")
 
 
-def _apply_items(work: Work, phase_task: PhaseTask, sha256: str | None, what: str) -> None:
+def _apply_items(work: Work, here: DeclaredPhaseTask, sha256: str | None) -> None:
+    phase_task = here.row
     if phase_task.items_sha256 == sha256:
         return
     verb = "replaced" if sha256 and phase_task.items_sha256 else "set" if sha256 else "took away"
     phase_task.items_sha256 = sha256
     has_submissions = select(Submission.id).where(Submission.phase_task_id == phase_task.id).limit(1)
     stay = "; submissions that were scored stay as they are" if work.session.scalar(has_submissions) else ""
-    work.changes.add(f"{verb} the items of {what}{stay}")
+    work.changes.add(f"{verb} the items of {here.what}{stay}")
 
 
 def _apply_download(
-    work: Work, row: PublicFile | None, phase_task: PhaseTask, offered: _Offered, position: int, what: str
+    work: Work, here: DeclaredPhaseTask, row: PublicFile | None, offered: _Offered, position: int
 ) -> None:
+    """Add the download, or change its row. row: the one of this name, if there is one."""
     name, title, file = offered.name, offered.title, offered.file
     if row is None:
         work.session.add(
             PublicFile(
-                phase_task_id=phase_task.id,
+                phase_task_id=here.row.id,
                 name=name,
                 title=title,
                 sha256=file.sha256,
@@ -328,9 +332,9 @@ def _apply_download(
                 position=position,
             )
         )
-        work.changes.add(f"added download '{name}' to {what}{offered.origin}")
+        work.changes.add(f"added download '{name}' to {here.what}{offered.origin}")
         return
     if row.sha256 != file.sha256:
         row.sha256, row.size_bytes = file.sha256, file.size_bytes
-        work.changes.add(f"replaced download '{name}' of {what}{offered.origin}")
-    work.changes.update(row, f"download '{name}' of {what}", {"title": title, "position": position})
+        work.changes.add(f"replaced download '{name}' of {here.what}{offered.origin}")
+    work.changes.update(row, f"download '{name}' of {here.what}", {"title": title, "position": position})

@@ -18,7 +18,7 @@ from app.base.times import in_utc, parse_moment
 from app.declarations.apply.baselines import MOST_BASELINES
 from app.declarations.check.parts import check_method_card, check_registration, check_tracks
 from app.declarations.check.shape import elements, report, text_of
-from app.declarations.check.visibility import PhaseTimes, check_visibility
+from app.declarations.check.visibility import PhaseNode, check_visibility
 from app.declarations.findings import Findings
 from app.declarations.historic import score_fault
 from app.models import MissingEntry, RankingBy
@@ -36,17 +36,6 @@ class TaskNode:
     node: Node
     type: AnyTask | None
     options: Options | None
-
-
-@dataclass(frozen=True, slots=True)
-class PhaseNode:
-    """A declared phase. start, end: None if absent or invalid; ends: whether an end is declared."""
-
-    node: Node
-    name: str
-    start: datetime | None
-    end: datetime | None
-    ends: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +88,7 @@ def check_competition(
             findings.warning(task.node, f"no phase has the task '{name}': it is shown nowhere")
     _warn_of_overlaps(phase_tasks, findings)
     _warn_of_public_gold(phase_tasks, now, findings)
-    check_visibility([PhaseTimes(one.node, one.name, one.start, one.end, one.ends) for one in phases], findings)
+    check_visibility(phases, findings)
     _check_private_parts(phase_tasks, findings)
     _check_number_of_baselines(phases, findings)
     check_method_card(competition, findings)

@@ -22,7 +22,7 @@ _MOMENTS = ("public_from", "names_from")
 
 
 @dataclass(frozen=True, slots=True)
-class PhaseTimes:
+class PhaseNode:
     """A declared phase. start, end: None if absent or invalid; ends: whether an end is declared."""
 
     node: Node
@@ -32,7 +32,7 @@ class PhaseTimes:
     ends: bool
 
 
-def check_visibility(phases: Sequence[PhaseTimes], findings: Findings) -> None:
+def check_visibility(phases: Sequence[PhaseNode], findings: Findings) -> None:
     """Report contradictions in the phases of a competition, and in their tasks."""
     for phase in phases:
         _check_settings(phase, phase.node, {}, findings)
@@ -49,7 +49,7 @@ def check_visibility(phases: Sequence[PhaseTimes], findings: Findings) -> None:
 # ---------------------------------------------------------------------------------------------------------- visibility
 
 
-def _check_settings(phase: PhaseTimes, node: Node, above: Mapping[str, Node], findings: Findings) -> None:
+def _check_settings(phase: PhaseNode, node: Node, above: Mapping[str, Node], findings: Findings) -> None:
     """Check visibility. node: of the phase or one of its tasks; above: for a task, the keys of the phase."""
     own = node.entries.get("visibility")
     if own is None or not isinstance(own.value, dict):
@@ -78,7 +78,7 @@ def _check_settings(phase: PhaseTimes, node: Node, above: Mapping[str, Node], fi
         findings.warning(place, f"own_scores is '{own_scores}', but everybody reads these scores on the public board")
 
 
-def _check_moment(phase: PhaseTimes, node: Node, key: str, findings: Findings) -> None:
+def _check_moment(phase: PhaseNode, node: Node, key: str, findings: Findings) -> None:
     if node.value == _CLOSE and not phase.ends:
         findings.error(node, f"'{key}' is 'close', but the phase '{phase.name}' has no end")
     moment = _moment(node)
@@ -87,7 +87,7 @@ def _check_moment(phase: PhaseTimes, node: Node, key: str, findings: Findings) -
         findings.error(node, f"'{key}' is not after the start of the phase, and so hides nothing: {moments}")
 
 
-def _check_private_part(phase: PhaseTimes, task: Node, findings: Findings) -> None:
+def _check_private_part(phase: PhaseNode, task: Node, findings: Findings) -> None:
     part = task.entries.get("private_part")
     if part is None or not isinstance(part.value, dict):
         return
@@ -105,7 +105,7 @@ def _check_private_part(phase: PhaseTimes, task: Node, findings: Findings) -> No
         )
 
 
-def _check_snapshot(phase: PhaseTimes, findings: Findings) -> None:
+def _check_snapshot(phase: PhaseNode, findings: Findings) -> None:
     """Check a declared `snapshot`; by default every phase with an end has one."""
     snapshot = phase.node.entries.get("snapshot")
     if snapshot is None or snapshot.value is not True:
@@ -121,7 +121,7 @@ def _check_snapshot(phase: PhaseTimes, findings: Findings) -> None:
 # --------------------------------------------------------------------------------------------------------------- entry
 
 
-def _check_entry(phase: PhaseTimes, node: Node, above: Mapping[str, Node], findings: Findings) -> None:
+def _check_entry(phase: PhaseNode, node: Node, above: Mapping[str, Node], findings: Findings) -> None:
     entries = {**above, **node.entries}
     for key in ("choose_until", "without_choice"):
         own = node.entries.get(key)
@@ -156,7 +156,7 @@ def _check_ladder(node: Node, entries: Mapping[str, Node], findings: Findings) -
 # ---------------------------------------------------------------------------------------------------------- carry over
 
 
-def _check_carry_over(phases: Sequence[PhaseTimes], findings: Findings) -> None:
+def _check_carry_over(phases: Sequence[PhaseNode], findings: Findings) -> None:
     by_name = {phase.name: phase for phase in phases}
     for phase in phases:
         node = phase.node.entries.get("carry_over")
@@ -175,7 +175,7 @@ def _check_carry_over(phases: Sequence[PhaseTimes], findings: Findings) -> None:
             _check_same_question(phase, other, findings)
 
 
-def _circle(phase: PhaseTimes, by_name: Mapping[str, PhaseTimes]) -> list[str]:
+def _circle(phase: PhaseNode, by_name: Mapping[str, PhaseNode]) -> list[str]:
     """Return the names of a cycle from a phase back to itself; empty if there is none."""
     seen, name = [phase.name], text_of(phase.node, "carry_over")
     while name is not None and name in by_name and name not in seen:
@@ -184,7 +184,7 @@ def _circle(phase: PhaseTimes, by_name: Mapping[str, PhaseTimes]) -> list[str]:
     return [*seen, phase.name] if name == phase.name else []
 
 
-def _check_same_question(phase: PhaseTimes, other: PhaseTimes, findings: Findings) -> None:
+def _check_same_question(phase: PhaseNode, other: PhaseNode, findings: Findings) -> None:
     """Warn about tasks that are not carried over because gold or settings differ, so that scores are not comparable."""
     tasks, others = ((one.node.entries.get("tasks") or one.node).entries for one in (phase, other))
     shared = [name for name in tasks if name in others]

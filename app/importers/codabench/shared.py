@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from app.importers.bundles.notes import Fate, Keys
-from app.importers.bundles.plan import Page
+from app.importers.bundles.plan import Given, Page, Program
 from app.importers.bundles.reading import Reading
 
 #: The keys of the declaration that get a competition's description.
@@ -77,3 +77,26 @@ def logo_of(reading: Reading) -> Path | None:
         return found
     root.note("image", Fate.NONE, "only PNG, JPEG and WebP of up to 10 MiB are shown")
     return None
+
+
+def given_files(reading: Reading, keys: Keys) -> tuple[Given, ...]:
+    """Return the downloads of a phase."""
+    titles = {"public_data": "Public data", "starting_kit": "Starting kit"}
+    found = [(key, title, reading.file(keys, key, "a download")) for key, title in titles.items()]
+    return tuple(Given(f"{key}.zip", title, place) for key, title, place in found if place is not None)
+
+
+def gold_of(reading: Reading, keys: Keys) -> Path | None:
+    """Return the gold of a phase or task; note if the bundle has none."""
+    gold = reading.file(keys, "reference_data", "gold, apart from the competition's folder")
+    if not keys.has("reference_data"):
+        keys.note("reference_data", Fate.OPEN, "there is no gold in the bundle: uploads are refused until there is")
+    return gold
+
+
+def program_of(reading: Reading, keys: Keys, found: Path, image: str) -> Program:
+    """Return the scoring program of a phase or task; note if its metadata names no command."""
+    program = reading.program(found, (keys.at("scoring_program"), keys.line("scoring_program")), image)
+    if not reading.command(program):
+        keys.note("scoring_program", Fate.OPEN, "its metadata names no command: declare `options.command`")
+    return program

@@ -11,10 +11,20 @@ from datetime import datetime
 from pathlib import Path
 
 from app.importers.bundles.notes import Fate, Keys, text_of
-from app.importers.bundles.plan import Given, Metric, Page, Part, Phase, Plan, Program, Task, name_of, one_line
+from app.importers.bundles.plan import Metric, Page, Part, Phase, Plan, Program, Task, name_of, one_line
 from app.importers.bundles.reading import OPENED_BY, RUNS_CODE, Reading
 from app.importers.codabench.columns import Columns, better_of, leave_out, note_unranked, visible_boards
-from app.importers.codabench.shared import DESCRIPTION, IGNORED, limits_of, logo_of, long_description, visibility_of
+from app.importers.codabench.shared import (
+    DESCRIPTION,
+    IGNORED,
+    given_files,
+    gold_of,
+    limits_of,
+    logo_of,
+    long_description,
+    program_of,
+    visibility_of,
+)
 
 _OPERATIONS = {
     "avg": "mean_of",
@@ -197,18 +207,14 @@ def _read_phase(reading: Reading, keys: Keys, image: str, takes_results: bool) -
     if not keys.has("start_date"):
         reading.notes.refuse("no-start", f"{keys.path} has no start_date", keys.node)
     found = reading.file(keys, "scoring_program", "`program`, a folder in `programs/`")
-    gold = reading.file(keys, "reference_data", "gold, apart from the competition's folder")
-    if not keys.has("reference_data"):
-        keys.note("reference_data", Fate.OPEN, "there is no gold in the bundle: uploads are refused until there is")
+    gold = gold_of(reading, keys)
     if keys.has("input_data"):
         reading.file(keys, "input_data", "not needed for scoring results")
     if found is None and not keys.has("scoring_program"):
         keys.note("scoring_program", Fate.OPEN, "no scoring program: the phase is left out")
     program = None
     if found is not None:
-        program = reading.program(found, (keys.at("scoring_program"), keys.line("scoring_program")), image)
-        if not reading.command(program):
-            keys.note("scoring_program", Fate.OPEN, "its metadata names no command: declare `options.command`")
+        program = program_of(reading, keys, found, image)
     return _ReadPhase(keys, title, start, program, gold, _is_closed(keys, takes_results))
 
 
@@ -269,7 +275,7 @@ def _phases(reading: Reading, read: Sequence[_ReadPhase]) -> tuple[Phase, ...]:
         keys, start = one.keys, one.start
         migrates = keys.flag("auto_migration", "`carry_over`", False)
         _note_parallel(keys)
-        given = _given(reading, keys)
+        given = given_files(reading, keys)
         best = keys.flag("force_best_submission_to_leaderboard", "`entry: best`", False)
         limits = limits_of(keys, "max_submissions_per_day", "max_submissions")
         limit = keys.whole("execution_time_limit", "`limits.seconds` of a run", 600) or 600
@@ -337,12 +343,6 @@ def _note_parallel(keys: Keys) -> None:
     for key in ("color", "datasets"):
         if key in keys.node.entries:
             keys.note(key, Fate.NONE if key == "color" else Fate.OPEN, IGNORED[key])
-
-
-def _given(reading: Reading, keys: Keys) -> tuple[Given, ...]:
-    titles = {"public_data": "Public data", "starting_kit": "Starting kit"}
-    found = [(key, title, reading.file(keys, key, "a download")) for key, title in titles.items()]
-    return tuple(Given(f"{key}.zip", title, place) for key, title, place in found if place is not None)
 
 
 def _entry(reading: Reading) -> str:

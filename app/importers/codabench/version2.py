@@ -25,9 +25,12 @@ from app.importers.codabench.columns import Columns, better_of, leave_out, note_
 from app.importers.codabench.shared import (
     DESCRIPTION,
     IGNORED,
+    given_files,
+    gold_of,
     limits_of,
     logo_of,
     long_description,
+    program_of,
     visibility_of,
 )
 
@@ -204,9 +207,7 @@ def _tasks(reading: Reading, boards: Columns, image: str, takes_results: bool) -
         name = one_line(keys.text("name", "title of a task"), 200, f"Task {len(tasks) + 1}")
         used = [one.task.name for one in tasks.values()]
         found = reading.file(keys, "scoring_program", "`program`, a folder in `programs/`")
-        gold = reading.file(keys, "reference_data", "gold, apart from the competition's folder")
-        if not keys.has("reference_data"):
-            keys.note("reference_data", Fate.OPEN, "there is no gold in the bundle: uploads are refused until there is")
+        gold = gold_of(reading, keys)
         data = reading.file(
             keys, "input_data", "not needed for scoring results" + ("; a download" if offers_input else "")
         )
@@ -215,9 +216,7 @@ def _tasks(reading: Reading, boards: Columns, image: str, takes_results: bool) -
             if not keys.has("scoring_program"):
                 keys.note("scoring_program", Fate.OPEN, "no scoring program: the task is left out")
             continue
-        program = reading.program(found, (keys.at("scoring_program"), keys.line("scoring_program")), image)
-        if not reading.command(program):
-            keys.note("scoring_program", Fate.OPEN, "its metadata names no command: declare `options.command`")
+        program = program_of(reading, keys, found, image)
         offered = [Given("input_data.zip", "Input data", data)] if offers_input and data is not None else []
         offered += [Given("scoring_program.zip", "Scoring program", found)] if offers_programs else []
         description = keys.text("description", "`description` of a task")
@@ -328,7 +327,7 @@ def _parts(
         reading.notes.refuse("no-task", f"{keys.path} has no list of tasks", keys.node)
         return ()
     known = {text_of(one.node.entries["index"]) for one in reading.root.items("tasks") if one.has("index")}
-    given = _given(reading, keys)
+    given = given_files(reading, keys)
     parts: list[Part] = []
     for node in listed.elements:
         index = text_of(node).strip()
@@ -348,12 +347,6 @@ def _parts(
             )
         )
     return tuple(parts)
-
-
-def _given(reading: Reading, keys: Keys) -> tuple[Given, ...]:
-    titles = {"public_data": "Public data", "starting_kit": "Starting kit"}
-    found = [(key, title, reading.file(keys, key, "a download")) for key, title in titles.items()]
-    return tuple(Given(f"{key}.zip", title, place) for key, title, place in found if place is not None)
 
 
 def _samples(reading: Reading, tasks: Mapping[str, _Task]) -> dict[str, tuple[Sample, ...]]:

@@ -48,7 +48,7 @@ def list_server_announcements(visit: ApiAdminVisit) -> ServerAnnouncementList:
 def post_announcement(server: ServerHere, user: ApiAdmin, form: NewServerAnnouncement) -> ServerAnnouncementOut:
     wanted = announcements.NewAnnouncement(form.text, form.severity, form.starts_at, form.ends_at)
     with writing(server.engine) as session:
-        made = announcements.announce(session, wanted, by=user, now=server.clock())
+        made = announcements.announce(server.act(session, user), wanted)
     server.live.look(server.engine)
     return made
 
@@ -62,7 +62,7 @@ def post_announcement(server: ServerHere, user: ApiAdmin, form: NewServerAnnounc
 )
 def delete_announcement(server: ServerHere, user: ApiAdmin, announcement_id: RowId) -> None:
     with writing(server.engine) as session:
-        announcements.end_announcement(session, announcement_id, by=user, now=server.clock())
+        announcements.end_announcement(server.act(session, user), announcement_id)
     server.live.look(server.engine)
 
 
@@ -86,7 +86,7 @@ def list_settings(visit: ApiAdminVisit) -> SettingList:
 def put_setting(server: ServerHere, user: ApiAdmin, setting: str, form: SettingChange) -> SettingOut:
     with writing(server.engine) as session:
         changed = settings.change_setting(
-            session, setting, form.value, by=user, environment=server.environment, now=server.clock()
+            server.act(session, user), setting, form.value, environment=server.environment
         )
     server.live.look(server.engine)
     return changed
@@ -100,7 +100,6 @@ def put_setting(server: ServerHere, user: ApiAdmin, setting: str, form: SettingC
 )
 def delete_setting(server: ServerHere, user: ApiAdmin, setting: str) -> SettingOut:
     with writing(server.engine) as session:
-        now = server.clock()
-        reset = settings.reset_setting(session, setting, by=user, environment=server.environment, now=now)
+        reset = settings.reset_setting(server.act(session, user), setting, environment=server.environment)
     server.live.look(server.engine)
     return reset

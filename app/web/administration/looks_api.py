@@ -37,7 +37,7 @@ def patch_looks(server: ServerHere, user: ApiAdmin, form: LooksChange) -> LooksO
     sent = form.model_dump(exclude_none=True)
     wanted = {name: ", ".join(value) if isinstance(value, list) else value for name, value in sent.items()}
     with writing(server.engine) as session:
-        change_looks(session, wanted, by=user, environment=server.environment, now=server.clock())
+        change_looks(server.act(session, user), wanted, environment=server.environment)
     return _noticed(server)
 
 
@@ -54,7 +54,7 @@ async def send_logo(request: Request, server: ServerHere, user: ApiAdmin, scheme
 
     def keep() -> LooksOut:
         with writing(server.engine) as session:
-            put_logo(session, scheme, made, by=user, now=server.clock())
+            put_logo(server.act(session, user), scheme, made)
         return _noticed(server).model_copy(update={"removed": list(made.removed)})
 
     return await run_sync(keep)
@@ -68,7 +68,7 @@ async def send_logo(request: Request, server: ServerHere, user: ApiAdmin, scheme
 )
 def delete_logo(server: ServerHere, user: ApiAdmin, scheme: SchemeHere) -> LooksOut:
     with writing(server.engine) as session:
-        remove_logo(session, scheme, by=user, now=server.clock())
+        remove_logo(server.act(session, user), scheme)
     return _noticed(server)
 
 

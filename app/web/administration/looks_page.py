@@ -64,9 +64,7 @@ def _page(
 @form_again(_page)
 def send_looks(sender: FromLooks, form: Annotated[LooksForm, Form()]) -> Response:
     with writing(sender.server.engine) as session:
-        change_looks(
-            session, form.model_dump(), by=sender.user, environment=sender.server.environment, now=sender.server.clock()
-        )
+        change_looks(sender.act(session), form.model_dump(), environment=sender.server.environment)
     sender.server.live.look(sender.server.engine)
     return RedirectResponse(LOOKS, 303)
 
@@ -78,7 +76,7 @@ async def send_logo(upload: UploadFromLooks, scheme: SchemeHere) -> Response:
 
     def keep() -> None:
         with writing(upload.server.engine) as session:
-            put_logo(session, scheme, made, by=upload.user, now=upload.server.clock())
+            put_logo(upload.act(session), scheme, made)
         upload.server.live.look(upload.server.engine)
 
     await run_sync(keep)
@@ -88,6 +86,6 @@ async def send_logo(upload: UploadFromLooks, scheme: SchemeHere) -> Response:
 @router.post(f"{LOOKS}/logos/{{scheme}}/remove")
 def send_removal(sender: FromLooks, scheme: SchemeHere) -> Response:
     with writing(sender.server.engine) as session:
-        remove_logo(session, scheme, by=sender.user, now=sender.server.clock())
+        remove_logo(sender.act(session), scheme)
     sender.server.live.look(sender.server.engine)
     return RedirectResponse(LOOKS, 303)

@@ -55,7 +55,7 @@ def read_queue(visit: ApiAdminVisit) -> QueueOut:
 def put_hold(server: ServerHere, user: ApiAdmin, form: HoldIn) -> HoldOut:
     with writing(server.engine) as session:
         target = queue.target_at(session, form.place, form.host)
-        return queue.hold_scoring(session, target, form.reason, by=user, now=server.clock())
+        return queue.hold_scoring(server.act(session, user), target, form.reason)
 
 
 @router.delete(
@@ -72,7 +72,7 @@ def delete_hold(
     host: Annotated[str, Query(max_length=200, description="instead: the machine that is drained")] = "",
 ) -> None:
     with writing(server.engine) as session:
-        queue.resume_scoring(session, queue.target_at(session, place, host), by=user, now=server.clock())
+        queue.resume_scoring(server.act(session, user), queue.target_at(session, place, host))
 
 
 @router.post(
@@ -83,7 +83,7 @@ def delete_hold(
 )
 def post_runs_again(server: ServerHere, user: ApiAdmin, form: RunsIn) -> QueuedAgainOut:
     with writing(server.engine) as session:
-        return QueuedAgainOut(queued=queue.run_again(session, form.runs, by=user, now=server.clock()))
+        return QueuedAgainOut(queued=queue.run_again(server.act(session, user), form.runs))
 
 
 @router.get(
@@ -120,7 +120,7 @@ def read_mails(visit: ApiAdminVisit) -> FailedMailList:
 )
 def post_mails_again(server: ServerHere, user: ApiAdmin, form: MailsIn) -> SentAgainOut:
     with writing(server.engine) as session:
-        return SentAgainOut(mails=mails.try_again(session, form.mails, by=user, now=server.clock()))
+        return SentAgainOut(mails=mails.try_again(server.act(session, user), form.mails))
 
 
 @router.get(

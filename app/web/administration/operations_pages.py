@@ -76,7 +76,7 @@ def _queue(visit: UserVisit, form: HoldForm | None = None, error: EvergoldError 
 def send_hold(sender: FromQueue, form: Annotated[HoldForm, Form()]) -> Response:
     with writing(sender.server.engine) as session:
         target = queue.target_at(session, form.place, form.host)
-        queue.hold_scoring(session, target, form.reason, by=sender.user, now=sender.server.clock())
+        queue.hold_scoring(sender.act(session), target, form.reason)
     return RedirectResponse(QUEUE, 303)
 
 
@@ -85,14 +85,14 @@ def send_hold(sender: FromQueue, form: Annotated[HoldForm, Form()]) -> Response:
 def send_resume(sender: FromQueue, form: Annotated[HoldForm, Form()]) -> Response:
     with writing(sender.server.engine) as session:
         target = queue.target_at(session, form.place, form.host)
-        queue.resume_scoring(session, target, by=sender.user, now=sender.server.clock())
+        queue.resume_scoring(sender.act(session), target)
     return RedirectResponse(QUEUE, 303)
 
 
 @router.post(f"{QUEUE}/again")
 def send_again(sender: FromQueue, form: Annotated[RunsForm, Form()]) -> Response:
     with writing(sender.server.engine) as session:
-        queue.run_again(session, [form.run] if form.run else [], by=sender.user, now=sender.server.clock())
+        queue.run_again(sender.act(session), [form.run] if form.run else [])
     return RedirectResponse(QUEUE, 303)
 
 
@@ -113,7 +113,7 @@ def read_mails(visit: AdminVisit) -> Response:
 @router.post(f"{MAILS}/send-again")
 def send_mails_again(sender: FromMails, form: Annotated[MailsForm, Form()]) -> Response:
     with writing(sender.server.engine) as session:
-        mails.try_again(session, [form.mail] if form.mail else [], by=sender.user, now=sender.server.clock())
+        mails.try_again(sender.act(session), [form.mail] if form.mail else [])
     return RedirectResponse(MAILS, 303)
 
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
 from typing import Annotated
 
 from fastapi import Query
-from sqlalchemy.orm import Session
 
 from app.administration import people
 from app.administration.competitions import list_sizes, transfer
@@ -24,6 +22,7 @@ from app.base.db import writing
 from app.competitions.find import find_competition
 from app.competitions.organisers import limits_of
 from app.models import User
+from app.people.act import UserAct
 from app.people.organising_requests import answer_request, list_requests
 from app.privacy.deletions import describe_deletion, plan_account_deletion, undo_account_deletion
 from app.privacy.views import DeletionOut
@@ -63,13 +62,12 @@ def read_person(visit: ApiAdminVisit, username: str) -> AccountOut:
     return people.describe(visit.session, user, visit.server.settings, visit.now)
 
 
-def _changed(server: Server, username: str, change: Callable[[Session, User, datetime], object]) -> AccountOut:
+def _changed(server: Server, by: User, username: str, change: Callable[[UserAct, User], object]) -> AccountOut:
     """Change an account in a transaction, and return the changed account."""
-    now = server.clock()
     with writing(server.engine) as session:
-        user = people.find_account(session, username)
-        change(session, user, now)
-        return people.describe(session, user, server.settings, now)
+        act, user = server.act(session, by), people.find_account(session, username)
+        change(act, user)
+        return people.describe(session, user, act.settings, act.now)
 
 
 @router.put(
@@ -80,10 +78,7 @@ def _changed(server: Server, username: str, change: Callable[[Session, User, dat
     responses=error_responses(401, 403, 404, 413, 422),
 )
 def put_block(server: ServerHere, by: ApiAdmin, username: str, form: BlockReason) -> AccountOut:
-    def block(session: Session, user: User, now: datetime) -> None:
-        people.block(session, user, form.reason, by=by, now=now)
-
-    blocked = _changed(server, username, block)
+    blocked = _changed(server, by, username, lambda act, user: people.block(act, user, form.reason))
     server.live.look(server.engine)
     return blocked
 
@@ -92,7 +87,7 @@ def put_block(server: ServerHere, by: ApiAdmin, username: str, form: BlockReason
     f"{PERSON}/block", operation_id="unblock_account", summary="Unblock it", responses=error_responses(401, 403, 404)
 )
 def delete_block(server: ServerHere, by: ApiAdmin, username: str) -> AccountOut:
-    unblocked = _changed(server, username, lambda session, user, now: people.unblock(session, user, by=by, now=now))
+    unblocked = _changed(server, by, username, people.unblock)
     server.live.look(server.engine)
     return unblocked
 
@@ -105,7 +100,7 @@ def delete_block(server: ServerHere, by: ApiAdmin, username: str) -> AccountOut:
     responses=error_responses(401, 403, 404),
 )
 def put_confirmation(server: ServerHere, by: ApiAdmin, username: str) -> AccountOut:
-    return _changed(server, username, lambda session, user, now: people.confirm_address(session, user, by=by, now=now))
+    return _changed(server, by, username, people.confirm_address)
 
 
 @router.delete(
@@ -115,10 +110,7 @@ def put_confirmation(server: ServerHere, by: ApiAdmin, username: str) -> Account
     responses=error_responses(401, 403, 404),
 )
 def delete_second_factor(server: ServerHere, by: ApiAdmin, username: str) -> AccountOut:
-    def reset(session: Session, user: User, now: datetime) -> None:
-        people.reset_second_factor(session, user, server.settings, by=by, now=now)
-
-    return _changed(server, username, reset)
+    return _changed(server, by, username, people.reset_second_factor)
 
 
 @router.delete(
@@ -129,7 +121,7 @@ def delete_second_factor(server: ServerHere, by: ApiAdmin, username: str) -> Acc
     responses=error_responses(401, 403, 404, 409),
 )
 def delete_administration(server: ServerHere, by: ApiAdmin, username: str) -> AccountOut:
-    return _changed(server, username, lambda session, user, now: people.demote(session, user, by=by, now=now))
+    return _changed(server, by, username, people.demote)
 
 
 @router.put(
@@ -169,11 +161,7 @@ def delete_deletion(server: ServerHere, by: ApiAdmin, username: str) -> Deletion
 )
 def put_organising(server: ServerHere, by: ApiAdmin, username: str, form: OrganiserRulesIn) -> AccountOut:
     rules = OrganiserRules(form.organising, form.competitions, form.mebibytes)
-
-    def set_rules(session: Session, user: User, now: datetime) -> None:
-        people.set_organiser_rules(session, user, rules, by=by, now=now)
-
-    return _changed(server, username, set_rules)
+    return _changed(server, by, username, lambda act, user: people.set_organiser_rules(act, user, rules))
 
 
 @router.put(
@@ -185,8 +173,7 @@ def put_organising(server: ServerHere, by: ApiAdmin, username: str, form: Organi
 )
 def put_banned_domain(server: ServerHere, by: ApiAdmin, domain: str) -> SettingOut:
     with writing(server.engine) as session:
-        now = server.clock()
-        changed = people.ban_domain(session, domain, by=by, environment=server.environment, now=now)
+        changed = people.ban_domain(server.act(session, by), domain, environment=server.environment)
     server.live.look(server.engine)
     return changed
 

@@ -8,7 +8,6 @@ from urllib.parse import quote, urlencode
 
 from fastapi import Depends, Form, Query, Response
 from fastapi.responses import RedirectResponse
-from sqlalchemy.orm import Session
 
 from app.administration import people
 from app.administration.people import GROUPS, REASON_CHARACTERS, Group, OrganiserRules, Organising, Search
@@ -17,6 +16,7 @@ from app.base.db import writing
 from app.base.errors import EvergoldError
 from app.base.text import refuse
 from app.models import User
+from app.people.act import UserAct
 from app.people.auth import LastAdministrator
 from app.people.organising_requests import TEXT_CHARACTERS, answer_request, list_requests
 from app.privacy.deletions import describe_deletion, plan_account_deletion, undo_account_deletion
@@ -24,7 +24,6 @@ from app.web.administration.access import AdminVisit, admin_form_of
 from app.web.html.administration import ADMIN, render_section
 from app.web.html.guards import FormSender, PageForm, form_again
 from app.web.html.typed import typed_number
-from app.web.http.context import Server
 from app.web.http.routers import page_router
 from app.web.http.schemas import RowId
 from app.web.http.visit import UserVisit
@@ -104,9 +103,7 @@ def _people(
 @form_again(_people)
 def send_ban(sender: FromPeople, form: Annotated[DomainForm, Form()]) -> Response:
     with writing(sender.server.engine) as session:
-        people.ban_domain(
-            session, form.domain, by=sender.user, environment=sender.server.environment, now=sender.server.clock()
-        )
+        people.ban_domain(sender.act(session), form.domain, environment=sender.server.environment)
     sender.server.live.look(sender.server.engine)
     return RedirectResponse(PEOPLE, 303)
 
@@ -140,84 +137,63 @@ def _person(
     )
 
 
-def _changed(server: Server, username: str, change: Callable[[Session, User], object]) -> Response:
+def _changed(sender: FormSender, username: str, change: Callable[[UserAct, User], object]) -> Response:
     """Change an account in a transaction, and redirect to its page."""
-    with writing(server.engine) as session:
+    with writing(sender.server.engine) as session:
         user = people.find_account(session, username)
-        change(session, user)
-    server.live.look(server.engine)
+        change(sender.act(session), user)
+    sender.server.live.look(sender.server.engine)
     return RedirectResponse(PERSON.format(username=quote(user.username)), 303)
 
 
 @router.post(f"{PERSON}/block")
 @form_again(_person)
 def send_block(sender: FromPerson, username: str, form: Annotated[BlockForm, Form()]) -> Response:
-    now = sender.server.clock()
-    return _changed(
-        sender.server, username, lambda session, one: people.block(session, one, form.reason, by=sender.user, now=now)
-    )
+    return _changed(sender, username, lambda act, one: people.block(act, one, form.reason))
 
 
 @router.post(f"{PERSON}/unblock")
 def send_unblock(sender: FromPerson, username: str) -> Response:
-    now = sender.server.clock()
-    return _changed(sender.server, username, lambda session, one: people.unblock(session, one, by=sender.user, now=now))
+    return _changed(sender, username, people.unblock)
 
 
 @router.post(f"{PERSON}/confirm")
 def send_confirmation(sender: FromPerson, username: str) -> Response:
-    now = sender.server.clock()
-    return _changed(
-        sender.server, username, lambda session, one: people.confirm_address(session, one, by=sender.user, now=now)
-    )
+    return _changed(sender, username, people.confirm_address)
 
 
 @router.post(f"{PERSON}/second-factor")
 def send_reset(sender: FromPerson, username: str) -> Response:
-    settings, now = sender.server.settings, sender.server.clock()
-    return _changed(
-        sender.server,
-        username,
-        lambda session, one: people.reset_second_factor(session, one, settings, by=sender.user, now=now),
-    )
+    return _changed(sender, username, people.reset_second_factor)
 
 
 @router.post(f"{PERSON}/demote")
 @form_again(_person, LastAdministrator)
 def send_demotion(sender: FromPerson, username: str) -> Response:
-    now = sender.server.clock()
-    return _changed(sender.server, username, lambda session, one: people.demote(session, one, by=sender.user, now=now))
+    return _changed(sender, username, people.demote)
 
 
 @router.post(f"{PERSON}/delete")
 def send_deletion(sender: FromPerson, username: str) -> Response:
-    settings, now = sender.server.settings, sender.server.clock()
-    return _changed(
-        sender.server,
-        username,
-        lambda session, one: plan_account_deletion(session, one, settings, now, actor=sender.user),
-    )
+    def plan(act: UserAct, user: User) -> None:
+        plan_account_deletion(act.session, user, act.settings, act.now, actor=act.user)
+
+    return _changed(sender, username, plan)
 
 
 @router.post(f"{PERSON}/keep")
 def send_keep(sender: FromPerson, username: str) -> Response:
-    settings, now = sender.server.settings, sender.server.clock()
-    return _changed(
-        sender.server,
-        username,
-        lambda session, one: undo_account_deletion(session, one, settings, now, actor=sender.user),
-    )
+    def undo(act: UserAct, user: User) -> None:
+        undo_account_deletion(act.session, user, act.settings, act.now, actor=act.user)
+
+    return _changed(sender, username, undo)
 
 
 @router.post(f"{PERSON}/organising")
 @form_again(_person)
 def send_rules(sender: FromPerson, username: str, form: Annotated[RulesForm, Form()]) -> Response:
-    rules, now = form.wanted(), sender.server.clock()
-    return _changed(
-        sender.server,
-        username,
-        lambda session, one: people.set_organiser_rules(session, one, rules, by=sender.user, now=now),
-    )
+    rules = form.wanted()
+    return _changed(sender, username, lambda act, one: people.set_organiser_rules(act, one, rules))
 
 
 # ----------------------------------------------------------------------------------------------------------- requests

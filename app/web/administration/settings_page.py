@@ -55,10 +55,7 @@ def _settings(
 @form_again(_settings)
 def send_setting(sender: FromSettings, setting: str, form: Annotated[SettingForm, Form()]) -> Response:
     with writing(sender.server.engine) as session:
-        now = sender.server.clock()
-        settings.change_setting(
-            session, setting, form.value, by=sender.user, environment=sender.server.environment, now=now
-        )
+        settings.change_setting(sender.act(session), setting, form.value, environment=sender.server.environment)
     sender.server.live.look(sender.server.engine)
     return RedirectResponse(f"{SETTINGS}#{setting}", 303)
 
@@ -66,9 +63,7 @@ def send_setting(sender: FromSettings, setting: str, form: Annotated[SettingForm
 @router.post(f"{SETTINGS}/{{setting}}/reset")
 def send_reset(sender: FromSettings, setting: str) -> Response:
     with writing(sender.server.engine) as session:
-        settings.reset_setting(
-            session, setting, by=sender.user, environment=sender.server.environment, now=sender.server.clock()
-        )
+        settings.reset_setting(sender.act(session), setting, environment=sender.server.environment)
     sender.server.live.look(sender.server.engine)
     return RedirectResponse(f"{SETTINGS}#{setting}", 303)
 
@@ -117,7 +112,7 @@ def _announcements(
 @form_again(_announcements)
 def send_announcement(sender: FromAnnouncements, form: Annotated[AnnouncementForm, Form()]) -> Response:
     with writing(sender.server.engine) as session:
-        announce(session, form.wanted(), by=sender.user, now=sender.server.clock())
+        announce(sender.act(session), form.wanted())
     sender.server.live.look(sender.server.engine)
     return RedirectResponse(ANNOUNCEMENTS, 303)
 
@@ -125,6 +120,6 @@ def send_announcement(sender: FromAnnouncements, form: Annotated[AnnouncementFor
 @router.post(f"{ANNOUNCEMENTS}/{{announcement_id}}/end")
 def send_end(sender: FromAnnouncements, announcement_id: RowId) -> Response:
     with writing(sender.server.engine) as session:
-        end_announcement(session, announcement_id, by=sender.user, now=sender.server.clock())
+        end_announcement(sender.act(session), announcement_id)
     sender.server.live.look(sender.server.engine)
     return RedirectResponse(ANNOUNCEMENTS, 303)

@@ -90,7 +90,7 @@ def log_in(
     user = check_password(request, server, username=form.username, password=form.password)
     check_password_is_enough(server, user)
     with writing(server.engine) as session:
-        response = start_log_in(request, server, session, user, (HOME, "password"))
+        response = start_log_in(request, session, user, (HOME, "password"))
     response.delete_cookie(CSRF_COOKIE)
     return response
 

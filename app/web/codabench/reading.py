@@ -142,7 +142,7 @@ def download_file(request: Request, server: ServerHere, visitor: ApiVisitor, key
         names, name = file_by_key(session, key, visitor.user)
     opened = open_task_file(server, visitor.user, names, name)
     file = opened.access.file
-    response = stored_file_response(request, server, file.sha256, file.name, is_public=opened.is_public)
+    response = stored_file_response(request, file.sha256, file.name, is_public=opened.is_public)
     if isinstance(response, FileResponse | RedirectResponse) and not file.name.lower().endswith(ZIP):
         headers = {
             "Content-Disposition": attachment(f"{file.name}{ZIP}"),

@@ -18,7 +18,7 @@ from app.competitions.find import find_phase_task
 from app.models import Audience, PhaseTask, User
 from app.submissions.downloads import FileAccess, check_may_have, file_access, file_named, file_viewer, record_download
 from app.web.http.caching import is_known, not_modified
-from app.web.http.context import Server, ServerHere
+from app.web.http.context import Server, ServerHere, server_of
 from app.web.http.errors import error_responses
 from app.web.http.identity import ApiVisitor
 from app.web.http.paths import TaskNames, TaskNamesHere
@@ -61,7 +61,7 @@ def download_file(
 ) -> Response:
     opened = open_task_file(server, visitor.user, names, name)
     file = opened.access.file
-    response = stored_file_response(request, server, file.sha256, file.name, is_public=opened.is_public)
+    response = stored_file_response(request, file.sha256, file.name, is_public=opened.is_public)
     if response.status_code != NOT_MODIFIED:
         note_download(server, opened, visitor.user)
     return response
@@ -98,7 +98,7 @@ def note_download(server: Server, opened: OpenedFile, user: User | None) -> None
 
 
 def stored_file_response(
-    request: Request, server: Server, sha256: str, name: str, *, is_public: bool, by_worker: bool = False
+    request: Request, sha256: str, name: str, *, is_public: bool, by_worker: bool = False
 ) -> Response:
     """Return the file as an attachment called `name`, a redirect to the store, or 304 if the client has it.
 
@@ -107,7 +107,8 @@ def stored_file_response(
     headers = {"ETag": f'"{sha256}"', "Cache-Control": "public, no-cache" if is_public else "private, no-cache"}
     if is_known(request, headers["ETag"]):
         return not_modified(headers)
-    storage = sealed_storage_of(server.settings) if by_worker else storage_of(server.settings)
+    settings = server_of(request).settings
+    storage = sealed_storage_of(settings) if by_worker else storage_of(settings)
     if is_public and (address := storage.address(stored_name(sha256), name)):
         return RedirectResponse(address, 307, {"Cache-Control": "no-store"})  # the address expires within minutes
     try:

@@ -148,7 +148,6 @@ class Waiting:
 
 async def wait_for_news(
     request: Request,
-    server: Server,
     user: User,
     look: Look,
     wanted: UUID,
@@ -162,6 +161,7 @@ async def wait_for_news(
     """
     if seconds <= 0:
         return
+    server: Server = request.app.state.server
     deadline = time.monotonic() + min(seconds, server.settings.long_poll_limit_seconds)
     with server.waiting.place(user, server), server.waiting.reader(server.engine, look, wanted, is_news) as reader:
         while not reader.news.done():

@@ -86,7 +86,7 @@ def download_archive(request: Request, server: ServerHere, user: ApiOrganiser) -
     with reading(server.engine) as session:
         archive = ready_archive(session, user)
     name = f"evergold-{user.username}-{archive.asked_at:%Y-%m-%d}.zip"
-    response = stored_file_response(request, server, archive.sha256 or "", name, is_public=False, by_worker=True)
+    response = stored_file_response(request, archive.sha256 or "", name, is_public=False, by_worker=True)
     if response.status_code != NOT_MODIFIED:
         with writing(server.engine) as session:
             audit_download(session, user, archive, server.clock())

@@ -14,7 +14,7 @@ from app.people import auth, logins, second_factor
 from app.web.html.guards import local_path
 from app.web.html.rendering import render
 from app.web.http import csrf
-from app.web.http.context import Server
+from app.web.http.context import Server, server_of
 from app.web.http.identity import set_session_cookie
 
 #: The address of the second step of a log-in, and the cookie with its secret.
@@ -70,7 +70,7 @@ def proved_first(request: Request, server: Server, user: User, following: str, w
     """
     with writing(server.engine) as session:
         if not second_factor.has_second_factor(session, user):
-            return start_log_in(request, server, session, user, (following, way))
+            return start_log_in(request, session, user, (following, way))
         secret = second_factor.begin_step(session, user, following, way, server.clock())
     response = RedirectResponse(SECOND, 303)
     response.set_cookie(
@@ -86,12 +86,13 @@ def proved_first(request: Request, server: Server, user: User, following: str, w
 
 
 def start_log_in(
-    request: Request, server: Server, session: Session, user: User, how: tuple[str, str], *, second: bool = False
+    request: Request, session: Session, user: User, how: tuple[str, str], *, second: bool = False
 ) -> Response:
     """Log the user in with a new session, ignoring any cookie sent, and record the browser.
 
     how: where to continue, and how the user logged in, in words; second: a second factor was verified.
     """
+    server = server_of(request)
     settings, now = server.settings, server.clock()
     following, way = how
     device = logins.device_words(request.headers.get("user-agent", ""))

@@ -77,7 +77,7 @@ def _proved(request: Request, server: Server, *, code: str = "", answer: str = "
                 user = second_factor.prove_passkey(session, step, answer, site_of(request), now)
             else:
                 user = second_factor.prove_code(session, step, code, server.settings, now)
-            return start_log_in(request, server, session, user, how, second=True)
+            return start_log_in(request, session, user, how, second=True)
     except NotAuthenticated:
         limits.note(limits.rules.failed_second, key)
         raise

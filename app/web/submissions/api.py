@@ -23,9 +23,10 @@ from app.cards.systems import NAME_CHARACTERS as SYSTEM_CHARACTERS
 from app.cards.views import SubmissionCardOut
 from app.competitions.visibility import Viewer
 from app.feedback.compare import compare
+from app.feedback.documents import describe_submission_seen
 from app.feedback.items import Showing, compare_items
 from app.feedback.scores import own_scores_of_all, own_scores_of_new
-from app.feedback.standings import standings_known, standings_of_all
+from app.feedback.standings import standings_of_all
 from app.feedback.views import ComparisonOut, SubmissionList, SubmissionOut, describe_comparison, describe_submission
 from app.models import TokenScope, User
 from app.runs.stages import stage_of
@@ -269,7 +270,7 @@ async def read_submission(
     seen: Annotated[str | None, Query(max_length=40, description="the `stamp` that you have")] = None,
 ) -> SubmissionOut:
     await run_sync(check_visible, server, submission_id, viewer.user)
-    await wait_for_change(request, server, user, submission_id, seconds=wait, seen=seen)
+    await wait_for_change(request, user, submission_id, seconds=wait, seen=seen)
     return await run_sync(load_submission, server, submission_id, viewer.at(server.clock()))
 
 
@@ -387,7 +388,7 @@ def download_submission(visit: ApiUserVisit, submission_id: UUID) -> Response:
             f"This file was rejected, and such files are kept for {days} days; what was wrong with it stays."
         )
     name = submission.filename or str(submission.id)
-    return stored_file_response(visit.request, visit.server, submission.sha256, name, is_public=False)
+    return stored_file_response(visit.request, submission.sha256, name, is_public=False)
 
 
 @router.get(
@@ -425,8 +426,4 @@ def _accepted_submission(request: Request, server: Server, received: Received) -
 def load_submission(server: Server, submission_id: UUID, viewer: Viewer) -> SubmissionOut:
     """Return the submission as this viewer may see it; raise NotFound."""
     with reading(server.engine) as session:
-        submission = get_submission(session, submission_id, viewer.user)
-        stage = stage_of(session, current_run(submission), submission.phase_task.task.task_type, viewer.now)
-        own = own_scores_of_all(session, [submission], viewer)
-        standings = standings_known(session, submission, own, viewer)
-        return describe_submission(submission, stage, own[submission.id], standings)
+        return describe_submission_seen(session, get_submission(session, submission_id, viewer.user), viewer)

@@ -125,7 +125,7 @@ def queue_failed_runs_again(
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.SUBMISSIONS)
         check_names(found, phase, task)
-        again = queue_all_again(session, found.id, phase=phase, task=task, actor=user, now=server.clock())
+        again = queue_all_again(server.act(session, user), found.id, phase=phase, task=task)
     return AllQueuedAgain(runs=again)
 
 
@@ -145,6 +145,6 @@ def queue_failed_run_again(
 ) -> QueuedAgain:
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.SUBMISSIONS)
-        if not queue_again(session, run_id, competition_id=found.id, actor=user, now=server.clock()):
+        if not queue_again(server.act(session, user), run_id, competition_id=found.id):
             raise NotFound(f"Competition '{competition}' has no failed run {run_id}.")
     return QueuedAgain(run_id=run_id)

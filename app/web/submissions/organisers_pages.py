@@ -174,13 +174,13 @@ def read_failed(visit: PageUserVisit, competition: str) -> Response:
 def send_all_again(sender: Organiser, competition: str, form: Annotated[PlaceForm, Form()]) -> Response:
     with writing(sender.server.engine) as session:
         found = organised(session, sender.user, competition, Right.SUBMISSIONS)
-        phase, task = form.phase or None, form.task or None
+        act, phase, task = sender.act(session), form.phase or None, form.task or None
         check_names(found, phase, task)
         if form.chosen:
             for run_id in form.run:
-                queue_again(session, run_id, competition_id=found.id, actor=sender.user, now=sender.server.clock())
+                queue_again(act, run_id, competition_id=found.id)
         else:
-            queue_all_again(session, found.id, phase=phase, task=task, actor=sender.user, now=sender.server.clock())
+            queue_all_again(act, found.id, phase=phase, task=task)
     return RedirectResponse(links.failed(competition), 303)
 
 
@@ -188,6 +188,6 @@ def send_all_again(sender: Organiser, competition: str, form: Annotated[PlaceFor
 def send_again(sender: Organiser, competition: str, run_id: RowId) -> Response:
     with writing(sender.server.engine) as session:
         found = organised(session, sender.user, competition, Right.SUBMISSIONS)
-        if not queue_again(session, run_id, competition_id=found.id, actor=sender.user, now=sender.server.clock()):
+        if not queue_again(sender.act(session), run_id, competition_id=found.id):
             raise NotFound(f"Competition '{competition}' has no failed run {run_id}.")
     return RedirectResponse(links.failed(competition), 303)

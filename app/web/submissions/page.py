@@ -192,7 +192,7 @@ async def read_live(
     if visitor.user is None:  # logged out meanwhile: redirect the whole page
         return Response(status_code=204, headers={"HX-Refresh": "true"})
     await run_sync(check_visible, server, submission_id, visitor.user)
-    await wait_for_change(request, server, visitor.user, submission_id, seconds=LIVE_SECONDS, seen=seen)
+    await wait_for_change(request, visitor.user, submission_id, seconds=LIVE_SECONDS, seen=seen)
     return await run_sync(_live_part, request, viewer_as(visitor, server.clock(), None), submission_id, seen)
 
 

@@ -42,7 +42,7 @@ async def read_live_validation(
     if visitor.user is None:  # logged out meanwhile: redirect the whole page
         return Response(status_code=204, headers={"HX-Refresh": "true"})
     await run_sync(check_own_validation, server, visitor.user, validation_id)
-    await wait_for_check(request, server, visitor.user, validation_id, seconds=LIVE_SECONDS, seen=seen)
+    await wait_for_check(request, visitor.user, validation_id, seconds=LIVE_SECONDS, seen=seen)
     return await run_sync(_live_part, request, visitor.user, validation_id, seen)
 
 

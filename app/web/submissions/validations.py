@@ -73,7 +73,7 @@ async def read_validation(
     wait: Annotated[float, Query(ge=0, le=3600, description="seconds; the server may wait less long")] = 0,
 ) -> ValidationOut:
     await run_sync(_load, server, validation_id, user)
-    await wait_for_check(request, server, user, validation_id, seconds=wait)
+    await wait_for_check(request, user, validation_id, seconds=wait)
     return await run_sync(_load, server, validation_id, user)
 
 

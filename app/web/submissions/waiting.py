@@ -33,12 +33,11 @@ def check_own_validation(server: Server, user: User, validation_id: UUID) -> Non
 
 
 async def wait_for_change(
-    request: Request, server: Server, user: User, submission_id: UUID, *, seconds: float, seen: str | None
+    request: Request, user: User, submission_id: UUID, *, seconds: float, seen: str | None
 ) -> None:
     """Wait until the submission's state is final, its stamp differs from `seen`, or the time is over."""
     await wait_for_news(
         request,
-        server,
         user,
         _stamps,
         submission_id,
@@ -48,12 +47,11 @@ async def wait_for_change(
 
 
 async def wait_for_check(
-    request: Request, server: Server, user: User, validation_id: UUID, *, seconds: float, seen: str | None = None
+    request: Request, user: User, validation_id: UUID, *, seconds: float, seen: str | None = None
 ) -> None:
     """Wait until the check has ended, its status differs from `seen`, or the time is over."""
     await wait_for_news(
         request,
-        server,
         user,
         _statuses,
         validation_id,

@@ -148,7 +148,7 @@ def put_decision(
 def post_joining_code(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> JoiningCodeOut:
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.EDIT)
-        return JoiningCodeOut(code=make_code(session, found, by=user, now=server.clock()))
+        return JoiningCodeOut(code=make_code(server.act(session, user), found))
 
 
 @router.delete(
@@ -161,4 +161,4 @@ def post_joining_code(server: ServerHere, user: ApiOrganiser, competition: Compe
 )
 def delete_joining_code(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> None:
     with writing(server.engine) as session:
-        end_code(session, organised(session, user, competition, Right.EDIT), by=user, now=server.clock())
+        end_code(server.act(session, user), organised(session, user, competition, Right.EDIT))

@@ -203,7 +203,7 @@ def send_code(sender: Annotated[FormSender, Depends(form_guard(REGISTRATIONS))],
     """Create a joining code, which the next page shows once."""
     with writing(sender.server.engine) as session:
         found = organised(session, sender.user, competition, Right.EDIT)
-        code = make_code(session, found, by=sender.user, now=sender.server.clock())
+        code = make_code(sender.act(session), found)
     with user_visit_of(sender.request, sender.user) as visit:
         return _registrations_page(visit, competition, code)
 
@@ -211,9 +211,7 @@ def send_code(sender: Annotated[FormSender, Depends(form_guard(REGISTRATIONS))],
 @router.post(f"{JOINING_CODE}/end")
 def send_end_of_code(sender: Annotated[FormSender, Depends(form_guard(REGISTRATIONS))], competition: str) -> Response:
     with writing(sender.server.engine) as session:
-        end_code(
-            session, organised(session, sender.user, competition, Right.EDIT), by=sender.user, now=sender.server.clock()
-        )
+        end_code(sender.act(session), organised(session, sender.user, competition, Right.EDIT))
     return RedirectResponse(links.registrations(competition), 303)
 
 

@@ -10,9 +10,11 @@ from sqlalchemy import select
 from app.administration.announcements import NewAnnouncement, announce
 from app.administration.live import LiveState, current_settings
 from app.administration.settings import change_setting
+from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.live_settings import LOOKS
 from app.models import AuditEntry, Severity
+from app.people.act import Act
 from tests.web.reading import text_of
 from tests.web.site import BROWSER, PASSWORD, Person, Site, csrf_of
 from tests.world import HOUR, NOW
@@ -84,8 +86,8 @@ def test_another_process_notices_a_change_when_it_looks(quick_site: Site) -> Non
     other.look(quick_site.engine)
     with writing(quick_site.engine) as session:
         environment = quick_site.settings
-        change_setting(session, "questions_per_hour", 3, by=None, environment=environment, now=NOW)
-        announce(session, NewAnnouncement("We move.", Severity.URGENT, NOW - HOUR), by=None, now=NOW)
+        change_setting(Act(session, None, NOW, get_settings()), "questions_per_hour", 3, environment=environment)
+        announce(Act(session, None, NOW, get_settings()), NewAnnouncement("We move.", Severity.URGENT, NOW - HOUR))
     before = other.stamp(NOW)
     assert other.settings.questions_per_hour == quick_site.settings.questions_per_hour
     other.look(quick_site.engine)

@@ -13,9 +13,10 @@ from sqlalchemy import select, update
 from app.administration.live import LiveState
 from app.administration.looks import change_looks
 from app.base.colours import DARK, nearest_accent
-from app.base.config import sender_of
+from app.base.config import get_settings, sender_of
 from app.base.db import reading, writing
 from app.models import AuditEntry, Competition, OutgoingMail, Stage, User
+from app.people.act import Act
 from app.people.email_confirmations import send_link
 from app.people.second_factor import begin_authenticator
 from app.web.html.rendering import APP
@@ -210,7 +211,7 @@ def test_a_change_and_its_undoing_from_the_command_line(quick_site: Site) -> Non
     state = LiveState(quick_site.settings, lambda: NOW)
     for name in ("Ours", "Evergold"):
         with writing(quick_site.engine) as session:
-            change_looks(session, {"name": name}, by=None, environment=quick_site.settings, now=NOW)
+            change_looks(Act(session, None, NOW, get_settings()), {"name": name}, environment=quick_site.settings)
         state.look(quick_site.engine)
         assert state.looks.name == name
 

@@ -12,7 +12,7 @@ from sqlalchemy import Engine, select, update
 
 from app.administration.overview import overview
 from app.administration.people import block, find_account, unblock
-from app.base.config import Settings
+from app.base.config import Settings, get_settings
 from app.base.db import reading, writing
 from app.competitions.find import find_competition, find_phase_task
 from app.competitions.organisers import may_create
@@ -20,7 +20,7 @@ from app.declarations.apply.baselines import USERNAME
 from app.models import NO_PASSWORD, AuditEntry, SecondStep, Submission, User
 from app.people import auth, second_factor
 from app.people.account_blocks import Blocked
-from app.people.act import UserAct
+from app.people.act import Act, UserAct
 from app.people.organising_requests import ask_to_organise
 from app.people.provider_logins import account_of, link
 from app.people.providers import Person as ProvedPerson
@@ -43,7 +43,7 @@ def root(quick_site: Site) -> Person:
 
 def blocks(site: Site, username: str = "ada") -> None:
     with writing(site.engine) as session:
-        block(session, find_account(session, username), "Spam.", by=None, now=site.now)
+        block(Act(session, None, site.now, get_settings()), find_account(session, username), "Spam.")
 
 
 def deeds(site: Site, subject: str) -> list[str]:
@@ -127,7 +127,7 @@ def test_the_last_administrator_who_can_log_in_stays_one(quick_site: Site, root:
         shown = browser.post("/admin/people/root/demote", data={"csrf_token": csrf_of(page.text)})
         assert (shown.status_code, "make somebody else one first" in text_of(shown.text)) == (409, True)
         with writing(quick_site.engine) as session:
-            unblock(session, find_account(session, "grace"), by=None, now=NOW)
+            unblock(Act(session, None, NOW, get_settings()), find_account(session, "grace"))
         done = browser.post("/admin/people/root/demote", data={"csrf_token": csrf_of(page.text)})
         assert (done.status_code, "Revoke administration" in done.text) == (200, False)
     with reading(quick_site.engine) as session:
