@@ -179,6 +179,20 @@ def test_the_limit_of_baselines_is_of_a_phase(
         apply(sqlite_engine, demo)
 
 
+def test_what_waited_for_gold_beyond_the_limit_is_left_out_and_keeps_no_gold_back(
+    sqlite_engine: Engine, demo: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody who puts gold declared the baselines."""
+    monkeypatch.setattr("app.declarations.apply.baselines.MOST_BASELINES", 1)
+    for gold in ("evaluation", "other"):
+        demo.change(f"            gold: demo/{gold}.csv\n", "")
+    apply(sqlite_engine, demo)
+    make_key(sqlite_engine)
+    for task in (DETECTION, OTHER):
+        seal_gold(sqlite_engine, task.encode(), places=[f"demo/{EVALUATION}/{task}"])
+    assert [len(again(sqlite_engine, task)) for task in (DETECTION, OTHER)] == [1, 0]
+
+
 def again(engine: Engine, task: str) -> list[int]:
     with writing(engine) as session:
         return submit_waiting_baselines(session, find_phase_task(session, "demo", EVALUATION, task), NOW)
