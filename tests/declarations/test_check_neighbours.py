@@ -147,7 +147,8 @@ def test_a_ranking_needs_one_phase_with_all_of_its_tasks(demo: Competition) -> N
     for old, new in with_other("evaluation"):
         demo.change(old, new)
     board = '      - {name: second, title: "B", task: other, columns: [{metric: macro_f1, split: zero_shot/all}]}\n'
-    ranking = '    rankings:\n      - {name: all, title: "All", by: mean_rank, boards: [{board: zero-shot}, {board: second}]}\n'
+    parts = "[{board: zero-shot}, {board: second}]"
+    ranking = f'    rankings: [{{name: all, title: "All", by: mean_rank, boards: {parts}}}]\n'
     demo.change("    phases:\n", f"{board}{ranking}    phases:\n")
     assert demo.said() == []
     text = demo.phases.read_text(encoding="utf-8")
