@@ -28,7 +28,7 @@ from bench.mutants.__main__ import (
 )
 from bench.mutants.faults import Fault, Key, faults_of, key_of
 from bench.mutants.inside import TASK_VARIABLE, Module, forget_what_is_kept
-from bench.mutants.lines import lines_of
+from bench.mutants.lines import changed_lines, lines_of
 from bench.mutants.modules import TESTS
 from bench.mutants.results import Results
 from bench.mutants.rooms import LEAKS, every_module, room_of, rooms
@@ -197,6 +197,20 @@ def test_the_body_of_a_function_is_known_by_its_lines() -> None:
     lines = LIVE.splitlines()
     assert {lines[line - 1].strip() for line in lines_of(LIVE, "Team.left")} == {"return limit() - 1"}
     assert lines_of(LIVE, "Team.right") == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("after", "lines"),
+    [
+        ("a\nb\nc\nd\n", set()),
+        ("a\nB\nc\nd\n", {2}),
+        ("a\nB\nc\nD\n", {2, 3, 4}),
+        ("a\nd\n", {2, 3}),
+        ("a\nb\nb\nc\nd\n", set()),
+    ],
+)
+def test_a_change_is_known_by_the_lines_that_it_changes(after: str, lines: set[int]) -> None:
+    assert changed_lines("a\nb\nc\nd\n", after) == lines
 
 
 def test_the_same_seed_draws_the_same_faults_whatever_changes_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -437,6 +451,11 @@ def unseen(number):
 
 def taken(number):
     return number + 1
+
+def branched(number):
+    if number:
+        return "some"
+    return "none"
 """
 TESTS_OF_SMALL_ROOM = """
 import asyncio, os, subprocess, sys
@@ -488,6 +507,13 @@ def test_kept():
 def test_kept_again():
     assert small.statement() == 1
 
+def test_some():
+    assert small.branched(1) == "some"
+
+def test_none_takes_longer():
+    sum(range(300_000))
+    assert small.branched(0) == "none"
+
 def test_imported_late():
     import late
 
@@ -509,7 +535,8 @@ MADE = small.taken(2)
 def test_faults_are_tried_in_forks_that_leave_nothing_behind(tmp_path: Path) -> None:
     """A test that fails without any fault decides nothing, and the service of a fork that is killed is ended.
 
-    What is kept is made again for each test; what a late import has made is for a process of its own to try.
+    What is kept is made again for each test; what a late import has made is for a process of its own to try. A test
+    that runs the changed line goes before a quick one that does not.
     """
     (tmp_path / "small.py").write_text(SMALL_ROOM)
     (tmp_path / "test_small.py").write_text(TESTS_OF_SMALL_ROOM)
@@ -524,6 +551,7 @@ def test_faults_are_tried_in_forks_that_leave_nothing_behind(tmp_path: Path) -> 
         ("unseen", "return number\n", "return 0\n"),
         ("part", "return 1", "return 2"),
         ("taken", "return number + 1\n", "return number + 2\n"),
+        ("branched", '"none"', '"nothing"'),
     ]
     named = f"service of {tmp_path.name} {os.getpid()}"
     answers = _tried_inside(tmp_path, faults, EVERGOLD_TEST_NAMED=named)
@@ -536,7 +564,9 @@ def test_faults_are_tried_in_forks_that_leave_nothing_behind(tmp_path: Path) -> 
         "lives",
         "noticed",
         "unsure",
+        "noticed",
     ]
+    assert answers[-1][1] == ["test_small.py::test_none_takes_longer", "test_small.py::test_some"]
     assert answers[-1][2] == [f"test_small.py::test_{name}" for name in ("broken", "lonely", "spoiled")]
     assert [path for path in Path("/proc").glob("[0-9]*/cmdline") if named.encode() in _text(path)] == []
 

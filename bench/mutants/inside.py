@@ -38,7 +38,7 @@ import hypothesis
 import pytest
 from coverage import Coverage, CoverageData
 
-from bench.mutants.lines import lines_of
+from bench.mutants.lines import changed_lines, lines_of
 from tests.lanes import SERVER_THREAD
 
 #: Names a JSON file: a list of faults, {"module": path, "function": name, "source": the whole changed module}.
@@ -171,8 +171,9 @@ class Tests:
 
     def answer(self, module: Module, function: str, source: str, fail: Fail) -> tuple[Verdict, list[str]]:
         """Return what becomes of a fault, and the tests that could tell."""
-        lines = lines_of(module.path.read_text(), function)
-        tests, change = self._touching(module, lines), module.change(function, source)
+        text = module.path.read_text()
+        lines = lines_of(text, function)
+        tests, change = self._touching(module, lines, changed_lines(text, source)), module.change(function, source)
         if not tests or change is None or self._is_run_on_import(module, lines):
             return "unsure", [item.nodeid for item in self._touching(module, None)]
         is_noticed = self._is_noticed(tests, change, fail)
@@ -192,12 +193,19 @@ class Tests:
         ran = self.ran.contexts_by_lineno(str(module.path))
         return any(_ON_IMPORT in ran.get(line, ()) for line in lines)
 
-    def _touching(self, module: Module, lines: frozenset[int] | None) -> list[pytest.Item]:
-        """Tests that run one of these lines, or any: the quick ones first, and no more than are run in a minute."""
+    def _touching(
+        self, module: Module, lines: frozenset[int] | None, changed: frozenset[int] = frozenset()
+    ) -> list[pytest.Item]:
+        """Tests that run one of these lines, or any: those that run a changed one first, and of these the quick ones.
+
+        No more than are run in a minute.
+        """
         ran = self.ran.contexts_by_lineno(str(module.path))
         names = {test for line, tests in ran.items() if lines is None or line in lines for test in tests}
         names -= self.left_out
-        items = sorted((item for item in self.session.items if item.nodeid in names), key=self._length)
+        nearest = {test for line in changed for test in ran.get(line, ())}
+        found = (item for item in self.session.items if item.nodeid in names)
+        items = sorted(found, key=lambda item: (item.nodeid not in nearest, self._length(item)))
         spent = list(accumulate(map(self._length, items)))
         return [
             item for item, seconds in zip(items, spent, strict=True) if seconds <= _MOST_SECONDS or item is items[0]

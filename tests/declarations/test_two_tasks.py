@@ -14,11 +14,13 @@ from app.competitions.find import find_board, find_competition, find_phase_task
 from app.competitions.visibility import Viewer
 from app.declarations.apply.apply import apply_phases
 from app.declarations.apply.baselines import TooManyBaselines, count_baselines, submit_waiting_baselines
+from app.declarations.apply.changes import Change
 from app.declarations.check import load_competitions
 from app.models import (
     Allowance,
     Audience,
     BoardStatistics,
+    EntryChoice,
     GoldPower,
     HistoricRow,
     PublicFile,
@@ -37,7 +39,7 @@ from tests.declarations.applying import apply, made, noted
 from tests.declarations.competition_folder import MAJORITY, NOW, Competition as Folder, make_competition
 from tests.rich_world import NEIGHBOURS, fresh
 from tests.sealed import make_key, seal_gold
-from tests.world import add_team, add_user, claim, score, upload_of
+from tests.world import PREPARED, add_team, add_user, claim, score, upload_of
 
 DETECTION, OTHER = "detection", "other"
 PRACTICE, EVALUATION = "practice", "evaluation"
@@ -179,6 +181,20 @@ def test_the_limit_of_baselines_is_of_a_phase(
         apply(sqlite_engine, demo)
 
 
+def test_what_waited_for_gold_beyond_the_limit_is_left_out_and_keeps_no_gold_back(
+    sqlite_engine: Engine, demo: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody who puts gold declared the baselines."""
+    monkeypatch.setattr("app.declarations.apply.baselines.MOST_BASELINES", 1)
+    for gold in ("evaluation", "other"):
+        demo.change(f"            gold: demo/{gold}.csv\n", "")
+    apply(sqlite_engine, demo)
+    make_key(sqlite_engine)
+    for task in (DETECTION, OTHER):
+        seal_gold(sqlite_engine, task.encode(), places=[f"demo/{EVALUATION}/{task}"])
+    assert [len(again(sqlite_engine, task)) for task in (DETECTION, OTHER)] == [1, 0]
+
+
 def again(engine: Engine, task: str) -> list[int]:
     with writing(engine) as session:
         return submit_waiting_baselines(session, find_phase_task(session, "demo", EVALUATION, task), NOW)
@@ -234,6 +250,11 @@ def test_corrected_gold_scores_the_baselines_of_its_own_task_again_once(sqlite_e
             "title: B\n        task: other",
             [(PRACTICE, OTHER), (EVALUATION, OTHER)],
         ),
+        (
+            'title: "Zero-shot"\n        task',
+            "title: Z\n        task",
+            [(PRACTICE, DETECTION), (EVALUATION, DETECTION)],
+        ),
         ("entry: last", "entry: best", [(EVALUATION, DETECTION), (EVALUATION, OTHER)]),
         ("limits: {per_day: 5, total: 10}", "limits: {per_day: 6}", [(PRACTICE, DETECTION), (PRACTICE, OTHER)]),
         ('          - {phase: practice, file: more.csv, source: "Another paper"}\n', "", [(PRACTICE, OTHER)]),
@@ -261,6 +282,38 @@ def versions_beside(engine: Engine) -> list[int]:
     with reading(engine) as session:
         phases = find_competition(session, NEIGHBOURS).phases
         return [one.board_version for phase in phases for one in phase.phase_tasks]
+
+
+def test_a_board_ranks_by_the_column_that_is_named(sqlite_engine: Engine, demo: Folder) -> None:
+    def ranked_by() -> list[str]:
+        with reading(sqlite_engine) as session:
+            return [board.rank_split for board in find_competition(session, "demo").boards]
+
+    apply(sqlite_engine, demo)
+    assert ranked_by() == ["zero_shot/all", "zero_shot/all"]
+    demo.change(
+        "        historic:\n          - phase: evaluation", NAMED + "        historic:\n          - phase: evaluation"
+    )
+    apply(sqlite_engine, demo)
+    assert ranked_by() == ["zero_shot/en", "zero_shot/all"]
+
+
+NAMED = "        rank_by: {metric: macro_f1, split: zero_shot/en}\n"
+
+
+def test_a_board_that_was_of_another_task_for_a_while_has_what_came_meanwhile(
+    sqlite_engine: Engine, demo: Folder
+) -> None:
+    engine = sqlite_engine
+    apply(engine, demo)
+    score(engine, run_of_baseline(engine, DETECTION).id, 0.5)
+    demo.change("        task: detection\n", "        task: other # detection\n")
+    apply(engine, demo)
+    score(engine, send(engine, add_user(engine, "ada", "Zoe"), EVALUATION, DETECTION), 0.75)
+    demo.change("        task: other # detection\n", "        task: detection\n")
+    apply(engine, demo)
+    shown = [one for one in rows(engine, EVALUATION, "zero-shot") if one[0] in ("Zoe", "Majority")]
+    assert shown == [("Zoe", [0.75]), ("Majority", [0.5])]
 
 
 def test_published_results_are_of_one_board_in_one_phase(sqlite_engine: Engine, demo: Folder) -> None:
@@ -366,22 +419,30 @@ def test_a_phase_goes_with_what_was_allowed_in_it_and_leaves_the_rest(sqlite_eng
         assert len(session.scalars(fresh(HistoricRow)).all()) == 2 + 3
 
 
-def test_a_board_goes_with_its_statistics_and_leaves_those_of_others(sqlite_engine: Engine, demo: Folder) -> None:
+def test_a_board_goes_with_its_statistics_and_choices_and_leaves_those_of_others(
+    sqlite_engine: Engine, demo: Folder
+) -> None:
     engine = sqlite_engine
     apply(engine, demo)
+    ada = add_user(engine, "ada")
+    sent = [send(engine, ada, EVALUATION, task) for task in (OTHER, DETECTION)]
     with writing(engine) as session:
         competition = find_competition(session, "demo")
-        for phase_task, name in ((OTHER, "other-board"), (DETECTION, "zero-shot")):
+        for phase_task, name, run_id in ((OTHER, "other-board", sent[0]), (DETECTION, "zero-shot", sent[1])):
             board = find_board(competition, EVALUATION, name)[1]
             place = find_phase_task(session, "demo", EVALUATION, phase_task).id
             session.add(BoardStatistics(phase_task_id=place, board_id=board.id, document={}))
+            submission = session.get_one(Submission, session.get_one(ScoringRun, run_id).submission_id)
+            choice = EntryChoice(team_id=submission.team_id, phase_task_id=place, board_id=board.id, user_id=ada.id)
+            choice.submission_id, choice.chosen_at = submission.id, NOW
+            session.add(choice)
     demo.write("phases.yaml", demo.phases.read_text(encoding="utf-8").replace("name: other-board", "name: another"))
     assert "removed board 'other-board' of 'demo'" in made(apply(engine, demo))
     with reading(engine) as session:
-        here = select(BoardStatistics.phase_task_id).where(
-            BoardStatistics.phase_task_id.in_([place_id(engine, EVALUATION, task) for task in (DETECTION, OTHER)])
-        )
-        assert list(session.scalars(here)) == [place_id(engine, EVALUATION, DETECTION)]
+        places = [place_id(engine, EVALUATION, task) for task in (DETECTION, OTHER)]
+        for table in (BoardStatistics, EntryChoice):
+            here = select(table.phase_task_id).where(table.phase_task_id.in_(places))
+            assert list(session.scalars(here)) == places[:1], table
 
 
 # ------------------------------------------------------------------------------------------------- the competition
@@ -438,15 +499,19 @@ def test_each_competition_keeps_its_own_changes(sqlite_engine: Engine, demo: Fol
 
 
 def test_one_file_alone_moves_nothing_and_a_new_one_comes_last(sqlite_engine: Engine, demo: Folder) -> None:
-    def alone() -> list[str]:
+    def applied(*, is_whole: bool) -> list[Change]:
         loaded = load_competitions(demo.phases)
         with writing(sqlite_engine) as session:
             storage = FolderStorage(demo.folder.parent / "storage")
-            return made(apply_phases(session, loaded, storage=storage, now=NOW, is_whole=False))
+            return apply_phases(session, loaded, storage=storage, now=NOW, is_whole=is_whole)
 
+    owner = add_user(sqlite_engine, "olga")
     with writing(sqlite_engine) as session:
-        find_competition(session, NEIGHBOURS).position = 5
-    assert alone()
+        beside = find_competition(session, NEIGHBOURS)
+        beside.position, beside.owner_id = 5, owner.id
+    assert made(applied(is_whole=False))
     with reading(sqlite_engine) as session:
         assert find_competition(session, "demo").position == 6
-    assert alone() == []
+    assert applied(is_whole=False) == []
+    alone = [f"left alone: competition '{PREPARED}' is no longer declared"]
+    assert noted(applied(is_whole=True)) == alone, "nor that of an owner, which never had a file"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
@@ -9,6 +10,7 @@ from sqlalchemy import Engine
 
 from app.base.config import get_settings
 from app.base.db import reading, writing
+from app.gold.binding import options_digest, program_digest
 from app.models import GoldVersion, OutgoingMail, RunStatus, ScoringRun, Team, User, Validation, ValidationStatus
 from app.people.act import Act
 from app.runs.claims import claim_next_upload, next_turn
@@ -18,10 +20,11 @@ from app.runs.validations import CheckClaim, claim_validation, requeue_lost_chec
 from app.submissions.accept import Sender
 from app.submissions.validations import FileToCheck, accept_validation
 from evergold.scoring.errors import Problem
+from evergold.scoring.tasks import TASKS
 from tests import rich_rows
 from tests.beside import add_other_task, enter_other, other_task_id, submit_other
 from tests.boards.places import shown
-from tests.rescoring.rescored import drop, name_gold, publish, runs_of, score_set, start
+from tests.rescoring.rescored import drop, name_gold, publish, runs_of, score_set, set_options, start
 from tests.rich_world import fresh, own
 from tests.runs.queued import sweep
 from tests.world import (
@@ -301,6 +304,28 @@ def test_a_file_is_checked_against_the_newest_gold_in_use(sqlite_engine: Engine,
         assert held is not None
         assert held.sealed_gold is not None
         assert held.sealed_gold.place.version == 2
+
+
+def test_a_run_of_a_set_opens_its_gold_for_the_options_of_its_set(
+    sqlite_engine: Engine, ada: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a program opens gold, options name it; those of gold itself are the declared ones of now."""
+    monkeypatch.setitem(TASKS, "idiom-detection", replace(TASKS["idiom-detection"], bound_to=repr))
+    add_golds(sqlite_engine, True)
+    sent = submit(sqlite_engine, ada)
+    score(sqlite_engine, sent.run_id, 0.5)
+    of_set, since = ({"languages": [language]} for language in ("PT", "EN"))
+    set_options(sqlite_engine, of_set)
+    number = start(sqlite_engine, PHASE)
+    set_options(sqlite_engine, since)
+    held = sure(claim(sqlite_engine, runs_of(sqlite_engine, number)[sent.submission.id]))
+    upload = sure(claim(sqlite_engine, submit(sqlite_engine, ada, content="x").run_id))
+    for run, options, has_own_gold in ((held, of_set, True), (upload, since, False)):
+        assert (run.options, run.has_own_gold) == (options, has_own_gold)
+        assert run.sealed_gold is not None
+        assert run.sealed_gold.place.program == program_digest("idiom-detection", options)
+        assert run.sealed_gold.place.options == options_digest(since)
+    assert program_digest("idiom-detection", of_set) != program_digest("idiom-detection", since)
 
 
 def test_a_run_that_waits_for_newer_gold_lets_go_of_its_own_unless_its_set_names_it(
