@@ -55,7 +55,7 @@ def _wrong_text(text: str) -> str:
         return "Write a sentence."
     if len(text) > TEXT_CHARACTERS:
         return f"At most {TEXT_CHARACTERS} characters."
-    return "It has characters that cannot be stored." if "\0" in text else ""
+    return "It contains characters that cannot be stored." if "\0" in text else ""
 
 
 def _wrong_end(starts_at: datetime, ends_at: datetime | None, now: datetime) -> str:
@@ -73,5 +73,5 @@ def end_announcement(session: Session, number: int, *, by: User | None, now: dat
     ended = update(ServerAnnouncement).where(ServerAnnouncement.id == number, open_).values(ends_at=now)
     note_change(session)
     if session.execute(ended.returning(ServerAnnouncement.id)).first() is None:
-        raise NotFound(f"There is no announcement {number} that has not ended.")
+        raise NotFound(f"There is no current or coming announcement {number}.")
     record(session, by, "announcement.end", f"announcement {number}", now=now)

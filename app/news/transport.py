@@ -120,7 +120,7 @@ class _ToOneAddress(httpcore.NetworkBackend):
 
 
 class _Timely(httpcore.NetworkStream):
-    """Ends when the time of the attempt is over; a plain timeout would start again with every byte."""
+    """Ends when the attempt timed out; a plain timeout would start again with every byte."""
 
     def __init__(self, stream: httpcore.NetworkStream, until: float) -> None:
         self._stream, self._until = stream, until
@@ -146,5 +146,5 @@ class _Timely(httpcore.NetworkStream):
 def _left(until: float) -> float:
     left = until - time.monotonic()
     if left <= 0:
-        raise httpcore.ReadTimeout("the time of the attempt is over")
+        raise httpcore.ReadTimeout("the attempt timed out")
     return left

@@ -28,7 +28,7 @@ SILENT_SECONDS = 45.0
 
 
 #: How a worker begins to say that gold is not opened for a program of the organisers'.
-NOT_FOR_PROGRAM = "this gold is not opened for this program"
+NOT_FOR_PROGRAM = "this gold was not sealed for this program"
 
 
 @dataclass(frozen=True, slots=True)

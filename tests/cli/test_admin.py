@@ -67,11 +67,11 @@ def test_what_administrators_do_on_the_pages_is_done_by_command(
     [
         (["set", "registration", "ajar"], "It must be one of open, closed, but is 'ajar'"),
         (["set", "nope", "1"], "There is no setting 'nope'"),
-        (["organiser", "ada", "king"], "none of rule, approved, barred"),
-        (["people", "--group", "robots"], "none of all, blocked"),
-        (["announce", "x", "--until", "soon"], "--until: 'soon' is not a moment"),
-        (["announce", "x", "--severity", "loud"], "none of info, warning, urgent"),
-        (["end-announcement", "7"], "There is no announcement 7"),
+        (["organiser", "ada", "king"], "choose one of rule, approved, barred"),
+        (["people", "--group", "robots"], "choose one of all, blocked"),
+        (["announce", "x", "--until", "soon"], "--until: 'soon' is not a date and time"),
+        (["announce", "x", "--severity", "loud"], "choose one of info, warning, urgent"),
+        (["end-announcement", "7"], "There is no current or coming announcement 7"),
         (["block", "zoe"], "There is no account 'zoe'"),
     ],
 )

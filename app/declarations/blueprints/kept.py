@@ -72,7 +72,7 @@ def begin_copy(
 
 def _begin(session: Session, user: User, blueprint: Blueprint, now: datetime) -> Blueprint:
     if len(list_blueprints(session, user)) >= MOST_BLUEPRINTS:
-        raise QuotaReached(f"You are writing {MOST_BLUEPRINTS} competitions: finish or delete one.")
+        raise QuotaReached(f"You have {MOST_BLUEPRINTS} unfinished competitions: finish or delete one first.")
     blueprint.owner_id, blueprint.made_at, blueprint.changed_at = user.id, now, now
     session.add(blueprint)
     session.flush()
@@ -106,9 +106,11 @@ def save_document(
     """Save the document. version: the one that was edited. Raises ChangedMeanwhile."""
     blueprint = find_blueprint(session, user, blueprint_id, lock=True)
     if blueprint.version != version:
-        raise ChangedMeanwhile("This was changed in another window meanwhile. The page shows the current values.")
+        raise ChangedMeanwhile("This was changed in another window in the meantime. The page shows the current values.")
     if blueprint.competition is not None and document.get("name") != blueprint.competition.name:
-        raise InvalidForm("Please correct what is marked.", fields={"name": "A competition keeps its name."})
+        raise InvalidForm(
+            "Please correct the marked fields.", fields={"name": "The name of a competition cannot be changed."}
+        )
     _check_size(document)
     blueprint.document, blueprint.changed_at = document, now
     blueprint.version += 1
@@ -119,7 +121,7 @@ def save_document(
 def _check_size(document: Document) -> None:
     """Raise InvalidForm if the document is too large for a file; the check also tests the size of its YAML."""
     if len(json.dumps(document, ensure_ascii=False)) > FILE_LIMIT_BYTES:
-        sentence = f"All of it together is larger than {FILE_LIMIT_BYTES // 1024} KiB: shorten its texts or lists."
+        sentence = f"The whole declaration is larger than {FILE_LIMIT_BYTES // 1024} KiB: shorten its texts or lists."
         raise InvalidForm("This is too long.", fields={"declaration": sentence})
 
 

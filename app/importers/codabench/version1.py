@@ -198,7 +198,7 @@ def _read_phase(reading: Reading, keys: Keys, image: str, takes_results: bool) -
     found = reading.file(keys, "scoring_program", "`program`, a folder in `programs/`")
     gold = reading.file(keys, "reference_data", "gold, apart from the competition's folder")
     if not keys.has("reference_data"):
-        keys.note("reference_data", Fate.OPEN, "there is no gold in the bundle: uploads are refused until there is")
+        keys.note("reference_data", Fate.OPEN, "the bundle has no gold: uploads are refused until gold is uploaded")
     if keys.has("input_data"):
         reading.file(keys, "input_data", "not needed for scoring results")
     if found is None and not keys.has("scoring_program"):
@@ -329,7 +329,7 @@ def _note_parallel(keys: Keys) -> None:
         words = "a parent of parallel phases: each of these has a board; no score is made of them together"
         keys.note("is_parallel_parent", Fate.ASSUMED, words)
     if keys.has("parent_phasenumber"):
-        keys.take("parent_phasenumber", "phases run side by side, each with its board")
+        keys.take("parent_phasenumber", "phases run at the same time, each with its own board")
     if keys.flag("auto_migration", "`carry_over`", False):
         words = "`carry_over`: entries of the phase before stand here, too; nothing is uploaded or scored again"
         keys.note("auto_migration", Fate.ASSUMED, words)

@@ -205,7 +205,7 @@ def _tasks(reading: Reading, boards: Columns, image: str, takes_results: bool) -
         found = reading.file(keys, "scoring_program", "`program`, a folder in `programs/`")
         gold = reading.file(keys, "reference_data", "gold, apart from the competition's folder")
         if not keys.has("reference_data"):
-            keys.note("reference_data", Fate.OPEN, "there is no gold in the bundle: uploads are refused until there is")
+            keys.note("reference_data", Fate.OPEN, "the bundle has no gold: uploads are refused until gold is uploaded")
         data = reading.file(
             keys, "input_data", "not needed for scoring results" + ("; a download" if offers_input else "")
         )
@@ -263,7 +263,7 @@ def _entry(reading: Reading) -> str:
     written = boards[0].text("submission_rule", "`entry` of the phases").strip()
     entry, words = _RULES.get(written.lower().replace(" ", "_") or "add", ("chosen", ""))
     if written and not words:
-        boards[0].note("submission_rule", Fate.OPEN, f"'{written[:40]}' is not known: `entry: chosen` stands in for it")
+        boards[0].note("submission_rule", Fate.OPEN, f"'{written[:40]}' is not known: `entry: chosen` is used instead")
     else:
         boards[0].note("submission_rule", Fate.BECAME, f"`entry: {entry}`: {words}")
     for other in boards[1:]:

@@ -55,7 +55,7 @@ class _BoardToExport:
     summary="A leaderboard as a table for a paper",
     description="Markdown, or LaTeX with booktabs; the best value of each column in bold (of those that compete). "
     "`column` may be given several times, as `metric split`, or `card NAME` for method cards; `official` gives "
-    "for the board as it was when its phase closed.",
+    "for the official board, frozen after the phase closed.",
     response_class=Response,
     responses={
         200: {
@@ -73,10 +73,12 @@ def export_board(
     names: BoardNamesHere,
     format: Annotated[TableFormat, Query(description="format of the table")] = "markdown",  # noqa: A002
     column: Annotated[list[str] | None, Query(description="`metric split`; default: all columns")] = None,
-    decimals: Annotated[int | None, Query(ge=0, le=6, description="default: as the board shows")] = None,
-    official: Annotated[bool, Query(description="the board as it was when its phase closed")] = False,
+    decimals: Annotated[
+        int | None, Query(ge=0, le=6, description="number of decimals; default: as on the board")
+    ] = None,
+    official: Annotated[bool, Query(description="the official board, frozen after the phase closed")] = False,
     intervals: Annotated[
-        bool, Query(description="with ± where there are intervals, ranges of ranks, and rules between clusters")
+        bool, Query(description="with intervals as ±, rank ranges, and rules between clusters")
     ] = False,
 ) -> Response:
     found = _board_to_export(visit, names, official)

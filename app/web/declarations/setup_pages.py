@@ -81,7 +81,7 @@ def _page(
 ) -> Response:
     found = organised(visit.session, visit.user, competition, Right.EDIT)
     if step not in STEPS:
-        raise NotFound("There is no such step.")
+        raise NotFound("This step does not exist.")
     if found.stage != Stage.DRAFT:
         return RedirectResponse(links.edit(competition), 303)
     draft = Draft(visit, found, present_revision(visit.session, found))
@@ -117,7 +117,7 @@ def send_step(
     if step not in _CHANGES:
         with reading(server.engine) as session:
             organised(session, user, competition, Right.EDIT)
-        raise NotFound("There is no such step.")
+        raise NotFound("This step does not exist.")
     _save(server, user, competition, lambda document, files: _CHANGES[step](document, form, files, server), form)
     if step == "files":
         recheck_described_gold(server, user, competition)
@@ -159,7 +159,7 @@ def _save(
     with writing(server.engine) as session:
         found = organised(session, user, competition, Right.EDIT)
         if found.stage != Stage.DRAFT:
-            raise ImpossibleStage("It is published already: change it on its page Edit.")
+            raise ImpossibleStage("The competition is already published: change it on its page Edit.")
         if more is not None:
             check_owner_bytes_left(session, found, more.size_bytes, limits_of(server.settings))
         present = present_revision(session, found)

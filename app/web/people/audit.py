@@ -19,13 +19,13 @@ from app.web.http.visit import ApiOrganiserVisit
 router = api_router("server")
 
 PAGE_LENGTH = 100
-Word = Annotated[str | None, Query(max_length=300, description="only such, word for word")]
+Word = Annotated[str | None, Query(max_length=300, description="only entries with exactly this value")]
 
 
 @router.get(
     "/audit",
     operation_id="read_audit_log",
-    summary="What organisers and administrators did",
+    summary="Actions of organisers and administrators",
     description="For administrators. The newest first; `action=token` means every action on tokens.",
     responses=error_responses(401, 403, 422),
 )

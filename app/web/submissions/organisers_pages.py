@@ -108,7 +108,7 @@ def send_deed(
     form: Annotated[DeedForm, Form()],
 ) -> Response:
     if not form.submission:
-        raise InvalidForm("Tick at least one submission.", fields={})
+        raise InvalidForm("Select at least one submission.", fields={})
     if form.deed == "download":
         return _zip(server, user, competition, form.submission)
     with writing(server.engine) as session:
@@ -120,7 +120,7 @@ def send_deed(
             target = links.rescoring(competition, done.rescoring) if done.rescoring else links.failed(competition)
             return RedirectResponse(target, 303)
         if form.deed not in tuple(RowStatus):
-            raise InvalidForm("Choose what to do with them.", fields={})
+            raise InvalidForm("Choose what to do with the selected submissions.", fields={})
         mark_submissions(act, chosen, status=RowStatus(form.deed), note=form.note)
     return RedirectResponse(links.all_submissions(competition, marked="yes"), 303)
 

@@ -247,7 +247,7 @@ def _decide(server: Server, user: User, competition: str, usernames: Sequence[st
         theirs = [find_user(session, username) for username in usernames]
         status = DECISIONS.get(decision)
         if status is None:
-            raise InvalidForm("Please approve or refuse.", fields={"decision": "`approve` or `refuse`."})
+            raise InvalidForm("Please choose approve or refuse.", fields={"decision": "Use `approve` or `refuse`."})
         decide_all(server.act(session, user), found, theirs, status)
 
 
