@@ -1,6 +1,6 @@
 """`make bench`: every benchmark in a process of its own, within twenty minutes, into bench/results.json.
 
-On a slow or busy machine `--minutes 60` leaves them more time; what has none left is not measured, and fails.
+On a slow or busy machine `--minutes 60` leaves more time; benchmarks without time left are skipped and count as failed.
 
 The README's table and that of docs/performance.md are written from it by `python -m bench.readme`.
 """
@@ -31,7 +31,7 @@ STOP_SECONDS = 60
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run all, or those that are named; the exit code is the number of those that failed."""
+    """Run all benchmarks, or the named ones; the exit code is the number of failed ones."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these; nothing is written then")
     parser.add_argument("--minutes", type=float, default=LIMIT_MINUTES, help="time for all (default: %(default)g)")
@@ -52,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def run_all(benches: Sequence[Bench], limit_seconds: float, *, is_smoke: bool) -> dict[str, Any]:
-    """Run one after the other; a benchmark whose time has run out is stopped, or not begun."""
+    """Run the benchmarks one after the other; one whose time has run out is stopped or not started."""
     began, measured = time.monotonic(), dict[str, Any]()
     conditions = {
         "commit": commit(),
@@ -70,7 +70,7 @@ def run_all(benches: Sequence[Bench], limit_seconds: float, *, is_smoke: bool) -
 
 
 def run(bench: Bench, limit_seconds: float, *, is_smoke: bool) -> dict[str, Any]:
-    """Run a benchmark; return what it measured, or why it did not."""
+    """Run a benchmark; return its results, or why there are none."""
     arguments = ("--smoke",) if is_smoke else bench.arguments
     known = {"command": bench.command, "seed": bench.seed, "load": load()}
     if limit_seconds <= 0:
@@ -98,7 +98,7 @@ def run(bench: Bench, limit_seconds: float, *, is_smoke: bool) -> dict[str, Any]
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
-    """Interrupt it, so that it ends what it started; then kill what is left of its group."""
+    """Interrupt a benchmark, so that it stops its own children; then kill the rest of its process group."""
     process.send_signal(signal.SIGINT)
     with suppress(subprocess.TimeoutExpired):
         process.wait(STOP_SECONDS - 10)
@@ -109,7 +109,7 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 
 @contextmanager
 def progress(count: int) -> Iterator[Callable[[str], None]]:
-    """One line that goes away, on a terminal; elsewhere a line for each benchmark."""
+    """Show one changing line on a terminal; elsewhere print a line for each benchmark."""
     if not sys.stderr.isatty():
         yield lambda name: print(f"bench.{name}", file=sys.stderr, flush=True)
         return

@@ -1,4 +1,4 @@
-"""The benchmarks of `make bench`: which there are, in what order, at what sizes, from which seed."""
+"""The benchmarks of `make bench`, with their order, sizes and seeds."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ Figures = dict[str, Any]
 class Bench:
     """A module of this folder.
 
-    arguments: its sizes in `make bench`, where its defaults would take too long; seed: what its data are made from,
-    None where nothing is drawn.
+    arguments: its sizes in `make bench`, if its defaults would take too long; seed: of its generated data,
+    None if nothing is random.
     """
 
     name: str
@@ -23,7 +23,7 @@ class Bench:
 
     @property
     def command(self) -> str:
-        """Return what to type for these figures."""
+        """Return the command that measures these figures."""
         return " ".join(("python -m", f"bench.{self.name}", *self.arguments))
 
 

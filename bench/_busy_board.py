@@ -1,4 +1,4 @@
-"""A board whose statistics are computed while its gold is checked: how long do others wait for a check or a score?"""
+"""Measure waiting times for checks and scores while a board's statistics are computed and its gold is checked."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """Seconds that each of several waited. going: the share of them during which statistics were being computed."""
+    """Waiting times in seconds. going: the share of them during which statistics were being computed."""
 
     seconds: Sequence[float]
     going: float
 
     def figures(self, name: str) -> dict[str, float]:
-        """The median, the 95th percentile and the largest, in milliseconds."""
+        """Return the median, the 95th percentile and the maximum, in milliseconds."""
         ordered = sorted(self.seconds)
         return {
             f"{name}_p50_ms": round(1000 * statistics.median(ordered), 1),
@@ -83,7 +83,7 @@ class Waits:
 
 
 class BusyServer:
-    """A started server with accounts on it. rows: how many teams the board will have."""
+    """A started server with accounts. rows: number of teams that the board will have."""
 
     def __init__(self, engine: Engine, url: str, prediction: Path, rows: int) -> None:
         self._engine = engine
@@ -93,23 +93,23 @@ class BusyServer:
         self._once = 0
 
     def fill(self) -> None:
-        """Every team enters a system of its own, the later the better."""
+        """Submit a system for every team, each better than the one before."""
         for number, token in enumerate(self.teams):
             with self._client(token) as client:
                 score(client, better(self._prediction, number))
 
     def waits_for_checks(self, number: int, pause: float = 0.0) -> Waits:
-        """How long each of so many files waits until it is found valid."""
+        """Return how long each of so many files waits until it is found valid."""
         with self._client(self.teams[0]) as client:
             return self._waits(number, lambda: check(client, self._prediction), pause)
 
     def waits_for_scores(self, number: int, pause: float = 0.0) -> Waits:
-        """How long each of so many uploads waits until it is scored."""
+        """Return how long each of so many uploads waits until it is scored."""
         with self._client(self.teams[0]) as client:
             return self._waits(number, lambda: score(client, f"{self._prediction}{self._blank_lines()}"), pause)
 
     def wait_for_statistics(self) -> None:
-        """Return when a worker has begun."""
+        """Wait until a worker has started to compute statistics."""
         give_up_at = time.monotonic() + START_SECONDS
         while not self.computes():
             if time.monotonic() > give_up_at:
@@ -117,15 +117,15 @@ class BusyServer:
             time.sleep(0.05)
 
     def computes(self) -> bool:
-        """Whether a worker computes statistics at this moment."""
+        """Return whether a worker is computing statistics at this moment."""
         with reading(self._engine) as session:
             begun = select(func.count()).where(StatisticsWork.lease_expires_at > datetime.now(UTC))
             return bool(session.scalar(begun))
 
     @contextmanager
     def background_work(self) -> Iterator[list[float]]:
-        """While the block runs, statistics are computed and a large version of gold is checked, again and again; the
-        seconds that each check of gold took."""
+        """Compute statistics and check a large version of gold again and again while the block runs; yield the
+        seconds that each gold check took."""
         stop, seconds = threading.Event(), list[float]()
         with self._client(self._organiser) as client:
             put_gold(client)
@@ -149,7 +149,7 @@ class BusyServer:
             seconds.append(time.monotonic() - began)
 
     def _forget_statistics(self, stop: threading.Event) -> None:
-        """Have everything computed again as soon as it is known."""
+        """Delete the statistics as soon as they are known, so that they are computed again."""
         while not stop.wait(0.2):
             if not self.computes():
                 with suppress(OperationalError), writing(self._engine) as session:  # others write longer: once more
@@ -171,7 +171,7 @@ class BusyServer:
         return Waits(seconds, going / number)
 
     def _blank_lines(self) -> str:
-        """Every file is another one."""
+        """Return a prefix that makes every file different."""
         self._once += 1
         return "\n" * self._once
 
@@ -182,7 +182,7 @@ class BusyServer:
 
 @contextmanager
 def busy_server(url: str, folder: Path, prediction: Path, rows: int = ROWS) -> Iterator[BusyServer]:
-    """The server at this address, whose data lie in the folder."""
+    """Return the server at this address, with its data in the folder."""
     engine = make_engine(f"sqlite:///{folder / 'var' / 'evergold.db'}")
     try:
         yield BusyServer(engine, url, prediction, rows)
@@ -191,7 +191,7 @@ def busy_server(url: str, folder: Path, prediction: Path, rows: int = ROWS) -> I
 
 
 def score(client: httpx.Client, prediction: str) -> float:
-    """Seconds from the first byte of an upload to the answer that it is scored."""
+    """Return the seconds from the first byte of an upload to the response that it is scored."""
     began = time.perf_counter()
     sent = client.post(f"/{DETECTION}/submissions", files={"file": ("mine.csv", prediction)}).raise_for_status().json()
     until_ended(client, f"/submissions/{sent['id']}", "scored")
@@ -199,7 +199,7 @@ def score(client: httpx.Client, prediction: str) -> float:
 
 
 def check(client: httpx.Client, prediction: str) -> float:
-    """Seconds from the first byte of a file that is only validated to the answer that it is valid."""
+    """Return the seconds from the first byte of a validated file to the response that it is valid."""
     began = time.perf_counter()
     sent = client.post(f"/{DETECTION}/validations", files={"file": ("mine.csv", prediction)}).raise_for_status().json()
     until_ended(client, f"/validations/{sent['id']}", "valid")
@@ -207,7 +207,7 @@ def check(client: httpx.Client, prediction: str) -> float:
 
 
 def until_ended(client: httpx.Client, path: str, status: str) -> None:
-    """Wait for the end; raise unless it is this one."""
+    """Wait for the final state; raise if it is not the expected one."""
     found = ""
     while found in ("", "queued", "running"):
         found = client.get(path, params={"wait": 30}).raise_for_status().json()["status"]
@@ -216,7 +216,7 @@ def until_ended(client: httpx.Client, path: str, status: str) -> None:
 
 
 def better(prediction: str, number: int) -> str:
-    """The prediction with some labels changed, other ones for each number."""
+    """Return the prediction with some labels changed, different ones for each number."""
     chance = random.Random(number)
     header, *rows = prediction.splitlines()
     changed = (f"{row[:-1]}{1 - int(row[-1])}" if chance.random() < 0.3 else row for row in rows)
@@ -236,9 +236,9 @@ def administrator_token(engine: Engine) -> str:
 
 
 def measure_waits(busy: BusyServer, number: int) -> dict[str, float]:
-    """Waits of so many checks and uploads, first on a quiet server, then with statistics and gold checks going.
+    """Return the waiting times of so many checks and uploads, first on an idle server, then under load.
 
-    Those with them are spread: statistics have begun, and go on, while most of them wait.
+    Those under load are spread out: statistics are being computed while most of them wait.
     """
     busy.waits_for_scores(3)  # the worker may still be starting
     found = busy.waits_for_checks(number).figures("check") | busy.waits_for_scores(number).figures("upload_to_scored")

@@ -13,7 +13,7 @@ import pytest
 class BenchParser(argparse.ArgumentParser):
     """Arguments of a benchmark, with `--json` and `--smoke`.
 
-    smoke: the smallest sizes that still take every step, by the name of the argument; they need a few seconds.
+    smoke: the smallest sizes that still run every step, by the name of the argument; they take a few seconds.
     """
 
     def __init__(self, description: str | None, smoke: Mapping[str, object]) -> None:
@@ -23,14 +23,14 @@ class BenchParser(argparse.ArgumentParser):
         self.add_argument("--smoke", action="store_true", help="the smallest sizes: whether it runs, in a few seconds")
 
     def parse(self, argv: Sequence[str] | None = None) -> argparse.Namespace:
-        """Parse the arguments; with `--smoke` those that are not given have its sizes."""
+        """Parse the arguments; `--smoke` replaces missing ones by its sizes."""
         if "--smoke" in (sys.argv[1:] if argv is None else argv):
             self.set_defaults(**self._smoke)
         return self.parse_args(argv)
 
 
 def run(main: Callable[[], int | None]) -> int:
-    """Run a benchmark; where the machine lacks a part that it needs, skip it in words."""
+    """Run a benchmark, or explain that the machine lacks a part that it needs."""
     try:
         return main() or 0
     except pytest.skip.Exception as missing:

@@ -1,4 +1,4 @@
-"""What figures depend on: the machine, how busy it was, versions, and the commit."""
+"""The conditions of the figures: the machine, its load, versions, and the commit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "SQLAlchemy", "fastapi", "uvicorn"
 
 
 def machine() -> dict[str, Any]:
-    """Return the processor, how many of it there are, memory, and the system."""
+    """Return the processor, its number of cores, the memory, and the system."""
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),
@@ -33,7 +33,7 @@ def _processor() -> str:
 
 
 def versions() -> dict[str, str | None]:
-    """Return the versions of Python and of what the figures rest on; None where it is not installed."""
+    """Return the versions of Python and of the relevant packages; None if one is not installed."""
     return {"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}}
 
 
@@ -45,7 +45,7 @@ def _version(package: str) -> str | None:
 
 
 def commit() -> str | None:
-    """Return the commit that is checked out, with `+` where files differ from it; None without git."""
+    """Return the current commit, with `+` if files differ from it; None without git."""
     try:
         found = _git("rev-parse", "HEAD")
         changed = _git("status", "--porcelain", "--", ".", ":!bench/results.json")
@@ -60,5 +60,5 @@ def _git(*arguments: str) -> str:
 
 
 def load() -> float:
-    """Return how many processes wanted a processor during the last minute."""
+    """Return the load average of the last minute."""
     return round(os.getloadavg()[0], 1)

@@ -1,4 +1,4 @@
-"""The figures that people read: what each claims, in words for a stranger, and how it follows from the results."""
+"""The published figures: the claim of each, in plain words, and its computation from the results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Written = Callable[[Any], str]
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """claim: one line that needs no other; is_in_front: the README shows it."""
+    """claim: one self-contained line; is_in_front: whether the README shows it."""
 
     claim: str
     bench: str
@@ -23,12 +23,12 @@ class Figure:
 
 
 def times(number: float) -> str:
-    """Write a ratio."""
+    """Format a ratio."""
     return f"{number:.0f} ×" if number >= 10 else f"{number:.1f} ×"
 
 
 def board(found: Any, database: str, count: int, submissions: int, processes: int = 1) -> dict[str, Any]:
-    """Find what was measured of a board's page."""
+    """Return the measurements of a board's page."""
     wanted = {"database": database, "rows": count, "submissions": submissions, "processes": processes, "form": "page"}
     return next(row for row in found if wanted.items() <= row.items())
 
@@ -185,13 +185,13 @@ FIGURES = (
 
 
 def wide_over_small(found: dict[str, Any], device: str, name: str) -> float:
-    """How many times more the wide board needs."""
+    """Return how many times more the wide board needs."""
     wide, small = found[device].values()
     return float(wide[name] / small[name])
 
 
 def cells(results: dict[str, Any], *, only_front: bool = False) -> Iterator[tuple[str, str, str]]:
-    """For each figure its claim, its value and the command that measures it."""
+    """Return the claim, the value and the command of each figure."""
     commands = {bench.name: bench.command for bench in BENCHES}
     for figure in FIGURES:
         if figure.is_in_front or not only_front:
@@ -199,7 +199,7 @@ def cells(results: dict[str, Any], *, only_front: bool = False) -> Iterator[tupl
 
 
 def value_of(figure: Figure, results: dict[str, Any]) -> str:
-    """Write the value, or that there is none."""
+    """Format the value, or state that there is none."""
     found = results["benches"].get(figure.bench, {})
     if "figures" not in found:
         return "not measured"
@@ -210,5 +210,5 @@ def value_of(figure: Figure, results: dict[str, Any]) -> str:
 
 
 def plain_table(results: dict[str, Any]) -> str:
-    """Write all figures for a terminal."""
+    """Format all figures for a terminal."""
     return "\n".join(f"{value:>22}  {claim}" for claim, value, _ in cells(results))

@@ -1,4 +1,4 @@
-"""Uploads that leave at their moment, whatever became of earlier ones: a thousand senders in one thread.
+"""Uploads that start at planned moments, whether earlier ones are answered or not: a thousand senders in a thread.
 
 They share the machine with the server, so a sender is a few hundred bytes written to a socket, and no client library.
 """
@@ -24,7 +24,7 @@ UNANSWERED = 0
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """Where to, and who."""
+    """An address and an account."""
 
     url: str
     token: str
@@ -32,7 +32,7 @@ class Sender:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One upload. moment: in seconds since 1970; impatient: gives up at once, and sends it again."""
+    """One upload. moment: in seconds since 1970; impatient: whether the sender gives up at once and sends it again."""
 
     moment: float
     sender: Sender
@@ -43,7 +43,7 @@ class Plan:
 def plans(
     url: str, tokens: Sequence[str], uploads: int, ends_at: datetime, lead_seconds: float, seed: int
 ) -> list[Plan]:
-    """At random, from so many seconds before the end until a fifth of that behind it."""
+    """Plan uploads at random moments, from so many seconds before the end until a fifth of that after it."""
     dice = random.Random(seed)
     senders = [Sender(url, token) for token in tokens]
     return [
@@ -58,7 +58,7 @@ def plans(
 
 
 def send_all(planned: Sequence[Plan]) -> list[Tried]:
-    """All answers."""
+    """Send all uploads and return the responses."""
 
     async def all_of_them() -> list[Tried]:
         return list(await asyncio.gather(*map(_upload, planned)))
@@ -87,7 +87,7 @@ async def _is_lost(plan: Plan, left_at: list[float]) -> bool:
 
 
 async def _post(plan: Plan, seconds: float, left_at: list[float]) -> tuple[int, dict[str, object]]:
-    """Status and answer; notes when all of it had left this process, which on a busy machine is behind its moment."""
+    """Return status and response; record when the last byte was sent, which may be late on a busy machine."""
     place = urlsplit(plan.sender.url)
     async with asyncio.timeout(seconds):
         reader, writer = await asyncio.open_connection(place.hostname, place.port)

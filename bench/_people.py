@@ -1,4 +1,4 @@
-"""Accounts of benchmarks, written into the database: to register over HTTP takes a mail that nobody here receives."""
+"""Accounts of benchmarks, written into the database, since registering over HTTP needs a mail."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def token_of(engine: Engine, username: str) -> str:
 
 
 def cookie_of(engine: Engine, username: str) -> str:
-    """Log an account in that is there, and return its cookie."""
+    """Log in an existing account, and return its cookie."""
     with writing(engine) as session:
         user = session.scalars(select(User).where(User.username == username)).one()
         return start_session(session, user, datetime.now(UTC), 24)[1]

@@ -48,11 +48,11 @@ class Population:
 
     @property
     def is_share(self) -> bool:
-        """Whether each item counts 0 or 1."""
+        """Whether each item counts as 0 or 1."""
         return self.family == "share"
 
     def truth(self, chance: Chance, items: int | None = None) -> float:
-        """The score of very many items."""
+        """Return the score of very many items."""
         return _value(self.draw(items or MANY, chance))
 
 
@@ -66,7 +66,7 @@ def _value(sample: Sample) -> float:
 
 
 def items(n: int) -> Units:
-    """n items that are independent."""
+    """Draw n independent items."""
     return Units(tuple(map(str, range(n))))
 
 
@@ -78,7 +78,7 @@ def one(units: Units, part: Part) -> Sample:
 
 
 def labels(metric: str, shares: tuple[float, ...], right: tuple[float, ...], n: int, chance: Chance) -> Sample:
-    """shares: of the labels in gold; right: how often each is recognised; else another one is said."""
+    """Draw labelled items. shares: of the labels in gold; right: how often each is recognised and not replaced."""
     gold = chance.choice(len(shares), n, p=shares)
     other = (gold + chance.integers(1, len(shares), n)) % len(shares)
     predicted = np.where(chance.random(n) < np.array(right)[gold], gold, other)
@@ -89,7 +89,7 @@ def labels(metric: str, shares: tuple[float, ...], right: tuple[float, ...], n: 
 
 
 def clustered_labels(metric: str, n: int, chance: Chance) -> Sample:
-    """Whole clusters are easy or hard; units are the clusters."""
+    """Draw clusters of items that are all easy or all hard; units are the clusters."""
     cluster = np.arange(n) // CLUSTER
     ease = chance.beta(4, 1.2, n // CLUSTER + 1)[cluster]
     gold = chance.integers(0, 2, n)
@@ -110,7 +110,7 @@ def _f1(sums: Floats) -> Floats:
 
 
 def _found(n: int, rate: float, recall: float, extra: float, chance: Chance) -> Floats:
-    """Of n sentences, some hard and some easy: how many MWEs are found, in gold, predicted."""
+    """Draw n sentences, some hard and some easy, with their numbers of MWEs found, in gold, predicted."""
     gold = chance.poisson(chance.gamma(1.0, rate, n))
     found = chance.binomial(gold, np.clip(chance.normal(recall, 0.15, n), 0.0, 1.0))
     return np.stack([found, gold, found + chance.poisson(extra, n)], axis=1).astype(np.float64)
@@ -121,7 +121,7 @@ def mwes(rate: float, recall: float, extra: float, n: int, chance: Chance) -> Sa
 
 
 def macro_mwes(n: int, chance: Chance) -> Sample:
-    """Four languages of different size and difficulty; the score is the mean of their F1."""
+    """Draw four languages of different size and difficulty; the score is the mean of their F1."""
     sizes = [n // 2, n // 4, n // 8, n - n // 2 - n // 4 - n // 8]
     units = Units(tuple(map(str, range(n))), np.repeat(np.arange(4), sizes))
     parts, start = list[Part](), 0
@@ -192,7 +192,7 @@ def _deviation(sums: Floats) -> Floats:
 
 
 def texts(n: int, chance: Chance) -> Sample:
-    """BLEU's statistics of sentences whose words are right with a chance of their own."""
+    """Draw BLEU's statistics of sentences, whose words are right with a different chance in each."""
     length = chance.integers(5, 30, n)
     ease = chance.beta(6, 3, n)
     every = np.stack([np.maximum(length - order, 0) for order in range(4)], axis=1)
@@ -203,7 +203,7 @@ def texts(n: int, chance: Chance) -> Sample:
 
 
 def types(part: int, n: int, chance: Chance) -> Sample:
-    """Some of 400 types occur, by Zipf's law; richness, entropy or evenness."""
+    """Draw occurrences of 400 types by Zipf's law; richness, entropy or evenness."""
     law = 1 / np.arange(1, 401)
     drawn = chance.choice(400, n, p=law / law.sum())
     block = collect(400, np.arange(n), drawn)

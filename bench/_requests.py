@@ -1,4 +1,4 @@
-"""How much of the web process's processor a request takes: of what a team asks for after it has sent something."""
+"""Processor time of the web process for the requests that a team makes after an upload."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Address = tuple[str, Mapping[str, str]]
 
 
 def addresses(token: str, cookie: Mapping[str, str], runs: str, newest: str, before: str) -> dict[str, Address]:
-    """Return what is asked for, by name, with the head of each request. runs: the page of the competition's runs;
+    """Return the requests by name, each as its head. runs: the page of the competition's runs;
     newest, before: submissions."""
     by_token = {"Authorization": f"Bearer {token}"}
     by_cookie = {"Cookie": "; ".join(f"{name}={value}" for name, value in cookie.items()), "Accept": "text/html"}
@@ -27,7 +27,7 @@ def addresses(token: str, cookie: Mapping[str, str], runs: str, newest: str, bef
 
 
 def milliseconds_each(url: str, web: int, asked: Mapping[str, Address], times: int) -> Iterator[tuple[str, float]]:
-    """Yield the milliseconds of the processor for each request, by name. web: the web process."""
+    """Yield the processor milliseconds of each request, by name. web: the web process."""
     with httpx.Client(base_url=url, timeout=60) as client:
         for name, (path, head) in asked.items():
             client.get(path, headers=dict(head)).raise_for_status()

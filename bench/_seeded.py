@@ -1,4 +1,4 @@
-"""A database with as many scored submissions as one likes, in bulk: COPY on PostgreSQL, executemany on SQLite."""
+"""A database filled with any number of scored submissions, in bulk: COPY on PostgreSQL, executemany on SQLite."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ OnProgress = Callable[[str, int, int], None]
 
 
 def nobody_waits(what: str, done: int, of: int) -> None:
-    """Where nobody is told how far it is."""
+    """Ignore progress reports."""
 
 
 def fill(engine: Engine, rows: int, submissions: int, on_progress: OnProgress = nobody_waits) -> None:
-    """A competition with so many teams on its board, and so many scored submissions; all but one a team in the past."""
+    """Create a competition with so many teams on its board and so many scored submissions, only one per team recent."""
     now = datetime.now(UTC)
     add_competition(engine, starts_at=now - timedelta(days=30), ends_at=None)
     user = add_user(engine, "bench")
@@ -54,8 +54,8 @@ def fill(engine: Engine, rows: int, submissions: int, on_progress: OnProgress = 
 
 
 def settle(engine: Engine) -> None:
-    """As a database is that was used for a while: its planner knows the tables, new rows get new numbers, and nothing
-    that was written is left for PostgreSQL to clean up while others ask."""
+    """Bring the database into the state of a used one: planner statistics exist, new rows get new numbers, and nothing
+    is left for PostgreSQL to clean up during the measurements."""
     is_postgresql = engine.dialect.name == "postgresql"
     with engine.connect() as connection:
         connection = connection.execution_options(isolation_level="AUTOCOMMIT")
@@ -75,7 +75,7 @@ def _teams(rows: int, competition: int, now: datetime) -> Iterator[Row]:
 
 
 def _submissions(count: int, rows: int, first: Row, now: datetime) -> Iterator[Row]:
-    """Over twenty days, and none in the last two but one of each team."""
+    """Spread submissions over twenty days, with only one of each team in the last two."""
     step = timedelta(days=20) / count
     for n in range(count):
         at = now - timedelta(days=22) + n * step
@@ -93,7 +93,7 @@ def _submissions(count: int, rows: int, first: Row, now: datetime) -> Iterator[R
 
 
 def _id(n: int) -> uuid.UUID:
-    """Spread as random ones are."""
+    """Return an ID that is spread like random ones."""
     return uuid.UUID(int=(n * 0x9E3779B97F4A7C15F39CC0605CEDC835) % 2**128)
 
 
@@ -114,7 +114,7 @@ def _runs(count: int, now: datetime) -> Iterator[Row]:
 
 
 def _scores(n: int, count: int) -> Iterator[Row]:
-    """All different."""
+    """Return scores that all differ."""
     for place, metric in enumerate(METRICS):
         yield {
             "id": n * len(METRICS) + place + 1,
@@ -127,7 +127,7 @@ def _scores(n: int, count: int) -> Iterator[Row]:
 
 
 def write(engine: Engine, model: type[Base], rows: Iterator[Row], of: int, on_progress: OnProgress) -> None:
-    """All rows, as fast as the database takes them."""
+    """Write all rows as fast as the database accepts them."""
     table = model.__table__
     assert isinstance(table, Table)
     copy = _copy if engine.dialect.name == "postgresql" else _execute

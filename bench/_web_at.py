@@ -1,4 +1,4 @@
-"""A web process whose clock stands still, for data of another day: `python -m bench._web_at PORT 2026-01-10T12:00Z`."""
+"""A web process with a fixed clock, for data of another day: `python -m bench._web_at PORT 2026-01-10T12:00Z`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """How fast BERTScore is, beside a warm `bert_score.BERTScorer` on the same pairs, with the encoder from a wheel.
 
-Ours is timed twice: when nothing is known yet, and as it is for every later submission, when the gold side's vectors
-are there. All numbers must agree to 1e-5. The sentences are made up from a seed and return in several pairs, as those
+Ours is timed twice: with an empty cache, and as for every later submission, when the vectors of gold
+are cached. All numbers must agree to 1e-5. The sentences are generated from a seed and occur in several pairs, as those
 of shared tasks do. Seconds of the clock and of the processor are both shown: on a busy machine the second are fairer.
 """
 
@@ -53,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def measure(pairs: list[tuple[str, str]], settings: EncoderSettings) -> dict[str, Any]:
-    """The times of upstream, ours cold, ours with gold known, and matching alone; ratios to upstream's."""
+    """Return the times of upstream, ours without and with cached gold, and matching alone; and ratios to upstream."""
     import bert_score
     import torch
 
@@ -99,14 +99,14 @@ def measure(pairs: list[tuple[str, str]], settings: EncoderSettings) -> dict[str
 
 
 def ours(encoder: Encoder, candidates: list[str], references: list[str]) -> Any:
-    """F1 as a submission gets it: gold's vectors are kept, tokens are matched as upstream's batches of 64 do."""
+    """Return F1 as for a submission: gold's vectors are cached, tokens matched as in upstream's batches of 64."""
     gold = hashlib.sha256("\n".join(references).encode()).hexdigest()
     both = scores.embed(encoder, references, candidates, gold_sha256=gold)
     return scores.match(scores.weigh(encoder, both), candidates, references, "upstream-64").f1
 
 
 def timed(work: Callable[[], Any], settle: Callable[[], None] | None = None) -> tuple[tuple[float, float], Any]:
-    """Seconds of the clock and of the processor, and what came out."""
+    """Return wall-clock seconds, processor seconds, and the result."""
     clock, processor = time.perf_counter(), time.process_time()
     result = work()
     if settle:
@@ -115,7 +115,7 @@ def timed(work: Callable[[], Any], settle: Callable[[], None] | None = None) -> 
 
 
 def sentence_pairs(number: int) -> list[tuple[str, str]]:
-    """Made up, the same at every run; a sentence returns in several pairs."""
+    """Generate pairs of sentences, the same at every run; a sentence occurs in several pairs."""
     chance = random.Random(SEED)
     words = [
         "river",

@@ -1,4 +1,4 @@
-"""A public board, asked for again and again: made each time, from memory, and not sent at all (If-None-Match).
+"""A public board, requested repeatedly: computed each time, from memory, and not sent at all (If-None-Match).
 
 Boards of 50 and of 5,000 rows, as page and JSON, with few and with many submissions in the database (a million:
 `--submissions 1000000`), on SQLite, and on PostgreSQL from one web process and from two. Figures are milliseconds of
@@ -67,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def figures_on(
     database: str, sizes: Sequence[tuple[int, int]], processes: Sequence[int], seconds: float
 ) -> Iterator[Figures]:
-    """For each size, rows and submissions, each number of web processes, and each form of the board."""
+    """Measure each size, number of web processes, and form of the board."""
     with postgres.breakable() if database == "postgresql" else nullcontext() as server:
         for rows, submissions in sizes:
             with filled(server, rows, submissions) as place:
@@ -82,7 +82,7 @@ def figures_on(
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A folder for a server's data, a database, and the process of PostgreSQL that all others of it come from."""
+    """A folder for a server's data, a database, and the main process of PostgreSQL."""
 
     folder: Path
     database_url: str
@@ -91,19 +91,19 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A server's address, and the processes that work for it."""
+    """A server's address and its processes."""
 
     url: str
     pids: Mapping[str, int]
 
     def spent(self) -> dict[str, float]:
-        """Seconds of processors until now, by who used them."""
+        """Return the processor seconds used so far, by process."""
         return {who: processor_seconds_of_family(pid) for who, pid in self.pids.items()}
 
 
 @contextmanager
 def filled(server: postgres.Postgres | None, rows: int, submissions: int) -> Iterator[Place]:
-    """A competition with so many teams on its board, and so many scored submissions; server: None for SQLite."""
+    """Create a competition with so many teams on its board and so many scored submissions; server: None for SQLite."""
     with short_folder() as folder:
         in_file = nullcontext(f"sqlite:///{folder / 'evergold.db'}")
         with postgres.database(server.address) if server else in_file as address:
@@ -115,12 +115,12 @@ def filled(server: postgres.Postgres | None, rows: int, submissions: int) -> Ite
 
 
 def tell(what: str, done: int, of: int) -> None:
-    """For whoever waits until a database is filled."""
+    """Report how far the database is filled."""
     print(f"\r{what}: {done:,} of {of:,}", end="\n" if done == of else "", file=sys.stderr, flush=True)
 
 
 def measure(place: Place, processes: int, seconds: float) -> Iterator[Figures]:
-    """Each form of the board: made each time, from memory, not sent at all."""
+    """Measure each form of the board: computed each time, from memory, not sent at all."""
     with running(place, processes, answers_mebibytes=0) as server:
         made = {name: ask(server, path, seconds, connections=processes) for name, path in PATHS.items()}
     with running(place, processes, answers_mebibytes=64) as server:
@@ -143,7 +143,7 @@ def measure(place: Place, processes: int, seconds: float) -> Iterator[Figures]:
 
 @contextmanager
 def running(place: Place, processes: int = 1, *, answers_mebibytes: int) -> Iterator[Running]:
-    """The web as a server runs it; answers_mebibytes: 0 for one that keeps no answer."""
+    """Run the web processes as a server does; answers_mebibytes: 0 for no cache of responses."""
     environment = environment_of(
         data_dir=place.folder, database_url=place.database_url, answers_mebibytes=answers_mebibytes
     )
@@ -160,20 +160,20 @@ def running(place: Place, processes: int = 1, *, answers_mebibytes: int) -> Iter
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """used: seconds of processors for an answer, by who used them."""
+    """Requests and their cost. used: processor seconds per response, by process."""
 
     per_second: float
     used: Mapping[str, float]
 
     @property
     def per_processor_second(self) -> int | None:
-        """Answers; None where too little was used to be seen."""
+        """Return the responses per processor second; None if too little time was used to measure."""
         used = sum(self.used.values())
         return round(1 / used) if used else None
 
 
 def ask(server: Running, path: str, seconds: float, *, known: bool = False, connections: int = CONNECTIONS) -> Asked:
-    """For so long over several connections, after once on each; known: with the tag of what was sent before."""
+    """Request for so long over several connections, after one request on each; known: send the last tag."""
     return asyncio.run(_ask_on(server, httpx.URL(server.url + path), connections, seconds, known))
 
 
@@ -199,7 +199,7 @@ async def _ask_on(server: Running, url: httpx.URL, connections: int, seconds: fl
 
 
 async def _ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: str, status: int) -> str:
-    """The tag of the answer; anything unexpected ends the bench. A client of our own: the server is to be measured."""
+    """Return the tag of the response; anything unexpected ends the bench. A minimal client adds little time."""
     writer.write(request.encode())
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
     first, *lines = head.split("\r\n")

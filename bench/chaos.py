@@ -1,7 +1,7 @@
-"""The storm at length: N submissions of 20 clients, calm and then while everything is killed; are the two alike?
+"""A long chaos test: N submissions of 20 clients, calm and then while everything is killed; are the results equal?
 
 Real PostgreSQL, Valkey, web, sweep and two workers on loopback. Exits with 1, and the seed, if anything was lost,
-doubled, or came out otherwise. Times are ratios to the calm run on the same machine. `make chaos N=10000`.
+duplicated, or different. Times are ratios to the calm run on the same machine. `make chaos N=10000`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SMOKE = {"submissions": CLIENTS, "database": DATABASES[1], "workers": 1, "mishap
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run both; print what happened and what came of it."""
+    """Run both; print events and results."""
     parser = BenchParser(__doc__, smoke=SMOKE)
     parser.add_argument("--submissions", type=int, default=300, metavar="N")
     parser.add_argument("--database", choices=DATABASES, default=DATABASES[0])
@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def compared(calm: Outcome, chaos: Outcome) -> dict[str, object]:
-    """What went wrong around them, and how many times longer everything took."""
+    """Return the faults that occurred, and how many times longer everything took."""
     return {
         "mishaps": sum(chaos.mishaps.values()),
         **{f"  {kind}": number for kind, number in sorted(chaos.mishaps.items())},
@@ -71,12 +71,12 @@ def compared(calm: Outcome, chaos: Outcome) -> dict[str, object]:
 
 
 def p99(seconds: list[float]) -> float:
-    """The 99th percentile, by rank."""
+    """Return the 99th percentile, by rank."""
     return sorted(seconds)[int(0.99 * (len(seconds) - 1))]
 
 
 def ratio(one: float, other: float) -> float:
-    """Rounded."""
+    """Return the rounded ratio."""
     return round(one / other, 2)
 
 

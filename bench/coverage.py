@@ -1,4 +1,4 @@
-"""How often an interval at 95 % holds the truth, for every way to make one: known populations, many data sets of each.
+"""Coverage of 95 % intervals, by method: known populations, many data sets of each.
 
 The table of decision 032 is what this prints: `python -m bench.coverage --sets 2000`, and that of few items what it
 prints with `--only share --sizes 10,20,50,200`. A star marks the way that is used for the family, an exclamation mark
@@ -49,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 def measure(
     population: Population, size: int, sets: int, resamples: int, truth_items: int | None = None
 ) -> dict[str, Any]:
-    """The share of data sets whose interval holds the truth, by method, and the intervals' mean width."""
+    """Return the share of data sets whose interval contains the truth, by method, and the intervals' mean width."""
     chance = np.random.default_rng(SEED)
     values: list[float] = []
     ends: dict[str, list[tuple[float, float]]] = {method: [] for method in METHODS}
@@ -88,7 +88,7 @@ def measure(
 
 
 def usable(population: Population) -> Sequence[str]:
-    """The methods that fit the range."""
+    """Return the methods that fit the range."""
     has = {
         "atanh-t": population.low == -1,
         "logit-t": (population.low, population.high) == (0, 1),
@@ -100,7 +100,7 @@ def usable(population: Population) -> Sequence[str]:
 
 
 def held(found: Sequence[tuple[float, float]], truth: float) -> float:
-    """How often low ≤ truth ≤ high; an interval without ends holds nothing."""
+    """Return how often low ≤ truth ≤ high; an interval without ends contains nothing."""
     return sum(low <= truth <= high for low, high in found) / len(found)
 
 

@@ -1,4 +1,4 @@
-"""How much a team gains that submits random labels again and again, and takes the vote of those that scored well.
+"""Gain of a team that submits random labels again and again, and takes the majority vote of those that scored well.
 
 The attack of Blum & Hardt (2015), section 5: n hidden items with two labels, k random submissions; the final vector is
 the majority vote of the submissions that the board called better than chance. Nothing was learnt, so its true accuracy
@@ -51,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def mean_gain(board: Board, items: int, submissions: int, turns: int) -> float:
-    """Accuracy shown for the attacker's final vector, less 0.5; the mean over `turns` attacks."""
+    """Return the accuracy shown for the attacker's final vector minus 0.5, as the mean over `turns` attacks."""
     gains = [_attack(board, items, submissions, np.random.default_rng(SEED + turn)) for turn in range(turns)]
     return float(np.mean(gains))
 

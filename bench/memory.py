@@ -1,4 +1,4 @@
-"""What each kind of process holds: a web process after its start and after every page, a worker's process, the sweep.
+"""Memory of each kind of process: a web process after its start and after every page, a worker's process, the sweep.
 
 RSS counts whatever a process has in memory; PSS divides what it shares with others among them. Pages are those of the
 leak tests' server, every GET route with whatever there is to see, one at a time. Loopback only; Linux.
@@ -68,12 +68,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def look_at(name: str, moment: str, pid: int) -> Held:
-    """Return what the process holds now."""
+    """Return the memory of the process now."""
     return Held(name, moment, round(resident_mib(pid), 1), round(shared_in_parts_mib(pid), 1))
 
 
 def measure_web(arguments: Namespace) -> Iterator[Held]:
-    """On SQLite, without a broker."""
+    """Measure a web process on SQLite, without a broker."""
     with ExitStack() as stack:
         folder = stack.enter_context(short_folder())
         address, token = f"sqlite:///{folder}/evergold.db", place.MONITORED["metrics_token"].get_secret_value()
@@ -109,7 +109,7 @@ def _answers(url: str) -> bool:
 
 
 def look_at_everything(built: place.Place, role: str) -> str:
-    """Every GET route, with every name of what is there; how many answered how."""
+    """Request every GET route with every existing name; count the responses by status."""
     statuses: Counter[int] = Counter()
     with built.client(role) as visitor:
         for address in addresses(application()):
@@ -120,7 +120,7 @@ def look_at_everything(built: place.Place, role: str) -> str:
 
 
 def measure_worker(arguments: Namespace) -> Iterator[Held]:
-    """Two processes, on PostgreSQL and Valkey, after some runs of two task types."""
+    """Measure a worker with two processes, on PostgreSQL and Valkey, after some runs of two task types."""
     with throughput.a_place() as (where, works):
         worker = start_worker(where.folder, where.environment, processes=2)
         try:
@@ -136,7 +136,7 @@ def measure_worker(arguments: Namespace) -> Iterator[Held]:
 
 
 def measure_sweep(arguments: Namespace) -> Iterator[Held]:
-    """On PostgreSQL and Valkey."""
+    """Measure the sweep, on PostgreSQL and Valkey."""
     with throughput.a_place() as (where, _):
         sweep = start_sweep(where.folder, where.environment | {"EVERGOLD_SWEEP_SECONDS": "1"})
         try:

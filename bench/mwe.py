@@ -74,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def made_up_pairs(folder: Path, count: int = 1500) -> list[Pair]:
-    """Three languages of so many sentences, by default as in 1.1; twice as many in training, an MWE in every third."""
+    """Generate three languages of so many sentences (default: as 1.1), a third with MWEs; train has twice as many."""
     pairs = []
     for seed, language in enumerate(("XA", "XB", "XC"), SEED):
         (folder / language).mkdir()
@@ -94,7 +94,7 @@ def made_up_sentence(chance: random.Random) -> tuple[list[str], list[int]]:
 
 
 def made_up_file(sentences: Sequence[tuple[list[str], list[int]]], moved: random.Random | None) -> str:
-    """moved: places a third of the MWEs elsewhere, as a system would."""
+    """Generate a file. moved: place a third of the MWEs elsewhere, as a system would."""
     lines = ["# global.columns = ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC PARSEME:MWE"]
     for number, (words, mwe_tokens) in enumerate(sentences):
         tokens = mwe_tokens
@@ -125,7 +125,7 @@ def score_cold(pair: Pair) -> None:
 
 
 def measure_scoring(pairs: Sequence[Pair], turns: int) -> dict[str, Any]:
-    """Per pair the best milliseconds of scoring (gold warm), of a cold start, and of the reference."""
+    """Return per pair the best milliseconds of scoring (gold cached), of a cold start, and of the reference."""
     best: dict[str, dict[str, float]] = {}
     for pair in pairs:
         gold = read_gold(pair)
@@ -159,7 +159,7 @@ def must_agree(pair: Pair, gold: Gold) -> None:
 
 
 def measure_parsing(pairs: Sequence[Pair], turns: int) -> dict[str, float]:
-    """Megabytes per second of one core: where only the MWE column differs from the blind file, and the lemmas too."""
+    """Return megabytes per second of one core, for files that differ from the blind file in MWEs, or also in lemmas."""
     seconds = {"same_columns": 0.0, "other_lemmas": 0.0}
     size = 0
     for pair in {pair.gold: pair for pair in pairs}.values():
@@ -175,7 +175,7 @@ def measure_parsing(pairs: Sequence[Pair], turns: int) -> dict[str, float]:
 
 
 def measure_memory(pairs: Sequence[Pair], folder: Path) -> dict[str, float]:
-    """Peak of allocated memory over the size of the largest file: a cold start, a warm run, a zip of 17 languages."""
+    """Return peak memory divided by the size of the largest file: a cold start, a warm run, a zip of 17 languages."""
     largest = max(pairs, key=lambda pair: max(path.stat().st_size for path in (pair.gold, *pair.train)))
     biggest_prediction = max(pairs, key=lambda pair: pair.prediction.stat().st_size)
     gold = read_gold(biggest_prediction)
@@ -198,7 +198,7 @@ def measure_memory(pairs: Sequence[Pair], folder: Path) -> dict[str, float]:
 
 
 def seventeen_languages(pairs: Sequence[Pair], folder: Path) -> tuple[Path, Path]:
-    """A submission of as many languages as edition 2.0 has, and its gold: those there are, under further names."""
+    """Return a submission of as many languages as in edition 2.0 with gold: the generated ones under further names."""
     languages = list({pair.gold.parent: pair for pair in pairs}.items())
     sent, gold = folder / "submission.zip", folder / "seventeen"
     gold.mkdir()
@@ -219,7 +219,7 @@ def peak(work: Callable[[], object]) -> int:
 
 
 def measure_growth(pair: Pair, turns: int) -> list[dict[str, float]]:
-    """Time per token when the same text is repeated 1, 2, 4 and 8 times, relative to once."""
+    """Return the time per token when the same text is repeated 1, 2, 4 and 8 times, relative to once."""
     repeated: dict[int, tuple[Pair, Gold]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for times in (1, 2, 4, 8):
@@ -241,7 +241,7 @@ def measure_growth(pair: Pair, turns: int) -> list[dict[str, float]]:
 
 
 def count_assignments(pairs: Sequence[Pair]) -> dict[str, float]:
-    """In how many sentences with other MWEs on both sides an assignment problem is left; what time pairing takes."""
+    """Return how many sentences leave an assignment problem, and the time that pairing takes."""
     solved, asked, seconds = 0, 0, 0.0
     pairing, assignment = counts.shared_tokens, counts._best_assignment
 
@@ -283,7 +283,7 @@ def measure_official(pairs: Sequence[Pair], script: Path, turns: int, warm_ms: f
 
 
 def seconds_of_process(command: Sequence[str]) -> float:
-    """Of the processor, from its start to its end."""
+    """Return the processor seconds of a process, from its start to its end."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, check=True, capture_output=True, cwd=ROOT)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -53,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def measure_pairs(sets: int, resamples: int) -> Iterator[dict[str, Any]]:
-    """For each population and size, shares of data sets: the interval holds the truth, p is below .05."""
+    """Return, by population and size, the shares of data sets whose interval has the truth, and with p below .05."""
     for title, draw in POPULATIONS.items():
         for size in SIZES if sets else ():
             share, rejected = coverage(draw, size, sets, resamples)
@@ -61,14 +61,14 @@ def measure_pairs(sets: int, resamples: int) -> Iterator[dict[str, Any]]:
 
 
 def measure_boards(boards: int, resamples: int) -> Iterator[dict[str, Any]]:
-    """For each kind of board, the share of those of equal systems that show any separation."""
+    """Return, by kind of board, the share of boards of equal systems that show any separation."""
     for title, board in BOARDS.items() if boards else ():
         separated = sum(is_separated(board, number, resamples) for number in range(boards))
         yield {"title": title, "systems": SYSTEMS, "items": ITEMS, "separated": separated / boards}
 
 
 def line(row: dict[str, Any]) -> str:
-    """Write a row for people."""
+    """Format a row for people."""
     if "separated" in row:
         share = 100 * row["separated"]
         return f"{row['systems']} equal systems, {row['title']:<20} any separation on {share:5.1f} % of boards"
@@ -77,7 +77,7 @@ def line(row: dict[str, Any]) -> str:
 
 
 def coverage(draw: Callable[[int, Chance], tuple[Sample, Sample]], size: int, sets: int, resamples: int) -> Any:
-    """The share of data sets whose interval holds the true difference, which is 0, and of those with p < .05."""
+    """Return the share of data sets whose interval contains the true difference, 0, and of those with p < .05."""
     chance, held, rejected = np.random.default_rng(SEED), 0, 0
     for number in range(sets):
         first, second = draw(size, chance)
@@ -88,7 +88,7 @@ def coverage(draw: Callable[[int, Chance], tuple[Sample, Sample]], size: int, se
 
 
 def is_separated(board: Callable[[Chance], list[Sample]], number: int, resamples: int) -> bool:
-    """Whether anybody on a board of equals is significantly better than anybody."""
+    """Return whether any system on a board of equals is significantly better than another."""
     samples = board(np.random.default_rng(number))
     found = compare_all(samples, [NAME], Draws(samples[0].units, f"board {number}", resamples))
     return bool(better_than(len(samples), found[NAME]).any())
@@ -99,7 +99,7 @@ def units(n: int) -> Units:
 
 
 def labels(shares: tuple[float, ...], right: float, systems: int, n: int, chance: Chance) -> list[Sample]:
-    """Systems that are equally often right, more so on easy items; macro F1."""
+    """Draw systems that are equally often right, more so on easy items; macro F1."""
     gold = chance.choice(len(shares), n, p=shares)
     ease = chance.beta(4 * right, 4 * (1 - right), n)
     found = []
@@ -112,7 +112,7 @@ def labels(shares: tuple[float, ...], right: float, systems: int, n: int, chance
 
 
 def ranks(systems: int, n: int, chance: Chance) -> list[Sample]:
-    """Systems whose noise is of one size; Spearman's rho, each on a scale of its own."""
+    """Draw systems with equal noise, each on its own scale; Spearman's rho."""
     gold = chance.standard_normal(n)
     shared = chance.standard_normal(n) * 0.5
     every = np.arange(n)
@@ -121,7 +121,7 @@ def ranks(systems: int, n: int, chance: Chance) -> list[Sample]:
 
 
 def mwes(systems: int, n: int, chance: Chance) -> list[Sample]:
-    """Systems that find as many of each sentence's MWEs; F1."""
+    """Draw systems that find equally many MWEs of each sentence; F1."""
     gold = chance.poisson(chance.gamma(1.0, 1.0, n))
     found = [np.stack([chance.binomial(gold, 0.6), gold, gold], axis=1) for _ in range(systems)]
     for one in found:

@@ -18,7 +18,7 @@ README, PERFORMANCE = ROOT / "README.md", ROOT / "docs" / "performance.md"
 
 
 def main() -> int:
-    """Write both; say which changed."""
+    """Write both; print which changed."""
     results = json.loads(RESULTS.read_text(encoding="utf-8"))
     for path in (README, PERFORMANCE):
         before = path.read_text(encoding="utf-8")
@@ -30,7 +30,7 @@ def main() -> int:
 
 
 def with_figures(path: Path, text: str, results: dict[str, Any]) -> str:
-    """Put the table of this file, and under what conditions it was measured, between its marks."""
+    """Put the table of this file, and the conditions of measurement, between its marks."""
     table = front_table(results) if path == README else full_table(results)
     content = f"{BEGIN}\n\n{conditions(results)}\n\n{table}\n\n{END}"
     after, count = re.subn(f"{re.escape(BEGIN)}.*?{re.escape(END)}", lambda _: content, text, flags=re.DOTALL)
@@ -40,20 +40,20 @@ def with_figures(path: Path, text: str, results: dict[str, Any]) -> str:
 
 
 def conditions(results: dict[str, Any]) -> str:
-    """Say on what the figures were measured, and whether others used it."""
+    """Describe the machine of the figures and its load."""
     machine, commit = results["machine"], results["commit"] or "no commit"
     place = f"{machine['cores']} cores of {machine['processor']}, Python {results['versions']['python']}"
     return f"Measured on {results['began_at'][:10]} at `{commit[:10]}`: {place}, load {results['load_before']} before."
 
 
 def front_table(results: dict[str, Any]) -> str:
-    """Write the few figures of the README."""
+    """Format the few figures of the README."""
     rows = [f"| {claim} | {value} |" for claim, value, _ in cells(results, only_front=True)]
     return "\n".join(["| what | figure |", "|---|---|", *rows])
 
 
 def full_table(results: dict[str, Any]) -> str:
-    """Write all figures, each with its command."""
+    """Format all figures, each with its command."""
     rows = [f"| {claim} | {value} | `{command}` |" for claim, value, command in cells(results)]
     return "\n".join(["| what | figure | command |", "|---|---|---|", *rows])
 

@@ -77,7 +77,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def one_by_one(place: Place, count: int) -> list[Tried]:
-    """Uploads while nobody else is there; the first few, which warm the server up, are not among them."""
+    """Return the times of uploads on an idle server, without the first few, which warm it up."""
     sender = Sender(f"{place.address}{SUBMISSIONS}", token_of(place.engine, "alone"))
     answers = [send_all([Plan(0.0, sender, f"alone-{number}", impatient=False)]) for number in range(WARM_UP + count)]
     return [answer for (answer,) in answers[WARM_UP:]]
@@ -90,7 +90,7 @@ def end_phase(place: Place, ends_at: datetime) -> None:
 
 
 def spent(place: Place) -> dict[str, float]:
-    """Seconds of processors until now, by who used them."""
+    """Return the processor seconds used so far, by process."""
     database = {"PostgreSQL": processor_seconds_of_family(place.database.pid)} if place.database else {}
     return {
         "the web": processor_seconds_of_family(place.web.process.pid),
@@ -100,7 +100,7 @@ def spent(place: Place) -> dict[str, float]:
 
 
 def figures_of(alone: list[Tried], tried: list[Tried], ends_at: datetime) -> dict[str, object]:
-    """How many went where, and how much longer accepting took in the rush."""
+    """Return the numbers of outcomes, and how much longer accepting took in the rush."""
     usual = statistics.median(one.seconds for one in alone)
     accepted = sorted(one.seconds for one in tried if one.status == 202 and not one.was_lost)
     in_time = [one for one in tried if one.left_at < ends_at.timestamp()]

@@ -1,4 +1,4 @@
-"""How much longer an organiser's own program takes in the sandbox than started as it is.
+"""Overhead of the sandbox for an organisers' own program, compared with starting it directly.
 
 The program is one of Python that computes for 50 ms. Started as it is means: program and submission are copied into a
 folder, and a process is started there. Both sides take turns, so that the difference holds on a busy machine, too. With
@@ -98,7 +98,7 @@ def write(folder: Path) -> None:
 
 
 def measure(folder: Path, environments: dict[str, Environment], turns: int) -> dict[str, Any]:
-    """Return the middle of the times of each side, and of what each sandbox adds in the same turn."""
+    """Return the median times of each side, and of the sandbox's overhead in the same turn."""
     find_backend()
     program = Program(folder / "program", ("python3", "$program/score.py", "$input", "$output"))
 
@@ -126,7 +126,7 @@ def measure(folder: Path, environments: dict[str, Environment], turns: int) -> d
 
 
 def with_docker(folder: Path, turns: int) -> dict[str, Any]:
-    """Return the same of a container. Skips where there is no Docker."""
+    """Return the same for a container; skip without Docker."""
     with dockers.daemon() as address:
         if address is None:
             missing(dockers.ABSENT)

@@ -50,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def measure(task_name: str, gold_path: Path, prediction_path: Path, turns: int) -> dict[str, Any]:
-    """Mean times of both sides and their ratio (how many times faster ours is)."""
+    """Return the mean times of both sides and their ratio (how many times faster ours is)."""
     task = get_task(task_name)
     options = read_options(task)
     gold = task.read_gold(gold_path, options)
@@ -95,7 +95,7 @@ def read_rows(path: Path) -> list[dict[str, str]]:
 
 
 def read_settings(path: Path, column: str, number: Callable[[str], float]) -> dict[str, dict[str, float]]:
-    """For each setting the value of each id."""
+    """Return the value of each ID, by setting."""
     values: dict[str, dict[str, float]] = {}
     with path.open(encoding="utf-8", newline="") as file:
         reader = csv.reader(file)
@@ -141,7 +141,7 @@ def reference_similarity(gold: list[dict[str, str]], path: Path) -> Values:
 
 
 def files_of(task: str, folder: Path) -> tuple[Path, Path]:
-    """Gold and prediction, the same at every run."""
+    """Generate gold and prediction, the same at every run."""
     generate = generate_detection if task == "idiom-detection" else generate_similarity
     return generate(folder, random.Random(SEED))
 
@@ -154,7 +154,7 @@ def generate_detection(folder: Path, chance: random.Random) -> tuple[Path, Path]
 
 
 def generate_similarity(folder: Path, chance: random.Random) -> tuple[Path, Path]:
-    """1775 rows as in dev: 800 STS, 569 with a similarity, 406 whose target is another item."""
+    """Generate 1775 rows as in dev: 800 STS, 569 with a similarity, 406 whose target is another item."""
     items = [(str(n), "EN" if n % 2 else "PT") for n in range(1775 + 406)]
     gold = []
     for n, (id_, language) in enumerate(items[:1775]):

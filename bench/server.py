@@ -103,7 +103,7 @@ def measure(folder: Path, uploads: int) -> dict[str, object]:
 
 
 def cookie_in(folder: Path) -> dict[str, str]:
-    """A log-in of the account that has the token."""
+    """Return the cookie of a log-in of the token's account."""
     engine = make_engine(f"sqlite:///{folder / 'var' / 'evergold.db'}")
     try:
         return {SESSION_COOKIE: cookie_of(engine, "bench")}
@@ -112,7 +112,7 @@ def cookie_in(folder: Path) -> dict[str, str]:
 
 
 def measure_with_statistics(folder: Path, uploads: int) -> dict[str, object]:
-    """How long checks and uploads wait, with a full board's statistics and gold checks going and without."""
+    """Return how long checks and uploads wait, with and without statistics of a full board and gold checks."""
     _, file = prepare(folder, _busy_board.PHASES)
     with (
         running_server(folder, _busy_board.SETTINGS) as (url, process),
@@ -123,7 +123,7 @@ def measure_with_statistics(folder: Path, uploads: int) -> dict[str, object]:
 
 
 def prepare(folder: Path, phases: str = PHASES) -> tuple[str, Path]:
-    """phases.yaml and gold in `folder`; the target of the uploads and the file."""
+    """Write phases.yaml and gold into `folder`; return the target of the uploads and the file."""
     (folder / "phases.yaml").write_text(phases, encoding="utf-8")
     gold, prediction = generate_detection(folder, random.Random(SEED))
     (folder / "gold").mkdir()
@@ -132,7 +132,7 @@ def prepare(folder: Path, phases: str = PHASES) -> tuple[str, Path]:
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """The caller's, without other settings of ours, with this checkout importable from the bench's folder."""
+    """Return the caller's environment without other settings of Evergold, with this checkout importable."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("EVERGOLD_")}
     return {
         **kept,
@@ -147,7 +147,7 @@ def environment(folder: Path) -> dict[str, str]:
 def running_server(
     folder: Path, settings: Mapping[str, str] | None = None
 ) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """`evergold serve` on a free port, with these settings; stopped with SIGTERM at the end."""
+    """Run `evergold serve` on a free port with these settings; stop it with SIGTERM at the end."""
     port = free_port()
     command = [sys.executable, "-m", "evergold.cli", "serve", "--port", str(port)]
     own = environment(folder) | dict(settings or {})
@@ -176,7 +176,7 @@ def wait_until_up(url: str, process: subprocess.Popen[bytes]) -> None:
 
 
 def token_in(folder: Path) -> str:
-    """A new account's token, on the server whose data lie in this folder."""
+    """Create an account on the server with this data folder, and return its token."""
     engine = make_engine(f"sqlite:///{folder / 'var' / 'evergold.db'}")
     try:
         return token_of(engine, "bench")
@@ -185,7 +185,7 @@ def token_in(folder: Path) -> str:
 
 
 def upload_many(url: str, token: str, target: str, file: Path, uploads: int) -> tuple[list[float], tuple[str, str]]:
-    """Seconds from the first byte of each upload to the reply that says scored; the ids of the newest and the one
+    """Return the seconds from first byte to scored, by upload; and the IDs of the newest and the one
     before it."""
     with team_client(url, token) as client:
         content = file.read_bytes()
@@ -199,12 +199,12 @@ def upload_many(url: str, token: str, target: str, file: Path, uploads: int) -> 
 
 
 def team_client(url: str, token: str) -> httpx.Client:
-    """A client of the API, logged in by a token."""
+    """Return an API client that uses the token."""
     return httpx.Client(base_url=f"{url}/api/v1", timeout=60, headers={"Authorization": f"Bearer {token}"})
 
 
 def upload_once(client: httpx.Client, target: str, name: str, content: bytes) -> tuple[float, str]:
-    """One upload, waited for: seconds, and its id."""
+    """Upload once and wait; return the seconds and the ID."""
     started = time.perf_counter()
     accepted = client.post(f"/{target}/submissions", files={"file": (name, content)}).raise_for_status().json()
     state = client.get(f"/submissions/{accepted['id']}", params={"wait": 30}).raise_for_status().json()
@@ -215,7 +215,7 @@ def upload_once(client: httpx.Client, target: str, name: str, content: bytes) ->
 
 
 def memory_mib(supervisor: int) -> dict[str, float]:
-    """Resident memory of the server's processes, by what they are (Linux; elsewhere empty)."""
+    """Return the resident memory of the server's processes, by kind (Linux; elsewhere empty)."""
     found: dict[str, float] = {}
     for _, name, resident in server_processes(supervisor):
         found[name] = max(found.get(name, 0.0), resident)
@@ -223,7 +223,7 @@ def memory_mib(supervisor: int) -> dict[str, float]:
 
 
 def server_processes(supervisor: int) -> list[tuple[int, str, float]]:
-    """The server's processes: number, what it is, MiB of memory; empty without `ps`."""
+    """Return the server's processes: PID, kind, MiB of memory; empty without `ps`."""
     if not shutil.which("ps"):
         return []
     table = subprocess.run(["ps", "-eo", "pid,ppid,rss,args"], capture_output=True, text=True, check=True).stdout

@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def measure(tokens: int, wanted: SplitAims) -> dict[str, Any]:
-    """Seconds of reading, splitting, and of the plain loop."""
+    """Return the seconds of reading, of splitting, and of the plain loop."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "corpus.cupt"
         path.write_text(made_up_corpus(tokens, random.Random(SEED)), encoding="utf-8")
@@ -62,7 +62,7 @@ def measure(tokens: int, wanted: SplitAims) -> dict[str, Any]:
 
 
 def made_up_corpus(tokens: int, chance: random.Random) -> str:
-    """A few MWEs recur often, most hardly ever."""
+    """Generate a corpus in which a few MWEs recur often, most hardly ever."""
     lines = ["# global.columns = ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC PARSEME:MWE"]
     for number in range(tokens // SENTENCE_TOKENS):
         lines.append(f"# source_sent_id = . made-up {number}")
@@ -81,7 +81,7 @@ def made_up_corpus(tokens: int, chance: random.Random) -> str:
 
 
 def plain_partition(corpus: AnnotatedCorpus, wanted: SplitAims) -> dict[str, set[int]]:
-    """The same sentences, chosen with sets and a loop over all MWEs for each random split of each size."""
+    """Choose the same sentences with sets and a loop over all MWEs for each random split of each size."""
     lemmas: list[list[int]] = [[] for _ in corpus.texts]
     for sentence, lemma in zip(corpus.test.sentences.tolist(), corpus.test.lemmas.tolist(), strict=True):
         lemmas[sentence].append(lemma)

@@ -54,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def measure(systems: int, items: int, resamples: int, ranks: bool, rounds: int = LOOPED) -> dict[str, Any]:
-    """Seconds for each step, and for the loop, in one run on one machine: the ratio is what is quoted."""
+    """Return the seconds for each step and for the loop, in one run on one machine; their ratio is quoted."""
     chance = np.random.default_rng(SEED)
     gold = chance.integers(0, 2, items)
     answers = [np.where(chance.random(items) < 0.6 + 0.005 * n, gold, 1 - gold) for n in range(systems)]
@@ -97,7 +97,7 @@ def measure(systems: int, items: int, resamples: int, ranks: bool, rounds: int =
 
 
 def timed(work: Callable[[], T]) -> tuple[T, float]:
-    """What it gives, and the processor time of one call: of several where one is too short for the clock."""
+    """Return the result and the processor time of one call, measured over several if one is too short for the clock."""
     begin, calls, spent = time.process_time(), 0, 0.0
     while spent < SHORTEST_SECONDS:
         result = work()
@@ -107,7 +107,7 @@ def timed(work: Callable[[], T]) -> tuple[T, float]:
 
 
 def loop_seconds(gold: Any, answers: list[Any], resamples: int, pairs: int, rounds: int) -> float:
-    """What a loop over the scorer takes: some rounds of each kind, times how many there are."""
+    """Return the time of a loop over the scorer, extrapolated from some rounds of each kind."""
     chance = np.random.default_rng(SEED + 1)
     first, second = answers[0], answers[1]
     begin = time.process_time()

@@ -1,4 +1,4 @@
-"""How many submissions a second are scored by 1, 2 and 4 processes of a worker, and what of their time is overhead.
+"""Submissions scored per second by 1, 2 and 4 processes of a worker, and the overhead.
 
 On PostgreSQL and Valkey. So many uploads wait in the queue, messages are sent, and the clock runs until the last one
 is scored. Overhead is the processor time of the worker's processes, less what reading and scoring the same file takes
@@ -69,7 +69,7 @@ competitions:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A task of the competition, its gold, and the file that everybody sends."""
+    """A task of the competition, its gold, and the submitted file."""
 
     name: str
     task: AnyTask
@@ -80,7 +80,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where all of it runs."""
+    """The database, broker and folders of a run."""
 
     folder: Path
     environment: dict[str, str]
@@ -109,7 +109,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def measure(place: Place, work: Work, processes: int, submissions: int, alone_ms: float) -> dict[str, object]:
-    """One worker with so many processes, warmed up by a few submissions of its own."""
+    """Measure one worker with so many processes, after a few submissions to warm up."""
     worker = start_worker(place.folder, place.environment, processes=processes, name=f"{work.name}-{processes}")
     try:
         score_all(place, work, 5 * processes, worker)
@@ -132,7 +132,7 @@ def measure(place: Place, work: Work, processes: int, submissions: int, alone_ms
 
 
 def score_all(place: Place, work: Work, submissions: int, worker: Service) -> float:
-    """Seconds from the first message to the last score."""
+    """Return the seconds from the first message to the last score."""
     stored = store_file(work.prediction, FolderStorage(Path(place.environment["EVERGOLD_DATA_DIR"]) / "storage"))
     runs = [accept(place, work, stored, place.users[n % len(place.users)]) for n in range(submissions)]
     began = time.monotonic()
@@ -148,7 +148,7 @@ def score_all(place: Place, work: Work, submissions: int, worker: Service) -> fl
 
 
 def accept(place: Place, work: Work, stored: StoredFile, user: User) -> int:
-    """The id of a run that waits."""
+    """Add a waiting run and return its ID."""
     with writing(place.engine) as session:
         phase_task = find_phase_task(session, "bench", "open", work.name)
         now = datetime.now(UTC)
@@ -156,14 +156,14 @@ def accept(place: Place, work: Work, stored: StoredFile, user: User) -> int:
 
 
 def unfinished(engine: Engine) -> int:
-    """How many runs wait or are being scored."""
+    """Return how many runs are waiting or being scored."""
     with reading(engine) as session:
         open_ones = ScoringRun.status.in_((RunStatus.QUEUED, RunStatus.RUNNING))
         return session.scalars(select(func.count()).select_from(ScoringRun).where(open_ones)).one()
 
 
 def processor_ms_alone(work: Work, turns: int = 30) -> float:
-    """Reading and scoring in this process, with the gold at hand: the best of some turns."""
+    """Return the processor time of reading and scoring in this process with cached gold, the best of some turns."""
     options = read_options(work.task, work.options)
     gold = work.task.read_gold(work.gold, options)
     items = work.task.items_of(gold, options)
@@ -182,7 +182,7 @@ def _processor_seconds_of(work: Callable[[], object]) -> float:
 
 @contextmanager
 def a_place() -> Iterator[tuple[Place, list[Work]]]:
-    """Database, broker and the competition; no worker."""
+    """Start database and broker and create the competition, without a worker."""
     with ExitStack() as stack:
         folder = stack.enter_context(short_folder())
         works = make_files(folder)
@@ -206,7 +206,7 @@ def a_place() -> Iterator[tuple[Place, list[Work]]]:
 
 @contextmanager
 def as_settings(environment: Mapping[str, str]) -> Iterator[None]:
-    """Read the settings of this process from here, too."""
+    """Make this process read its settings from here as well."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in environment.items():
             if name.startswith("EVERGOLD_"):
@@ -219,7 +219,7 @@ def as_settings(environment: Mapping[str, str]) -> Iterator[None]:
 
 
 def make_files(folder: Path) -> list[Work]:
-    """Gold where workers look for it, and predictions: of SemEval-2022's size, and of one language of PARSEME 1.1's."""
+    """Write gold and predictions, of the size of SemEval-2022 and of one language of PARSEME 1.1."""
     (folder / "gold").mkdir()
     (folder / "made").mkdir()
     detection = generate_detection(folder, random.Random(SEED))

@@ -95,7 +95,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def served(rows: int, columns: int) -> Iterator[str]:
-    """The address of a board of this size, on a server that makes it anew each time."""
+    """Yield the address of a board of this size, on a server without a cache."""
     with short_folder() as folder:
         address = f"sqlite:///{folder / 'evergold.db'}"
         engine = make_engine(address)
@@ -112,7 +112,7 @@ def served(rows: int, columns: int) -> Iterator[str]:
 
 
 def pages(urls: Mapping[Size, str], turns: int) -> dict[str, dict[str, float]]:
-    """Milliseconds to make each board, in turn, and its weight."""
+    """Return the milliseconds to render each board, in turn, and its size."""
     took: dict[Size, list[float]] = {size: [] for size in urls}
     weight: dict[Size, int] = {}
     with httpx.Client(timeout=120, headers={"Accept": "text/html", "Accept-Encoding": "gzip"}) as client:
@@ -134,7 +134,7 @@ def pages(urls: Mapping[Size, str], turns: int) -> dict[str, dict[str, float]]:
 def scrolled(
     browser: Browser, device: str, urls: Mapping[Size, str], frames: int, turns: int, step: int
 ) -> dict[str, dict[str, float]]:
-    """What frames cost on each board, the boards in turn."""
+    """Return the cost of frames on each board, the boards in turn."""
     found: dict[Size, list[dict[str, float]]] = {size: [] for size in urls}
     times: dict[Size, list[float]] = {size: [] for size in urls}
     viewport: Any = DEVICES[device]
@@ -153,7 +153,7 @@ def scrolled(
 
 
 def traced(browser: Browser, page: Page, frames: int, step: int) -> dict[str, float]:
-    """Milliseconds for a frame: of the page's own thread, and of all threads; and how often it was laid out anew."""
+    """Return the milliseconds per frame, of the main thread and of all threads, and the number of layouts."""
     browser.start_tracing(page=page, categories=CATEGORIES)
     page.evaluate(SCROLL, [frames, step])
     events = json.loads(browser.stop_tracing())["traceEvents"]
@@ -165,7 +165,7 @@ def traced(browser: Browser, page: Page, frames: int, step: int) -> dict[str, fl
 
 
 def frame_times(times: Sequence[float]) -> dict[str, float]:
-    """Milliseconds between frames, and how many were late."""
+    """Return the milliseconds between frames, and how many were late."""
     ordered = sorted(times)
     return {
         "frame ms": statistics.median(ordered),
@@ -175,23 +175,23 @@ def frame_times(times: Sequence[float]) -> dict[str, float]:
 
 
 def medians(found: Sequence[dict[str, float]]) -> dict[str, float]:
-    """Of each figure over the turns."""
+    """Return the median of each figure over the turns."""
     return {name: statistics.median(one[name] for one in found) for name in found[0]}
 
 
 def name_of(size: Size) -> str:
-    """Write `200 x 40`."""
+    """Format as `200 x 40`."""
     return f"{size[0]} x {size[1]}"
 
 
 def size_of(text: str) -> Size:
-    """Read `200x40`."""
+    """Parse `200x40`."""
     rows, columns = map(int, text.split("x"))
     return rows, columns
 
 
 def table(figures: dict[str, Any]) -> str:
-    """A line for each board, then what the wide one is against the small one."""
+    """Return a line for each board, then the ratios of the wide one to the small one."""
     lines = []
     for place, boards in figures.items():
         for name, found in boards.items():

@@ -140,7 +140,10 @@ def _too_many(what: str) -> _Words:
 
 _WHOLE, _REAL = _number("a whole number"), _number("a number")
 _MAPPING, _LIST, _TRUTH = _must_be("a mapping (key: value)"), _must_be("a list"), _must_be("true or false")
-_DAY, _MOMENT = _must_be("a date, as 2027-01-31"), _must_be("a moment with its zone, as 2027-01-31 12:00 UTC")
+_DAY, _MOMENT = (
+    _must_be("a date, as 2027-01-31"),
+    _must_be("a date and time with a time zone, such as 2027-01-31 12:00 UTC"),
+)
 _BOUNDS: dict[str, _Words] = {
     "greater_than_equal": _bound("at least {ge}"),
     "greater_than": _bound("above {gt}"),

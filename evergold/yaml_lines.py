@@ -182,7 +182,7 @@ class _Builder:
         elif isinstance(tree, yaml.ScalarNode):
             value = self.scalar(tree)
         if tree.tag not in _PLAIN_TAGS:
-            self.note(place, f"the tag {_tag(tree.tag)} has no meaning here")
+            self.note(place, f"the tag {_tag(tree.tag)} is not allowed here")
         return Node(value, self.file, place.line + 1, place.column + 1)
 
     def mapping(self, tree: yaml.MappingNode, depth: int) -> dict[str, Node]:
@@ -198,7 +198,7 @@ class _Builder:
                         merged.update(self.mapping(source, depth + 1))
             elif key.value in entries:
                 first = entries[key.value].line
-                self.note(key.start_mark, f"the key '{key.value}' is here for the second time; first on line {first}")
+                self.note(key.start_mark, f"the key '{key.value}' occurs twice; first on line {first}")
             else:
                 entries[key.value] = self.build(child, key.start_mark, depth + 1)
         return {**merged, **entries}
@@ -209,13 +209,13 @@ class _Builder:
             if isinstance(source, yaml.MappingNode):
                 yield source
             else:
-                self.note(tree.start_mark, "'<<' takes in a mapping (or a list of mappings), usually by an alias")
+                self.note(tree.start_mark, "'<<' needs a mapping (or a list of mappings), usually an alias")
 
     def scalar(self, tree: yaml.ScalarNode) -> Scalar:
         text: str = tree.value
         self.characters += len(text)
         if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
-            self.note(tree.start_mark, "the text has a character that cannot be kept (NUL or half of a pair)")
+            self.note(tree.start_mark, "the text has a character that cannot be stored (NUL or an unpaired surrogate)")
             return ""
         return text if tree.style else plain_scalar(text)
 
@@ -262,18 +262,21 @@ def _tag(tag: str) -> str:
 
 #: Complaints of the parser, and advice for organisers.
 _IN_WORDS = {
-    "cannot start any token": "this character cannot stand here; YAML is indented with spaces, never with tabs, "
-    "and text with special characters stands in quotes",
-    "mapping values are not allowed here": "a ':' is not expected here; text that contains ': ' stands in quotes, and "
-    "keys of one mapping are indented alike",
+    "cannot start any token": (
+        "this character is not allowed here: indent YAML with spaces, not tabs, and put text with special "
+        "characters in quotes"
+    ),
+    "mapping values are not allowed here": (
+        "a ':' is not expected here: put text that contains ': ' in quotes, and indent all keys of a mapping equally"
+    ),
     "could not find expected ':'": "this is neither 'key: value' nor the continuation of the lines before",
     "unexpected end of stream": "a quotation mark is opened here and never closed",
     "expected <block end>": "the indentation does not fit the lines before",
-    "expected ',' or": "a list [a, b] or mapping {a: b} that is opened before is not closed",
-    "undefined alias": "the alias names no anchor (&name) that stands before it",
+    "expected ',' or": "a list [a, b] or mapping {a: b} was opened before and not closed",
+    "undefined alias": "there is no anchor (&name) before this alias",
     "duplicate anchor": "the anchor's name is used twice",
-    "expected a single document": "a second document ('---') begins here; one file holds one",
-    "unknown escape character": "after a backslash in double quotes only certain letters may stand; use single quotes",
+    "expected a single document": "a second document ('---') begins here; a file may contain only one",
+    "unknown escape character": "a backslash in double quotes may only precede certain letters; use single quotes",
 }
 
 

@@ -31,7 +31,7 @@ def run(connection: Connection) -> None:
 
 
 def _render(kind: str, item: object, autogen_context: AutogenContext) -> str | Literal[False]:
-    """Our own column types are written by the names they have in migrations.types: revisions import nothing of app."""
+    """Render own column types by their names in migrations.types, since revisions must not import app."""
     if kind == "type" and isinstance(item, UtcDateTime):
         autogen_context.imports.add("from migrations.types import UtcDateTime")
         return "UtcDateTime()"
@@ -42,7 +42,7 @@ def _render(kind: str, item: object, autogen_context: AutogenContext) -> str | L
 
 
 def main() -> None:
-    """Use the connection handed over by app.operations.migrate, else open the one of the settings."""
+    """Use the connection passed by app.operations.migrate, or else open the one of the settings."""
     handed: Connection | None = config.attributes.get("connection")
     if handed is not None:
         run(handed)

@@ -1,4 +1,4 @@
-"""The column types of revisions: copies of app.base.db's as they were, for a revision never changes its meaning."""
+"""The column types of revisions: frozen copies of those of app.base.db, since revisions must not change."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Json = JSON().with_variant(JSONB(), "postgresql")
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """An aware UTC datetime, with its zone where the database keeps one; what a revision itself writes is in UTC."""
+    """An aware UTC datetime, stored with its zone if the database supports that; revisions write UTC."""
 
     impl = DateTime(timezone=True)
     cache_ok = True

@@ -148,7 +148,7 @@ def test_its_commands_are_those_for_teams(laptop: Laptop) -> None:
     for command in (["serve"], ["apply", "--migrate"], ["gold", "list"], ["export", "yaml", "demo"]):
         refused = laptop.run("evergold", *command, code=64)
         assert refused.stderr.count("\n") == 1
-        assert "belongs to the server, which is not installed here: pip install" in refused.stderr
+        assert "needs the server's package, which is not installed here: pip install" in refused.stderr
 
 
 def test_it_scores_at_home(laptop: Laptop) -> None:

@@ -38,9 +38,9 @@ class RunLimits(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="EVERGOLD_RUN_", env_ignore_empty=True)
 
     memory_mebibytes: int = Field(8192, ge=0, description="private memory of the worker's process while it scores")
-    cpu_seconds: int = Field(3600, ge=0, description="processor time of one run; a run that takes more is ended")
-    open_files: int = Field(512, ge=0, description="files and connections open at once")
-    file_mebibytes: int = Field(4096, ge=0, description="size of any file that is written while a run lasts")
+    cpu_seconds: int = Field(3600, ge=0, description="processor time of one run; a run that takes more is stopped")
+    open_files: int = Field(512, ge=0, description="number of files and connections open at the same time")
+    file_mebibytes: int = Field(4096, ge=0, description="size of any file that a run writes")
 
 
 class NetworkRefused(PermissionError):

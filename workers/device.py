@@ -44,9 +44,9 @@ class EncodingSettings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="EVERGOLD_", env_ignore_empty=True)
 
-    device: str | None = Field(None, description="cpu, cuda, cuda:1 or mps; default: the best that there is")
+    device: str | None = Field(None, description="cpu, cuda, cuda:1 or mps; default: the best available")
     models_dir: Path | None = Field(None, description="the folder of encoder models; default: data_dir/models")
-    vectors_dir: Path | None = Field(None, description="where vectors of gold are kept; default: beside gold")
+    vectors_dir: Path | None = Field(None, description="folder of vectors of gold; default: beside the gold")
     processes: int = Field(1, ge=1, description="how many processes of this worker share the processors")
 
 
@@ -78,7 +78,7 @@ def choose_device(wanted: str | None = None) -> str:
     if not _DEVICE.fullmatch(wanted):
         raise NoSuchDevice(f"EVERGOLD_DEVICE is {wanted!r}; it may be cpu, cuda, cuda:1 or mps")
     if not _is_there(torch, wanted):
-        raise NoSuchDevice(f"EVERGOLD_DEVICE is {wanted}, and torch {torch.__version__} finds no such device here")
+        raise NoSuchDevice(f"EVERGOLD_DEVICE is {wanted}, but torch {torch.__version__} finds no such device here")
     return wanted
 
 

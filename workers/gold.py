@@ -205,7 +205,7 @@ def open_sealed_gold(sealed: SealedGold, into: Takes) -> Opened:
     path = sealed_path(sealed)
     opened = open_into(path, SealedKind.GOLD, sealed.keys, read_keys(key_file()), into)
     if opened.commitment != sealed.commitment:
-        raise SealBroken("this gold is not the one that its commitment stands for")
+        raise SealBroken("this gold does not match its commitment")
     _check_place(opened.binding, sealed)
     return opened
 
@@ -225,7 +225,7 @@ def _check_place(binding: Binding | None, sealed: SealedGold) -> None:
     Gold without a binding is valid for any place, counts as hidden, and is never opened for a program.
     """
     if sealed.place.program and (binding is None or not binding.has_program_of(sealed.place)):
-        why = "it was sealed for another program, or for another environment"
+        why = "it was sealed for another program or environment"
         raise GoldRefused(f"{NOT_FOR_PROGRAM}: {why}; upload the gold of {sealed.place} again")
     if binding is not None and not binding.covers(sealed.place):
         raise SealBroken(f"this gold was sealed for {binding}, not for {sealed.place}; upload it there again")

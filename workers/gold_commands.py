@@ -85,7 +85,11 @@ def _check_keys(session: Session, path: Path, keys: Keys) -> list[Checked]:
         fault = f"others may read it (mode {mode:o}): chmod 600 {path}" if mode & 0o077 else None
         found.append(Checked(f"key file {path}, keys: {len(keys)}", fault))
     for key in session.scalars(select(WorkerKey).where(WorkerKey.retired_at.is_(None)).order_by(WorkerKey.id)):
-        fault = None if key.key_id in keys else "not in this worker's key file: whose is it? New gold is sealed to it"
+        fault = (
+            None
+            if key.key_id in keys
+            else ("not in this worker's key file, although new gold is sealed for it: whose key is it?")
+        )
         found.append(Checked(f"key {key.key_id}", fault))
     return found
 
@@ -101,10 +105,10 @@ def _check_sealed(session: Session, keys: Keys) -> list[Checked]:
             faults.append(Checked(f"sealed file {file.sha256[:12]}… ({file.kind})", str(error)))
             continue
         if foreign := [key.key_id for key in file.keys if key.key_id not in keys]:
-            fault = f"also sealed to {', '.join(foreign)}, which this worker's key file does not have: whose is it?"
+            fault = f"also sealed to {', '.join(foreign)}, which is not in this worker's key file: whose key is it?"
             faults.append(Checked(f"sealed file {file.sha256[:12]}… ({file.kind})", fault))
         if not has_file(sealed_storage_of(get_settings()), file.sha256):
-            faults.append(Checked(f"sealed file {file.sha256[:12]}… ({file.kind})", "the file is not there"))
+            faults.append(Checked(f"sealed file {file.sha256[:12]}… ({file.kind})", "the file does not exist"))
     return [*faults, Checked(f"{total} sealed files", None)] if total else []
 
 
@@ -159,7 +163,9 @@ def _remarks(phase_task: PhaseTask, opened: OpenGold) -> str:
     """Return remarks on gold that passed the check, in brackets; "" if there are none."""
     remarks = []
     if opened.is_sealed and opened.binding is None:
-        remarks.append("sealed by an older Evergold for no certain place, always hidden; upload it again to bind it")
+        remarks.append(
+            "sealed by an older Evergold without a place, so it is always hidden; upload it again to bind it to one"
+        )
     if phase_task.gold_is_public and not opened.is_public:
         remarks.append("declared public, but hidden here: items are not shown")
     return f" ({'; '.join(remarks)})" if remarks else ""
@@ -196,9 +202,7 @@ def make_public(engine: Engine, place: str, number: int | None, now: datetime) -
     with open(os.devnull, "wb") as nowhere:
         opened = open_sealed_gold(sealed, nowhere)
     if opened.binding is None:
-        raise SealBroken(
-            f"{place} was sealed by an older Evergold, for no certain place: upload it again, with --public"
-        )
+        raise SealBroken(f"{place} was sealed by an older Evergold without a place: upload it again, with --public")
     if opened.binding.is_public:
         _show_all_scores(engine, version)
         return
@@ -234,7 +238,7 @@ def _exchange(session: Session, version: GoldVersion, sealed: Sealed, place: str
     """Replace the sealed file by the new one; delete the old one unless another phase uses it."""
     current = session.get_one(GoldVersion, version.id, with_for_update=True)
     if current.sealed_file_id != version.sealed_file_id or current.commitment != sealed.commitment:
-        raise GoldChanged(f"{place}, version {version.number}, was changed at this moment; please try again.")
+        raise GoldChanged(f"{place}, version {version.number}, was just changed; please try again.")
     current.sealed_file_id = record_sealed(session, sealed, now)
     session.flush()
     used = select(GoldVersion.id).where(GoldVersion.sealed_file_id == version.sealed_file_id).limit(1)
@@ -401,9 +405,12 @@ def keygen(engine: Engine) -> int:
         audit.record(session, None, "gold.keygen", f"key {key_id}", now=_now())
     _say(f"Made key {key_id}, in {key_file()}.")
     if before:
-        _say("From now on, gold is sealed to it too. Bring the file to every worker, then `evergold gold rotate`.")
+        _say("From now on, gold is also sealed for it. Copy the file to every worker, then run `evergold gold rotate`.")
     else:
-        _say("Keep a copy in a safe place apart from backups: without it nobody opens the gold again, you neither.")
+        _say(
+            "Store a copy in a safe place, separate from backups: without it nobody, not even you, can open the "
+            "gold again."
+        )
     return 0
 
 
@@ -416,13 +423,15 @@ def rotate_keys(engine: Engine) -> int:
         audit.record(session, None, "gold.rotate", "the workers' keys", details, now=_now())
     old = tidy(path, done.newest)  # after the commit: until then the old keys are needed
     if not done.retired and not done.files:
-        _say(f"Everything is sealed to {done.newest} alone already. For another key: `evergold gold keygen` first.")
+        _say(
+            f"Everything is already sealed for {done.newest} alone. For another key, run `evergold gold keygen` first."
+        )
         return 0
-    _say(f"{done.files} sealed files are now sealed to {done.newest} alone.")
+    _say(f"{done.files} sealed files are now sealed for {done.newest} alone.")
     if done.retired:
         _say(f"Retired: {', '.join(done.retired)}.")
     if old:
-        _say(f"The retired keys are in {old}. They open backups made before now, and nothing else: keep them apart.")
+        _say(f"The retired keys are in {old}. They open only backups made before now: store them separately.")
     return 0
 
 
@@ -459,7 +468,7 @@ def reveal_gold(engine: Engine, place: str, number: int | None, write: Path | No
     _say(f"salt        {salt}")
     if write is not None:
         _say(f"content     {write}, {version.content_bytes} bytes")
-    _say("\nOnce the content and the salt are public, anybody can check that the gold was never exchanged:\n")
+    _say("\nOnce the content and the salt are public, anybody can check that the gold was never swapped:\n")
     _say(f"  {ONE_LINER} {salt} {write or version.filename}")
     if public:
         _say(

@@ -28,7 +28,7 @@ from evergold.scoring.errors import ScoringError
 from workers.settings import settings_of
 
 _LINE_START = "evergold-worker-key-1"
-_HEAD = "# The private keys of Evergold's workers: who has this file can open all gold. Keep it from web servers.\n"
+_HEAD = "# The private keys of Evergold's workers: anybody with this file can open all gold. Keep it off web servers.\n"
 
 Keys = dict[str, PrivateKey]
 
@@ -41,7 +41,7 @@ class KeySettings(BaseSettings):
     gold_key_file: Path | None = Field(
         None, description="the workers' private keys; default: data_dir/keys/workers.key"
     )
-    make_gold_key: bool = Field(False, description="whether a worker that has no key makes one when it starts")
+    make_gold_key: bool = Field(False, description="whether a worker without a key creates one when it starts")
 
 
 class KeyFileBroken(Exception):
@@ -137,7 +137,7 @@ def open_file_key(sealed_keys: Mapping[str, bytes], keys: Keys) -> bytes:
             try:
                 return SealedBox(keys[key_id]).decrypt(sealed_key)
             except CryptoError:
-                raise NoKeyForIt(f"what is sealed to key {key_id} was changed: it does not open") from None
+                raise NoKeyForIt(f"data sealed for key {key_id} were changed and do not open") from None
     wanted = ", ".join(sealed_keys) or "no key at all"
     raise NoKeyForIt(f"it is sealed to {wanted}; this worker has {', '.join(keys) or 'no key'}")
 
@@ -150,5 +150,5 @@ def _parse(line: str, where: str) -> tuple[str, PrivateKey]:
     except (ValueError, TypeError, CryptoError):
         key = None
     if start != _LINE_START or key is None or key_id_of(bytes(key.public_key)) != key_id:
-        raise KeyFileBroken(f"{where}: this is not a line of a key file, or not a whole one")
+        raise KeyFileBroken(f"{where}: this is not a complete line of a key file")
     return key_id, key

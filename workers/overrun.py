@@ -51,7 +51,7 @@ class Bound:
 
     def problem(self, doing: str) -> Problem:
         """Return the problem to show to the team. doing: `score` or `check`."""
-        return Problem(self.code, f"this file takes more than {self.words} to {doing}, the bound for every file")
+        return Problem(self.code, f"this file takes more than {self.words} to {doing}, the limit for every file")
 
 
 def is_fresh_process() -> bool:

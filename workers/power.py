@@ -40,8 +40,8 @@ from workers.samples import Samples
 _CLOSED = (GoldNotFound, NoKeyForIt, KeyFileBroken, SealBroken, OSError)
 #: Maximum number of baseline runs used, latest first.
 _MOST_BASELINES = 10
-MADE_UP = "two made-up systems that are right three times in four"
-ONE_BASELINE = "the baseline, and a rival as good whose errors have nothing to do with its own"
+MADE_UP = "two simulated systems that are right three times in four"
+ONE_BASELINE = "the baseline, and an equally good system with independent errors"
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,7 +113,7 @@ def main_of(folder: Path) -> Path:
     found = sorted(folder.glob("*.yaml")) + sorted(folder.glob("*.yml"))
     usual = [path for path in found if path.stem == "competition"] or found
     if len(usual) != 1:
-        raise WrongRequest(f"{folder} has {len(found)} declarations: name the one that is meant")
+        raise WrongRequest(f"{folder} has {len(found)} declarations: name one of them")
     return usual[0]
 
 
@@ -145,7 +145,7 @@ def _gold(request: Request, folder: Path) -> Path:
         return Path(request.gold)
     there = [folder / name for name in GOLD_FOLDERS if (folder / name).is_dir()]
     if len(there) != 1:
-        raise WrongRequest(f"say where the gold is, with --gold: {folder} has no folder called {GOLD_FOLDERS[0]}")
+        raise WrongRequest(f"name the gold with --gold: {folder} has no folder called {GOLD_FOLDERS[0]}")
     return there[0]
 
 

@@ -69,7 +69,7 @@ def run_folder(call: ProgramCall, folder: Path) -> ProgramEnd:
     except SandboxUnavailable as lacking:
         raise NoSandbox(f"{WAITS}: {lacking}") from None
     if outcome.ended is Ended.KILLED and outcome.detail == OUTSIDE:
-        raise ProgramLost("something from outside ended the program")
+        raise ProgramLost("the program was killed from outside")
     return end_of(outcome, python.name if python else "", call.image)
 
 
@@ -91,7 +91,7 @@ def command_of(call: ProgramCall, folder: Path) -> tuple[str, ...]:
     except ValueError as fault:
         raise ProgramMissing(f"the command of the program cannot be read: {fault}") from None
     if not words:
-        raise ProgramMissing("the program does not say how it is started: declare `command`")
+        raise ProgramMissing("the program has no command: declare `command`")
     return words
 
 

@@ -81,21 +81,21 @@ def _plaintext(file: BinaryIO, line: bytes, file_key: bytes) -> Iterator[bytes]:
         if tag == _FINAL:
             break
     if file.read(1):
-        raise SealBroken("the sealed file goes on behind its end")
+        raise SealBroken("the sealed file continues after its end")
 
 
 def _begin(file: BinaryIO, file_key: bytes) -> bindings.crypto_secretstream_xchacha20poly1305_state:
     state = bindings.crypto_secretstream_xchacha20poly1305_state()
     header = file.read(_HEADER_BYTES)
     if len(header) < _HEADER_BYTES:
-        raise SealBroken("the sealed file is cut")
+        raise SealBroken("the sealed file is truncated")
     bindings.crypto_secretstream_xchacha20poly1305_init_pull(state, header, file_key)
     return state
 
 
 def _pull(state: bindings.crypto_secretstream_xchacha20poly1305_state, chunk: bytes, line: bytes) -> tuple[bytes, int]:
     if not chunk:
-        raise SealBroken("the sealed file is cut: its last chunk is missing")
+        raise SealBroken("the sealed file is truncated: its last chunk is missing")
     try:
         return bindings.crypto_secretstream_xchacha20poly1305_pull(state, chunk, ad=line)
     except CryptoError:

@@ -121,7 +121,9 @@ class RecordSettings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="EVERGOLD_", env_ignore_empty=True)
 
-    selfcheck_dir: Path | None = Field(None, description="what was recorded of encoders; default: data_dir/selfcheck")
+    selfcheck_dir: Path | None = Field(
+        None, description="folder of recorded scores of encoders; default: data_dir/selfcheck"
+    )
 
 
 @dataclass(frozen=True)
@@ -176,7 +178,7 @@ def check_machine() -> SelfCheckReport:
     if differences:
         return SelfCheckReport(SelfCheck.REFUSED, tuple(differences), settings.device, models)
     unknown = [
-        f"{name} was never recorded: `evergold selfcheck --record`." for name in models if find_record(name) is None
+        f"{name} was never recorded: run `evergold selfcheck --record`." for name in models if find_record(name) is None
     ]
     state = SelfCheck.UNRECORDED if unknown else SelfCheck.PASSED
     comparisons, apart = compare_models(models, settings, TOLERANCE)

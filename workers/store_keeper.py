@@ -80,7 +80,7 @@ def end_with_keeper() -> None:
         try:
             door.connect(os.environ[SOCKET_VARIABLE])
         except OSError:  # the keeper was killed while this process started: no signal will come
-            raise SystemExit("Error: the process that keeps the keys of the store is gone.") from None
+            raise SystemExit("Error: the process that holds the keys of the store has ended.") from None
 
 
 def end_with_parent(number: int = signal.SIGTERM) -> None:

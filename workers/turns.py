@@ -46,7 +46,7 @@ def take_turn(announced: int | str, queue: str) -> None:
         ending = _turn(needs_gpu=queue == GPU_QUEUE)
     if ending is Ending.SPENT:
         # Celery reports it and starts another child; everything is recorded.
-        raise SystemExit("this process met its bound of memory: a fresh one takes its place")
+        raise SystemExit("this process reached its memory limit and is replaced by a new one")
 
 
 def _turn(*, needs_gpu: bool) -> Ending | None:

@@ -66,12 +66,12 @@ def misfits(items: Mapping[str, object], gold: Mapping[str, object]) -> list[Pro
     other = [name for name in items if name in gold and items[name] != gold[name]]
     problems = []
     if only_gold:
-        problems.append(Problem("unknown-item", f"it has {only_gold} that the blind items do not have"))
+        problems.append(Problem("unknown-item", f"it has {only_gold} that are not in the blind items"))
     if only_items:
-        words = f"it lacks {len(only_items)} that the blind items have: {_quoted(only_items)}"
+        words = f"it lacks {len(only_items)} of the blind items: {_quoted(only_items)}"
         problems.append(Problem("missing-item", words))
     if other:
-        words = f"{len(other)} are about something else than in the blind items: {_quoted(other)}"
+        words = f"{len(other)} differ from the blind items: {_quoted(other)}"
         problems.append(Problem("other-item", words))
     return problems
 
@@ -182,7 +182,7 @@ def _by_line(invalid: InvalidFile, sealed: SealedGold) -> CheckResult:
         reader = binding.reader
         explanation = sealed_explanation(invalid.problems, invalid.omitted, reader) if reader else None
         return CheckResult([without_gold(problem) for problem in invalid.problems], invalid.omitted, explanation)
-    words = "the task's options have changed since this gold was uploaded, and it cannot be read with them"
+    words = "the task's options have changed since this gold was uploaded, and it cannot be read with the new ones"
     message = f"{words}; upload it again, or ask the people who run the workers (evergold gold check)"
     return CheckResult([Problem("other-options", message)], 0)
 

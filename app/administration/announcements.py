@@ -55,7 +55,7 @@ def _wrong_text(text: str) -> str:
         return "Write a sentence."
     if len(text) > TEXT_CHARACTERS:
         return f"At most {TEXT_CHARACTERS} characters."
-    return "It has characters that cannot be stored." if "\0" in text else ""
+    return "It contains characters that cannot be stored." if "\0" in text else ""
 
 
 def _wrong_end(starts_at: datetime, ends_at: datetime | None, now: datetime) -> str:
@@ -73,5 +73,5 @@ def end_announcement(act: Act, number: int) -> None:
     ended = update(ServerAnnouncement).where(ServerAnnouncement.id == number, open_).values(ends_at=act.now)
     note_change(act.session)
     if act.session.execute(ended.returning(ServerAnnouncement.id)).first() is None:
-        raise NotFound(f"There is no announcement {number} that has not ended.")
+        raise NotFound(f"There is no current or coming announcement {number}.")
     act.record("announcement.end", f"announcement {number}")

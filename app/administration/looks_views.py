@@ -43,8 +43,8 @@ class PaletteOut(Mirror):
     """The colours derived from an accent."""
 
     accent: str
-    strong: str = Field(description="below the pointer")
-    wash: str = Field(description="behind what is chosen")
+    strong: str = Field(description="accent under the pointer")
+    wash: str = Field(description="background of selected elements")
     on_accent: str = Field(description="colour of text on buttons")
 
 
@@ -54,12 +54,12 @@ class LooksOut(ApiModel):
     model_config = example(LOOKS_EXAMPLE)
 
     name: str
-    logo: LogoOut | None = Field(description="null: the house's")
-    logo_dark: LogoOut | None = Field(description="on dark pages; null: as `logo`")
-    accent: str = Field(description="empty: the house's, or what follows from `accent_dark`")
-    accent_dark: str = Field(description="on dark pages; empty: what follows from `accent`")
-    light: PaletteOut | None = Field(description="the colours of light pages; null: the house's")
+    logo: LogoOut | None = Field(description="null: the default logo")
+    logo_dark: LogoOut | None = Field(description="logo on dark pages; null: the same as `logo`")
+    accent: str = Field(description="empty: the default, or derived from `accent_dark`")
+    accent_dark: str = Field(description="accent on dark pages; empty: derived from `accent`")
+    light: PaletteOut | None = Field(description="colours of light pages; null: the default colours")
     dark: PaletteOut | None
-    front: str = Field(description="Markdown for visitors on the first page; empty: the house's introduction")
-    featured: list[str] = Field(description="names of competitions, first on the first page")
-    removed: list[str] = Field(description="after an SVG was sent: what was left out of it, by line")
+    front: str = Field(description="Markdown for visitors on the front page; empty: the default introduction")
+    featured: list[str] = Field(description="names of competitions that come first on the front page")
+    removed: list[str] = Field(description="after the upload of an SVG: parts that were removed, by line")

@@ -170,7 +170,7 @@ class StoredOut(ApiModel):
 
     model_config = example(STORED_EXAMPLE)
 
-    competition: str = Field(description="empty: drafts, which belong to no competition yet")
+    competition: str = Field(description="empty: files of drafts, which do not belong to a competition yet")
     kind: str
     files: int
     size_bytes: int = Field(description="equal files are stored once, but counted in each place")
@@ -210,7 +210,7 @@ class StorageOut(ApiModel):
 
     stored: list[StoredOut]
     space: list[SpaceOut]
-    unowned: UnownedOut | None = Field(description="null: they were not counted, which reads all names in the storage")
+    unowned: UnownedOut | None = Field(description="null: not counted, because counting reads all names in the storage")
 
 
 class FailedMailOut(ApiModel):
@@ -262,7 +262,7 @@ class RefusedOut(ApiModel):
 
     hour: Moment = Field(description="its beginning")
     rule: str
-    who: str = Field(description="a user name, for a week; empty: all together")
+    who: str = Field(description="a user name, stored for a week; empty: all users together")
     count: int
 
 

@@ -76,7 +76,9 @@ def target_at(session: Session, place: str, host: str = "") -> Target:
     """
     if host.strip():
         if place.strip():
-            raise InvalidForm("Name a place or a machine, not both.", fields={"host": "Not with a place."})
+            raise InvalidForm(
+                "Name a place or a machine, not both.", fields={"host": "Leave this empty if you name a place."}
+            )
         return Target(host=host.strip()[:200])
     name, _, task = place.strip().partition("/")
     if not name:
@@ -192,17 +194,17 @@ def _reason(row: Row[*tuple[Any, ...]], facts: _Facts, failure: str | None) -> t
     if held is not None:
         return "paused", f"Paused by {held.held_by}: {held.reason}"
     if row.gold is None:
-        return "gold", "Its gold is missing: it was not uploaded yet."
+        return "gold", "Its gold has not been uploaded yet."
     if not facts.workers:
         return "worker", "No worker is running."
     if not facts.takers:
         return "worker", "Every machine with workers is drained."
     if row.task_type in facts.unserved:
-        return "worker", "No worker can take this task: it needs torch, and a passed self-check."
+        return "worker", "No worker can take this task: it needs a worker with torch that has passed the self-check."
     if failure:
-        return "retry", f"It is tried again: {failure}"
+        return "retry", f"It failed and will be tried again: {failure}"
     if not facts.has_broker:
-        return "broker", "The broker does not answer: workers are not notified of new work."
+        return "broker", "The message broker does not answer, so workers are not notified of new work."
     return "turn", "It waits for its turn."
 
 

@@ -67,7 +67,7 @@ class ServerAnnouncementOut(ApiModel):
     text: str
     severity: Severity
     starts_at: Moment
-    ends_at: Moment | None = Field(description="null: until an administrator ends it")
+    ends_at: Moment | None = Field(description="null: it stays until an administrator ends it")
 
     @classmethod
     def of(cls, row: ServerAnnouncement) -> ServerAnnouncementOut:
@@ -163,12 +163,12 @@ class AccountRow(ApiModel):
     model_config = example(ACCOUNT_ROW)
 
     username: str
-    email: str = Field(description="empty: there is none")
+    email: str = Field(description="empty: the account has no address")
     email_confirmed: bool
     display_name: str
     is_administrator: bool
     organising: Literal["rule", "approved", "barred"] = Field(
-        description="whether they may create competitions: rule: as the server's settings let everybody"
+        description="whether the person may create competitions; `rule`: as the server's settings decide"
     )
     created_at: Moment
     blocked_at: Moment | None = Field(description="null: not blocked")
@@ -193,18 +193,18 @@ class AccountOut(AccountRow):
 
     model_config = example(ACCOUNT_EXAMPLE)
 
-    blocked_reason: str = Field(description="as the person reads it")
+    blocked_reason: str = Field(description="the reason that the person sees")
     teams: list[str]
     roles: list[str]
     owns: list[str] = Field(description="names of competitions")
-    submissions: int = Field(description="how many submissions they sent themselves")
-    used_bytes: int = Field(description="size of files and gold of their competitions")
-    competitions_limit: int | None = Field(description="of their own; null: the server's")
-    mebibytes_limit: int | None = Field(description="of their own; null: the server's")
-    may_own: int = Field(description="competitions, by their own limit or the server's")
-    may_hold_bytes: int = Field(description="by their own limit or the server's")
+    submissions: int = Field(description="how many submissions the person sent")
+    used_bytes: int = Field(description="size of files and gold of the person's competitions")
+    competitions_limit: int | None = Field(description="limit for this person; null: the server's limit")
+    mebibytes_limit: int | None = Field(description="limit for this person; null: the server's limit")
+    may_own: int = Field(description="how many competitions the person may own")
+    may_hold_bytes: int = Field(description="how many bytes these competitions may hold")
     has_password: bool
-    providers: list[str] = Field(description="providers that they log in with")
+    providers: list[str] = Field(description="providers that the person logs in with")
     has_second_factor: bool
     log_ins: int = Field(description="number of current log-ins")
     tokens: int = Field(description="number of tokens that were not revoked")
@@ -246,7 +246,7 @@ class CompetitionSize(ApiModel):
     teams: int
     submissions: int
     submitted_bytes: int
-    organisers_bytes: int = Field(description="of files and gold")
+    organisers_bytes: int = Field(description="size of the organisers' files and of gold")
     last_submission_at: Moment | None
     created_at: Moment
 
@@ -282,7 +282,7 @@ class OrganisingRequestOut(ApiModel):
     email: str
     text: str
     asked_at: Moment
-    answered_at: Moment | None = Field(description="null: it waits for an answer")
+    answered_at: Moment | None = Field(description="null: not answered yet")
     answered_by: str | None
     is_approved: bool | None
     answer: str

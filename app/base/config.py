@@ -28,7 +28,7 @@ MEBIBYTE = 1024 * 1024
 _SENDER = re.compile(
     r"(?P<alone>[^\s<>,;@]+@[^\s<>,;@]+)|(?P<name>[^<>]*)<(?P<named>[^\s<>,;@]+@[^\s<>,;@]+)>", re.ASCII
 )
-_SENDER_WORDS = "mail_from is an address, or a name and an address: Example Scores <scores@example.org>"
+_SENDER_WORDS = "mail_from must be an address, or a name and an address: Example Scores <scores@example.org>"
 
 
 class InvalidSettings(Exception):
@@ -42,110 +42,138 @@ class Settings(LiveSettings, BaseSettings):
         env_prefix="EVERGOLD_", env_nested_delimiter="__", hide_input_in_errors=True, frozen=False
     )
 
-    data_dir: Path = Field(Path("var"), description="all data of this server, except where an address below is set")
+    data_dir: Path = Field(
+        Path("var"), description="folder of all data of this server, except data for which an address is set below"
+    )
     sealed_dir: Path = Field(
         default_factory=lambda known: known["data_dir"] / "sealed",
         description="ciphertext that only workers can read; default: data_dir/sealed",
     )
     sealing_keys: str = Field(
-        "", description="ids of the workers' keys that web and command line seal to, with commas; empty: the database's"
+        "",
+        description="workers' keys that gold is sealed for: IDs separated by commas; empty: those in the database",
     )
     files_group: str = Field(
-        "", description="the group that may read what web, workers and sweep share; empty: their one user alone"
+        "",
+        description=(
+            "the group of users that may read the files which web, workers and sweep share; empty: only the one "
+            "user that runs them"
+        ),
     )
     storage: Literal["folder", "s3"] = Field(
         "folder",
-        description="where uploads, public and sealed files lie: in the folders above, or in EVERGOLD_S3_BUCKET",
+        description="storage of uploads, public and sealed files: the folders above, or EVERGOLD_S3_BUCKET",
     )
     storage_before: Literal["", "folder", "s3"] = Field(
-        "", description="while `evergold storage move` is under way: the storage from which it moves"
+        "", description="the previous storage, as long as `evergold storage move` moves files"
     )
     cache_dir: Path = Field(
         default_factory=lambda known: known["data_dir"] / "cache",
-        description="with s3: copies of what was read, on this machine's disk; default: data_dir/cache",
+        description="with s3: folder for copies of the files read; default: data_dir/cache",
     )
     database_url: str = Field("", description="SQLAlchemy address; empty: SQLite in data_dir")
-    broker_url: str = Field("", description="Redis or Valkey, for messages to workers; empty: files in data_dir/broker")
-    phases_file: Path = Field(Path("phases.yaml"), description="the competitions of this server")
+    broker_url: str = Field(
+        "", description="address of the Redis or Valkey for messages to workers; empty: files in data_dir/broker"
+    )
+    phases_file: Path = Field(Path("phases.yaml"), description="file that declares the competitions of this server")
     base_url: str = Field(
         "",
-        description="address that people see, for links; empty: as in the request, in mails where the server listens",
+        description=(
+            "public address of this server, for links; empty: that of the request, and in mails the address on "
+            "which the server listens"
+        ),
     )
 
-    upload_limit_bytes: int = Field(64 * MEBIBYTE, gt=0, description="bound for every upload; a phase may set less")
+    upload_limit_bytes: int = Field(64 * MEBIBYTE, gt=0, description="largest upload; a phase may allow less")
     long_poll_limit_seconds: float = Field(60.0, ge=0)
-    lease_seconds: int = Field(60, gt=0, description="a run whose worker was silent for this long is given to another")
-    run_limit_seconds: int = Field(120, gt=0, description="a run that takes longer is ended, and its file rejected")
+    lease_seconds: int = Field(
+        60, gt=0, description="a run whose worker has not reported for this long is given to another worker"
+    )
+    run_limit_seconds: int = Field(120, gt=0, description="a run that takes longer is stopped and its file rejected")
     encoding_limit_seconds: int = Field(3600, gt=0, description="the same for task types that need torch")
     check_limit_seconds: int = Field(120, gt=0, description="the same for validation of a file")
     lean: bool = Field(False, description="there is no worker with torch on purpose: waiting for one is no fault")
-    mail_days: int = Field(30, gt=0, description="how long mails stay that were sent (without text) or given up")
-    login_days: int = Field(30, gt=0, description="how long log-ins, tokens and links stay after their end")
+    mail_days: int = Field(
+        30, gt=0, description="how long sent mails (without their text) and undeliverable mails are stored"
+    )
+    login_days: int = Field(30, gt=0, description="how long expired log-ins, tokens and links are stored")
     download_days: int = Field(
-        730, ge=0, description="how long it is known who downloaded which file for participants; 0: for ever"
+        730, ge=0, description="how long the log of downloads of files for participants is stored; 0: for ever"
     )
     draft_days: int = Field(
         365,
         ge=0,
-        description="how long a draft of a competition that nobody changes is kept, a week longer after a mail;"
-        " 0: for ever",
+        description="how long an unchanged draft of a competition is stored, at least a week after a mail; 0: for ever",
     )
-    archive_days: int = Field(7, gt=0, description="how long people can fetch the archive of their own data")
+    archive_days: int = Field(7, gt=0, description="how long people can download the archive of their own data")
     deletion_days: int = Field(14, ge=0, description="how long the deletion of an account can be undone")
     sweep_seconds: float = Field(30.0, gt=0, description="how often the sweep looks for lost runs")
     attempts: int = Field(3, gt=0, description="how often a run is tried before it is marked failed")
-    answers_mebibytes: int = Field(64, ge=0, description="memory for public pages and boards made ready; 0: none kept")
+    answers_mebibytes: int = Field(64, ge=0, description="memory for caching public pages and boards; 0: no cache")
     session_hours: int = Field(24 * 14, gt=0, description="how long a log-in on the pages lasts")
     secure_cookies: bool = Field(
-        False, description="true behind HTTPS: cookies are never sent in clear; by itself where base_url is https"
+        False, description="true behind HTTPS: cookies are only sent over HTTPS; default: true if base_url is https"
     )
     trusted_proxies: str = Field(
-        "", description="addresses and networks of our reverse proxies: X-Forwarded-For is trusted from these only"
+        "", description="addresses and networks of this server's reverse proxies: only their X-Forwarded-For is trusted"
     )
 
     providers: dict[str, Provider] = Field(
         default_factory=dict,
-        description="whom people log in with: EVERGOLD_PROVIDERS__<NAME>__CLIENT_ID, …__CLIENT_SECRET, …__ISSUER, …",
+        description="providers to log in with: EVERGOLD_PROVIDERS__<NAME>__CLIENT_ID, …__CLIENT_SECRET, …__ISSUER, …",
     )
-    passwords: bool = Field(True, description="false: nobody logs in with a password or makes an account with one")
+    passwords: bool = Field(True, description="false: nobody can log in or create an account with a password")
 
     codabench_api: bool = Field(
-        True, description="answer clients of Codabench at /api/…, by the same rules as /api/v1; false: not at all"
+        True, description="whether clients of Codabench are answered at /api/…, by the same rules as /api/v1"
     )
     # Rate limits (app.web.http.rate_limits); 0: no limit.
-    rate_limit_url: str = Field("", description="Redis that counts; empty: the broker if that is Redis, else memory")
-    failed_logins_per_10_minutes: int = Field(10, ge=0, description="per account and address")
-    failed_logins_per_hour_and_account: int = Field(100, ge=0, description="from wherever")
-    failed_logins_per_hour_and_address: int = Field(200, ge=0, description="whatever the account")
-    logins_per_hour_and_account: int = Field(120, ge=0, description="with the right password")
-    passwords_per_hour_and_address: int = Field(1000, ge=0, description="checked or made: log-ins, new accounts, …")
-    password_resets_per_hour: int = Field(30, ge=0, description="asked for, per address")
-    password_resets_per_hour_and_account: int = Field(5, ge=0, description="asked for, per account")
-    uploads_per_minute: int = Field(600, ge=0, description="per team: a bound for scripts gone wild, not for teams")
+    rate_limit_url: str = Field(
+        "", description="address of the Redis that counts requests; empty: the broker if it is Redis, otherwise memory"
+    )
+    failed_logins_per_10_minutes: int = Field(10, ge=0, description="failed log-ins per account and address")
+    failed_logins_per_hour_and_account: int = Field(
+        100, ge=0, description="failed log-ins per account, from any address"
+    )
+    failed_logins_per_hour_and_address: int = Field(
+        200, ge=0, description="failed log-ins per address, for any account"
+    )
+    logins_per_hour_and_account: int = Field(120, ge=0, description="successful log-ins per account")
+    passwords_per_hour_and_address: int = Field(
+        1000, ge=0, description="passwords checked or set per address: log-ins, new accounts, …"
+    )
+    password_resets_per_hour: int = Field(30, ge=0, description="links to reset a password, per address")
+    password_resets_per_hour_and_account: int = Field(5, ge=0, description="links to reset a password, per account")
+    uploads_per_minute: int = Field(600, ge=0, description="uploads per team, to stop runaway scripts")
 
-    passwords_at_once: int = Field(1, gt=0, description="hashed by a web process; each takes 64 MiB and some 0.1 s")
-    password_reset_minutes: int = Field(60, gt=0, description="how long the link in a mail can be used")
+    passwords_at_once: int = Field(
+        1, gt=0, description="passwords that a web process hashes at the same time; each takes 64 MiB and about 0.1 s"
+    )
+    password_reset_minutes: int = Field(60, gt=0, description="how long a link to reset a password is valid")
     smtp_url: SecretStr = Field(
         SecretStr(""),
-        description="smtps://user:password@host (TLS), smtp+starttls://… or smtp://…; empty: mail becomes files",
+        description=(
+            "mail server: smtps://user:password@host (TLS), smtp+starttls://… or smtp://…; empty: mails are written "
+            "to files"
+        ),
     )
-    mail_from: str = Field(
-        "evergold@localhost", description="the sender of our mail: an address, or a name and <an address>"
-    )
+    mail_from: str = Field("evergold@localhost", description="sender of mails: an address, or a name and <an address>")
 
     webhook_ranges: str = Field(
-        "", description="private networks that webhooks may lead to, with commas: 10.1.0.0/16; empty: none"
+        "", description="private networks that webhooks may call, separated by commas: 10.1.0.0/16; empty: none"
     )
-    webhook_http: bool = Field(False, description="true: webhooks may lead to http://, in clear, as well")
-    webhook_log_days: int = Field(30, gt=0, description="how long ended deliveries of webhooks are kept")
+    webhook_http: bool = Field(False, description="whether webhooks may also use unencrypted http://")
+    webhook_log_days: int = Field(30, gt=0, description="how long finished deliveries of webhooks are stored")
 
     contact_file: Path | None = Field(None, description="Markdown for /contact, in the footer: who runs this server")
     privacy_file: Path | None = Field(None, description="Markdown for /privacy, in the footer")
     imprint_file: Path | None = Field(None, description="Markdown for /imprint, in the footer")
 
-    queue_limit_seconds: int = Field(900, gt=0, description="/readyz complains when a run waits longer")
-    metrics_token: SecretStr = Field(SecretStr(""), description="who has it may read /metrics; empty: loopback alone")
-    log_format: Literal["text", "json"] = Field("text", description="lines for people, or JSON for collectors")
+    queue_limit_seconds: int = Field(900, gt=0, description="/readyz reports a problem if a run waits longer")
+    metrics_token: SecretStr = Field(
+        SecretStr(""), description="token to read /metrics; empty: only loopback may read it"
+    )
+    log_format: Literal["text", "json"] = Field("text", description="text for people, or JSON for log collectors")
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -160,19 +188,21 @@ class Settings(LiveSettings, BaseSettings):
         parts = urlsplit(address)
         if address and (parts.scheme not in ("smtps", "smtp+starttls", "smtp") or not parts.hostname):
             raise ValueError(
-                "smtp_url is smtps://user:password@host, smtp+starttls://user:password@host or smtp://host"
+                "smtp_url must be smtps://user:password@host, smtp+starttls://user:password@host or smtp://host"
             )
         if address and not self.base_url:
-            raise ValueError("base_url is needed with smtp_url: mail has links, and a request's Host is not believed")
+            raise ValueError(
+                "set base_url together with smtp_url: mails contain links, and the Host of a request is not trusted"
+            )
 
     def _check_providers(self) -> None:
         for name, provider in self.providers.items():
             if fault := provider.fault(name):
                 raise ValueError(f"providers, {name}: {fault}")
         if self.providers and not self.base_url:
-            raise ValueError("base_url is needed with providers: they send people back to an address that they know")
+            raise ValueError("set base_url together with providers: they redirect people to a registered address")
         if not self.passwords and not self.providers:
-            raise ValueError("passwords is false, and there are no providers: nobody could log in")
+            raise ValueError("passwords is false and there are no providers, so nobody could log in: set one of them")
 
     @field_validator("webhook_ranges")
     @classmethod
@@ -180,21 +210,21 @@ class Settings(LiveSettings, BaseSettings):
         try:
             networks = [ip_network(one.strip()) for one in ranges.split(",") if one.strip()]
         except ValueError:
-            raise ValueError("networks with commas between them: 10.1.0.0/16, fd00:1::/32") from None
+            raise ValueError("networks separated by commas: 10.1.0.0/16, fd00:1::/32") from None
         return ",".join(map(str, networks))
 
     @field_validator("broker_url")
     @classmethod
     def _known_broker(cls, address: str) -> str:
         if address and redis_address(address) is None:
-            raise ValueError("broker_url is redis://…, rediss://… or redis+socket://…, or empty: messages are files")
+            raise ValueError("broker_url must be redis://…, rediss://… or redis+socket://…, or empty for files")
         return address
 
     @field_validator("storage_before")
     @classmethod
     def _another(cls, before: str, info: ValidationInfo) -> str:
         if before and before == info.data.get("storage"):
-            raise ValueError("the storage from which a server moves is another than storage; empty when it has moved")
+            raise ValueError("must differ from storage; leave it empty unless files are being moved")
         return before
 
     @property
@@ -249,7 +279,7 @@ def read_settings(kind: type[Kind]) -> Kind:
         prefix = kind.model_config["env_prefix"]
         words = [_words(fault, prefix, field_of(kind, fault["loc"])) for fault in error.errors()]
     except SettingsError:  # of the only settings that have parts
-        words = ["EVERGOLD_PROVIDERS has no value of its own: EVERGOLD_PROVIDERS__<NAME>__CLIENT_ID and others have"]
+        words = ["EVERGOLD_PROVIDERS itself takes no value: set EVERGOLD_PROVIDERS__<NAME>__CLIENT_ID and the others"]
     raise InvalidSettings("\n".join(f"Invalid settings: {one}." for one in words))
 
 

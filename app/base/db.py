@@ -142,13 +142,13 @@ class ReadingSession(Session):
 @event.listens_for(ReadingSession, "before_flush")
 def _refuse_changes(session: Session, context: object, instances: object) -> None:
     if session.new or session.deleted or any(map(session.is_modified, session.dirty)):
-        raise RuntimeError("A session for reading was to write; `writing` is for that.")
+        raise RuntimeError("A read-only session tried to write; use `writing`.")
 
 
 @event.listens_for(ReadingSession, "do_orm_execute")
 def _refuse_statements(state: ORMExecuteState) -> None:
     if state.is_insert or state.is_update or state.is_delete:
-        raise RuntimeError("A session for reading was to write; `writing` is for that.")
+        raise RuntimeError("A read-only session tried to write; use `writing`.")
 
 
 @contextmanager
@@ -253,7 +253,7 @@ def _check_encoding(connection: Any, record: object) -> None:
     encoding = connection.info.parameter_status("server_encoding")
     if encoding not in ("UTF8", None):
         raise InvalidRequestError(
-            f"its encoding is {encoding}, not UTF8: `createdb --encoding=UTF8 --template=template0` makes one that is"
+            f"its encoding is {encoding}, not UTF8: create one with `createdb --encoding=UTF8 --template=template0`"
         )
 
 

@@ -47,22 +47,25 @@ class LiveSettings(BaseModel):
         "",
         "Domains of addresses",
         PEOPLE,
-        "domains, with commas, one of which every new address must have; subdomains count; empty: any",
+        "domains, separated by commas, that new addresses must belong to, subdomains included; empty: any",
     )
     banned_domains: str = _setting(
-        "", "Banned domains", PEOPLE, "domains, with commas, whose addresses nobody may register; subdomains count"
+        "",
+        "Banned domains",
+        PEOPLE,
+        "domains, separated by commas, whose addresses nobody may register, subdomains included",
     )
     second_factor: Required = _setting(
         "optional",
         "Second factor",
         PEOPLE,
-        "who needs one to log in: nobody, administrators, or organisers as well",
+        "who needs a second factor to log in: nobody, administrators, or also organisers",
     )
     contact: str = _setting(
         "",
         "Contact",
         PEOPLE,
-        "an e-mail address or a page of the people who run this server, shown to everybody",
+        "e-mail address or page of the people who run this server, shown to everybody",
     )
 
     organise: Rule = _setting(
@@ -79,48 +82,67 @@ class LiveSettings(BaseModel):
         ge=0,
     )
     mebibytes_per_organiser: int = _setting(
-        1024, "MiB of an organiser", ORGANISERS, "files and gold of all their competitions together", ge=0
+        1024, "MiB of an organiser", ORGANISERS, "total size of files and gold of the person's competitions", ge=0
     )
     blueprint_days: int = _setting(
         180,
         "Days of an abandoned draft",
         ORGANISERS,
-        "until a declaration that nobody continues is deleted, with a mail two weeks before; 0: never",
+        "days until an abandoned draft is deleted, two weeks after a mail; 0: never",
         ge=0,
     )
 
     registrations_per_hour: int = _setting(
-        60, "New accounts in an hour", LIMITS, "per address; a whole lecture hall may share one; 0: no limit", ge=0
+        60,
+        "New accounts in an hour",
+        LIMITS,
+        "new accounts per network address, which a whole lecture hall may share; 0: no limit",
+        ge=0,
     )
     registrations_per_day_and_block: int = _setting(
-        300, "New accounts in a day", LIMITS, "per block of addresses: /24, or /48 of IPv6; 0: no limit", ge=0
+        300,
+        "New accounts in a day",
+        LIMITS,
+        "new accounts per block of network addresses: /24, or /48 of IPv6; 0: no limit",
+        ge=0,
     )
     validations_per_hour: int = _setting(
-        60, "Checks in an hour", LIMITS, "files that are only checked, per person; 0: no limit", ge=0
+        60, "Checks in an hour", LIMITS, "files validated without submitting, per person; 0: no limit", ge=0
     )
     checked_mebibytes_per_day: int = _setting(
-        2048, "Checked MiB in a day", LIMITS, "of files that are only checked, per person; 0: no limit", ge=0
+        2048,
+        "Checked MiB in a day",
+        LIMITS,
+        "size of files validated without submitting, per person; 0: no limit",
+        ge=0,
     )
     questions_per_hour: int = _setting(
-        10, "Questions in an hour", LIMITS, "to organisers, per person; 0: no limit", ge=0
+        10, "Questions in an hour", LIMITS, "questions to organisers, per person; 0: no limit", ge=0
     )
 
     rejected_days: int = _setting(
         30, "Days of rejected files", STORAGE, "how long the files of rejected submissions are kept; 0: for ever", ge=0
     )
 
-    server_name: str = _setting(PRODUCT, "Name", LOOKS, "of this server: on pages, in mails, in apps for codes")
+    server_name: str = _setting(
+        PRODUCT, "Name", LOOKS, "name of this server on pages, in mails and in authenticator apps"
+    )
     accent: str = _setting(
         "",
         "Colour",
         LOOKS,
-        "of links and buttons on light pages, such as #1c6047; it must have WCAG AA's contrast",
+        "colour of links and buttons on light pages, such as #1c6047; its contrast must meet WCAG AA",
     )
     accent_dark: str = _setting(
-        "", "Colour on dark pages", LOOKS, "the same on dark pages; empty: what follows from the other"
+        "", "Colour on dark pages", LOOKS, "the same for dark pages; empty: derived from the other"
     )
-    front_text: str = _setting("", "Front page", LOOKS, "Markdown for visitors, in place of our introduction")
-    featured: str = _setting("", "Featured competitions", LOOKS, "their names, with commas: first on the front page")
+    front_text: str = _setting("", "Front page", LOOKS, "Markdown for visitors, replaces the default introduction")
+    featured: str = _setting(
+        "",
+        "Featured competitions",
+        LOOKS,
+        "names of competitions that come first on the front page, separated by commas",
+    )
 
     @field_validator("server_name")
     @classmethod
@@ -154,7 +176,7 @@ class LiveSettings(BaseModel):
     def _check_featured(cls, featured: str) -> str:
         names = names_in(featured)
         if len(names) > MOST_FEATURED or any(len(name) > 100 or not name.isprintable() for name in names):
-            raise ValueError(f"at most {MOST_FEATURED} names of competitions, with commas")
+            raise ValueError(f"at most {MOST_FEATURED} names of competitions, separated by commas")
         return ", ".join(names)
 
     @field_validator("contact")
@@ -170,7 +192,7 @@ class LiveSettings(BaseModel):
         wanted = domains_in(domains)
         wrong = [domain for domain in wanted if not _DOMAIN.fullmatch(domain)]
         if wrong:
-            raise ValueError(f"domains such as uni.example, with commas; '{wrong[0]}' is none")
+            raise ValueError(f"domains such as uni.example, separated by commas; '{wrong[0]}' is not a domain")
         return ", ".join(wanted)
 
     def refusal_of(self, email: str) -> str:

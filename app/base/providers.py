@@ -22,32 +22,37 @@ class Provider(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     kind: Literal["", "oidc", "github", "orcid"] = Field(
-        "", description="empty: `github` and `orcid` for providers of these names, else `oidc`"
+        "", description="empty: `github` and `orcid` for providers of these names, otherwise `oidc`"
     )
     title: str = Field(
         "", max_length=60, description="name on the button; default: GitHub, ORCID, or the issuer's host"
     )
-    issuer: str = Field("", description="address below which /.well-known/openid-configuration is; ORCID's is known")
-    client_id: str = Field("", description="as registered with the provider")
-    client_secret: SecretStr = Field(SecretStr(""), description="as registered with the provider; empty: none")
-    scopes: str = Field("", description="what to ask for; default: openid profile email (ORCID: openid)")
+    issuer: str = Field(
+        "", description="address of the provider, without /.well-known/openid-configuration; not needed for ORCID"
+    )
+    client_id: str = Field("", description="client ID registered with the provider")
+    client_secret: SecretStr = Field(
+        SecretStr(""), description="client secret registered with the provider; empty: none"
+    )
+    scopes: str = Field("", description="scopes to request; default: openid profile email (ORCID: openid)")
     trusted: bool = Field(
-        False, description="true: an address that it vouches for opens the account with this address at once"
+        False,
+        description="whether an address that the provider has verified opens the account with this address at once",
     )
 
     def fault(self, name: str) -> str:
         """Return a sentence on invalid settings; "" if they are valid."""
         if not _NAME.fullmatch(name):
-            return "a name has up to 40 letters and digits"
+            return "a name must have 1 to 40 letters and digits"
         if not self.client_id:
             return "client_id is missing"
         if self.kind_of(name) == "oidc" and not self.issuer:
             return "issuer is missing"
         parts = urlsplit(self.issuer_of(name))
         if parts.query or parts.fragment or not parts.hostname:
-            return "issuer is an address, as the provider writes it in `iss`"
+            return "issuer must be an address, as the provider writes it in `iss`"
         if parts.scheme != "https" and not (parts.scheme == "http" and _is_loopback(parts.hostname)):
-            return "issuer begins with https://"
+            return "issuer must begin with https://"
         return ""
 
     def kind_of(self, name: str) -> str:

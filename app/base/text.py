@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from app.base.errors import InvalidForm
 
-PLEASE_CORRECT = "Please correct what is marked."
+PLEASE_CORRECT = "Please correct the marked fields."
 
 
 def one_line(text: str) -> str:
@@ -30,7 +30,7 @@ def wrong_text(text: str, limit: int) -> str:
     if len(text) > limit:
         return f"At most {limit} characters; this has {len(text)}."
     if any(is_control(character) for character in text):
-        return "Control characters cannot be kept."
+        return "Control characters are not allowed."
     return ""
 
 

@@ -37,13 +37,13 @@ def parse_moment(value: object) -> datetime:
     if isinstance(value, datetime) and value.tzinfo is not None:
         return value.astimezone(UTC)
     if not isinstance(value, str):
-        raise ValueError(f"a moment is text with a time zone: {_HOW}")
+        raise ValueError(f"a date and time must be text with a time zone: {_HOW}")
     shown = repr(value if len(value) <= 40 else value[:39] + "…")
     match = _MOMENT.match(value.strip())
     if not match:
-        raise ValueError(f"{shown} is not a moment with a time zone: {_HOW}")
+        raise ValueError(f"{shown} is not a date and time with a time zone: {_HOW}")
     if not match["time"]:
-        raise ValueError(f"{shown} has no time of day (is midnight meant at its start or its end?): {_HOW}")
+        raise ValueError(f"{shown} has no time of day (midnight at its start or at its end?): {_HOW}")
     if not match["zone"]:
         raise ValueError(f"{shown} has no time zone: {_HOW}")
     return _naive(match["date"], match["time"], shown).replace(tzinfo=_zone(match["zone"])).astimezone(UTC)
@@ -51,13 +51,13 @@ def parse_moment(value: object) -> datetime:
 
 def _naive(date: str, time: str, shown: str) -> datetime:
     if time.startswith("24:"):
-        raise ValueError(f"{shown}: a day ends with 23:59; for its end write 00:00 of the next day")
+        raise ValueError(f"{shown}: write the end of a day as 00:00 of the next day")
     try:
         naive = datetime.fromisoformat(f"{date}T{time}")
     except ValueError:
         raise ValueError(f"{shown}: there is no such date or time of day") from None
     if naive.year not in _YEARS:
-        raise ValueError(f"{shown}: is the year right?")
+        raise ValueError(f"{shown}: check the year")
     return naive
 
 
@@ -69,7 +69,7 @@ def _zone(text: str) -> timezone:
     hours, minutes = int(text[1:3]), int(text[-2:])
     offset = timedelta(hours=hours, minutes=minutes) * (-1 if text[0] == "-" else 1)
     if minutes > 59 or not _OFFSETS[0] <= offset <= _OFFSETS[1]:
-        raise ValueError(f"'{text}' is not an offset from UTC: they go from -12:00 to +14:00")
+        raise ValueError(f"'{text}' is not an offset from UTC: it must be from -12:00 to +14:00")
     return timezone(offset)
 
 

@@ -41,7 +41,7 @@ def start_traces(part: str, engine: Engine) -> None:
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError as error:
         raise InvalidSettings(
-            f"{_ENDPOINTS[0]} is set, and {error.name} is not installed: pip install 'evergold-server[traces]'."
+            f"{_ENDPOINTS[0]} is set, but {error.name} is not installed: pip install 'evergold-server[traces]'."
         ) from None
     resource = Resource.create({"service.name": f"evergold-{part}", "service.version": VERSION})
     provider = TracerProvider(resource=resource)

@@ -134,7 +134,7 @@ def _half(sight: ViewerContext, wanted: Half | None) -> Half | None:
     """Return the selected part of divided items, or the default one; raises NotFound if it is not shown."""
     view = sight.own.view
     if not {None: True, Half.PUBLIC: view.is_divided, Half.PRIVATE: view.private}[wanted]:
-        raise NotFound("This part of the items is not shown yet, or there is none.")
+        raise NotFound("This part of the items is not shown yet or does not exist.")
     return wanted or view.half
 
 

@@ -130,11 +130,13 @@ def mark_row(
     note, wrong = note.strip(), _note_fault(status, note.strip())
     marked_team, fault = _team_to_mark(session, phase_task, team, submission_id)
     if wrong or fault or marked_team is None:
-        raise InvalidForm("Please correct what is marked.", fields=wrong | fault)
+        raise InvalidForm("Please correct the marked fields.", fields=wrong | fault)
     lock_team(session, marked_team)
     session.refresh(marked_team, ["merged_into_id"])
     if marked_team.merged_into_id is not None:  # while we waited for the lock
-        raise InvalidForm("Please correct what is marked.", fields={"team": "It has just merged into another team."})
+        raise InvalidForm(
+            "Please correct the marked fields.", fields={"team": "This team has just merged into another team."}
+        )
     row = session.scalar(_same(phase_task, marked_team, submission_id).execution_options(populate_existing=True))
     before = {"status": row.status, "note": row.note} if row else None
     if row is None:
@@ -171,7 +173,7 @@ def _note_fault(status: RowStatus, note: str) -> dict[str, str]:
     if len(note) > NOTE_CHARACTERS:
         return {"note": f"At most {NOTE_CHARACTERS} characters; this has {len(note)}."}
     if note and not can_be_name(note):
-        return {"note": "This is one line, without control characters."}
+        return {"note": "Write one line, without control characters."}
     if not note and status is not RowStatus.HIDDEN:
         return {"note": "Give a reason: boards show it."}
     return {}
@@ -190,7 +192,7 @@ def _team_to_mark(
     found = session.scalar(query.where(Team.name == team if team else Submission.id == submission_id).limit(1))
     if found is None and team:
         return None, {"team": "No team of this name has a submission to this task in this phase."}
-    return found, {} if found else {"submission": "There is no such submission to this task in this phase."}
+    return found, {} if found else {"submission": "There is no submission with this ID to this task in this phase."}
 
 
 def _same(phase_task: PhaseTask, team: Team, submission_id: UUID | None) -> Select[RowMark]:

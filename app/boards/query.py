@@ -358,5 +358,5 @@ def _unknown(board: Leaderboard, query: BoardQuery, languages: Sequence[str], tr
         if missing is not None:
             found[parameter] = f"This board has no {what} '{shorten(missing)}'{did_you_mean(missing, there) or '.'}"
     if query.since and since_moment(query) is None:
-        found["since"] = f"'{shorten(query.since)}' is not a day such as 2026-01-31."
+        found["since"] = f"'{shorten(query.since)}' is not a date such as 2026-01-31."
     return found

@@ -178,7 +178,7 @@ def _why_empty(kind: RowKind, view: View) -> str:
     if view.board is not BoardShown.PUBLIC:
         return f"hidden {until_words(view.board_at)}"
     if kind == "team" and not view.names:
-        return f"teams have no names here{f' {until_words(view.names_at)}' if view.names_at else ''}"
+        return f"boards do not show the names of teams{f' {until_words(view.names_at)}' if view.names_at else ''}"
     return _NOT_THERE[kind]
 
 

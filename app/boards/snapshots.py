@@ -191,7 +191,7 @@ def find_official(
     found = list_official(session, phase, board, viewer)
     wanted = [one for one in found if number in (None, one.snapshot.number)]
     if not wanted:
-        raise NotFound("There is no such official board, or it is not shown yet.")
+        raise NotFound("This official board does not exist or is not shown yet.")
     return wanted[-1]
 
 

@@ -158,7 +158,8 @@ def _margin_words(board: Leaderboard) -> list[str]:
     words = [f"±: half of the {100 * levels[0]:g} % interval."] if levels else []
     if any(row.rank_range for row in board.rows):
         words.append(
-            "Ranks: those that paired permutation tests leave, with Holm's correction over all pairs of rows (5 %)."
+            "Rank ranges: ranks consistent with paired permutation tests, with Holm's correction over all pairs of "
+            "rows (5 %)."
         )
     return words
 

@@ -68,14 +68,14 @@ class ColumnOut(Mirror):
     """
 
     metric: str
-    metric_title: str = Field("", description="the metric's name; empty on boards that were frozen without it")
+    metric_title: str = Field("", description="name of the metric; empty on old frozen boards")
     split: str
     title: str
     decimals: int
     percent: bool = Field(description="pages show the value times 100")
     higher_is_better: bool
     description: str
-    out_of: int | None = Field(None, description="the most there can be, of a number that pages show as `9/14`")
+    out_of: int | None = Field(None, description="the largest possible value of a number that pages show as `9/14`")
     aspect: str = Field(
         "", description="which number of a measure with several: `mean`, `sd`, `rho`; empty: it has one"
     )
@@ -87,7 +87,7 @@ class IntervalOut(Mirror):
     low: float
     high: float
     level: float
-    method: str = Field(description="how it was computed, from how many units of what kind")
+    method: str = Field(description="method of the interval, with number and kind of the units")
 
 
 class DifferenceTestOut(Mirror):
@@ -95,15 +95,15 @@ class DifferenceTestOut(Mirror):
 
     difference: float
     low: float | None = Field(
-        description="the end of its interval, of these two alone; null: it is undefined in too many resamples"
+        description="lower end of the difference's interval, of these two alone; null: undefined in too many resamples"
     )
     high: float | None
     level: float = Field(description="level of the interval")
     p: float = Field(description="p of a two-sided paired permutation test of these two rows alone")
     corrected: float | None = Field(
-        description="with Holm's correction over all pairs shown together; it decides. null: the pair stands alone"
+        description="p with Holm's correction over all pairs shown together, which decides; null: only one pair"
     )
-    method: str = Field(description="how it was computed, with the seed")
+    method: str = Field(description="method of the test, with the seed")
 
 
 class CellOut(Mirror):
@@ -113,7 +113,7 @@ class CellOut(Mirror):
     reason: str | None
     signature: str | None
     interval: IntervalOut | None = Field(
-        None, description="null: none is kept, or shown here, or the score does not depend on which items there are"
+        None, description="null: not stored, not shown here, or the score does not depend on the sample of items"
     )
 
 
@@ -130,7 +130,7 @@ class StatisticsOut(ApiModel):
     """The state of intervals, rank ranges and clusters, and the version of the board that they belong to."""
 
     state: StatisticsState = Field(
-        description="`current`: they belong to these very rows; `pending`: a row is new, ranges and clusters are being "
+        description="`current`: they are those of these rows; `pending`: a row is new, ranges and clusters are being "
         "computed; `withheld`: they would reveal more than the board (hidden digits, a Ladder, hidden gold of an open "
         "phase); `none`"
     )
@@ -149,28 +149,32 @@ class RowOut(ApiModel):
     kind: RowKind = Field(description="historic: a result published elsewhere, see `source`")
     cells: list[CellOut] = Field(description="one for each column, in their order")
     achieved_at: Moment | None
-    system: str = Field(description="what its team calls it; empty where it has no name, or is not shown")
+    system: str = Field(description="name that the team gave its system; empty: it has no name, or is not shown")
     method: str
     card: CardOut | None = Field(description="the method card of its system; null: not shown here")
     status: RowStatus | None = Field(
         description="set by the organisers: `unranked`, `disqualified` (scores are withheld), or `hidden` (from all "
         "but its team and organisers)"
     )
-    note: str = Field(description="why it has a status; stands as a footnote below the board")
+    note: str = Field(description="why the row has this status; shown as a footnote below the board")
     entries: int | None = Field(description="how many scored submissions the team has here; null: not shown")
-    track: str | None = Field(description="null where the competition has no tracks")
+    track: str | None = Field(description="null: the competition has no tracks")
     source: str | None
-    submission: UUID | None = Field(description="for your own rows, and for organisers")
+    submission: UUID | None = Field(description="only for your own rows and for organisers")
     is_mine: bool
     carried_from: str | None = Field(description="the phase that this entry was carried over from; null: this one")
-    is_outdated: bool = Field(description="scored against another gold than the one in use")
+    is_outdated: bool = Field(description="whether it was scored against gold that is no longer in use")
     sealed_gold: int | None = Field(description="the version of sealed gold that it was scored against")
     published_rank: int | None = Field(None, description="the rank of a published result where it was published")
     rank_range: RankRangeOut | None = Field(
         None, description="the range of ranks consistent with the data; null: see `statistics` of the board"
     )
     cluster: int | None = Field(
-        None, description="from 1 at the top: everybody in it is significantly better than everybody in those below"
+        None,
+        description=(
+            "number of the cluster, from 1 at the top: all its rows are significantly better than all rows of the "
+            "clusters below"
+        ),
     )
 
 
@@ -253,19 +257,19 @@ class SuccessorOut(ApiModel):
     )
     link: str
     page: str
-    closes_at: Moment | None = Field(description="when the phase, which is open again, closes; null: never, or it has")
-    newest: int | None = Field(description="the number of the last official board; null: there is no later one")
+    closes_at: Moment | None = Field(description="when the reopened phase closes; null: it never closes, or has closed")
+    newest: int | None = Field(description="number of the latest official board; null: there is no later one")
 
 
 class OfficialOut(ApiModel):
     """A frozen board, which later changes do not affect."""
 
-    number: int = Field(description="1, unless the phase was opened again and closed another time")
+    number: int = Field(description="1, or more if the phase was reopened and closed again")
     closed_at: Moment = Field(description="the end of the phase")
     made_at: Moment
     note: str
     link: str = Field(description="its permanent address")
-    superseded_by: SuccessorOut | None = Field(description="null: it is the latest")
+    superseded_by: SuccessorOut | None = Field(description="null: this is the latest")
 
 
 class BoardOut(Named):
@@ -306,21 +310,25 @@ class BoardOut(Named):
     entry_rule: EntryRule
     rank_by: int = Field(description="index of the ranking column")
     columns: list[ColumnOut]
-    rows: list[RowOut] = Field(description="none while the board is hidden, see `visibility`")
+    rows: list[RowOut] = Field(description="empty while the board is hidden, see `visibility`")
     card_columns: list[CardColumnOut] = Field(description="the answers of method cards shown beside the scores")
-    gold_version: str = Field(description="what the organisers call the gold that scores are from; may be empty")
-    sealed_gold: list[CommittedGoldOut] = Field(description="its published versions, oldest first; none: not sealed")
+    gold_version: str = Field(description="the organisers' name of the gold; may be empty")
+    sealed_gold: list[CommittedGoldOut] = Field(
+        description="published versions of the gold, oldest first; empty: not sealed"
+    )
     task_versions: list[int] = Field(
         description="versions of the task type that scored the rows; several: not all rows are comparable"
     )
     outdated_rows: int = Field(
-        description="the number of rows scored against another gold than the one in use, not rescored yet"
+        description="the number of rows whether it was scored against gold that is no longer in use, not rescored yet"
     )
     part: Half | None = Field(description="the part of the items that was scored; null: items are not divided")
     statistics: StatisticsOut
     visibility: VisibilityOut
-    official: OfficialOut | None = Field(description="the board as it was when its phase closed; null: there is none")
-    version: str = Field(description="changes whenever the board does")
+    official: OfficialOut | None = Field(
+        description="the official board, frozen after the phase closed; null: there is none"
+    )
+    version: str = Field(description="a value that changes whenever the board does")
     page: str
 
 
@@ -386,7 +394,7 @@ class ResultsOut(ApiModel):
     competition: str
     task: str
     title: str
-    sorted_by: int | None = Field(description="index of the column that rows are sorted by, best first")
+    sorted_by: int | None = Field(description="index of the column that sorts the rows, best first")
     columns: list[ResultColumnOut]
     rows: list[ResultRowOut]
     page: str
@@ -452,15 +460,17 @@ class TeamRowOut(BoardPlace):
     rank_by: int = Field(description="index of the ranking column")
     columns: list[ColumnOut]
     row: RowOut
-    official: int | None = Field(description="the number of the frozen board that it stands on; null: on the live one")
-    renamed_to: str = Field(description="what the live board calls the same submission now; empty: nothing else")
-    page: str = Field(description="of the board")
+    official: int | None = Field(
+        description="number of the official board with this row; null: it is on the live board"
+    )
+    renamed_to: str = Field(description="current name of the team on the live board; empty: the same")
+    page: str = Field(description="address of the board's page")
 
 
 class TeamSystemOut(ApiModel):
     """A system of the team, and the boards that it is on."""
 
-    name: str = Field(description="empty: it has none")
+    name: str = Field(description="empty: the system has no name")
     card: CardOut
     boards: list[BoardPlace]
 
@@ -537,9 +547,11 @@ class RankedBoardOut(ApiModel):
 class RankingStandingOut(Mirror):
     """A team on one of the boards."""
 
-    rank: int | None = Field(description="null: none there")
+    rank: int | None = Field(description="null: the team has no rank there")
     score: float | None
-    counted: float = Field(description="what the mean is made of: the rank or the score, or what stands for it")
+    counted: float = Field(
+        description="value that enters the mean: the rank, the score, or the substitute for a missing one"
+    )
 
 
 class RankedTeamOut(Mirror):
@@ -561,6 +573,8 @@ class RankingOut(ApiModel):
     by: RankingBy
     missing: MissingEntry
     boards: list[RankedBoardOut]
-    hidden: list[str] = Field(description="titles of boards that you may not see whole; then there are no rows")
-    left_out: int = Field(description="teams with a rank on some of the boards alone, where these are left out")
+    hidden: list[str] = Field(
+        description="titles of boards that you may not fully see; if there are any, `rows` is empty"
+    )
+    left_out: int = Field(description="number of teams left out because they have no rank on some board")
     rows: list[RankedTeamOut]

@@ -201,7 +201,7 @@ def _json_card(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        sentence = 'A card is one JSON object, such as {"code": "https://…"}.'
+        sentence = 'The card must be one JSON object, such as {"code": "https://…"}.'
         raise InvalidForm(sentence, fields={CARD_FIELD: sentence})
     return found
 

@@ -178,7 +178,7 @@ def read_document(
             document[part] = value
     answers = sent.get("fields") or {}
     if not isinstance(answers, Mapping):
-        return document, {**wrong, "fields": "Answers are a mapping: name of the field, answer."}
+        return document, {**wrong, "fields": "Send the answers as an object of field names and answers."}
     wrong |= _unknown(answers, [field.name for field in form.fields], "fields.")
     document["fields"] = {}
     for field in form.fields:
@@ -207,7 +207,7 @@ def _unknown(sent: Mapping[str, Any], known: Sequence[str], above: str) -> dict[
 def _line(value: Any, characters: int) -> _Read:
     text, fault = _text(value, characters)
     if not fault and any(character in "\n\t" or category(character) in ("Zl", "Zp") for character in text):
-        return "", "This is one line."
+        return "", "Write one line."
     return text, fault
 
 
@@ -216,13 +216,13 @@ def _text(value: Any, characters: int = TEXT_CHARACTERS) -> _Read:
     if value is None:
         return "", ""
     if not isinstance(value, str):
-        return "", "This is text."
+        return "", "Write text here."
     text = value.replace("\r\n", "\n").strip()
     if len(text) > characters:
         return "", f"At most {characters} characters; this has {len(text)}."
     # Cf is allowed: Persian and Hindi need its joiners.
     if any(category(character) in ("Cc", "Cs") and character not in "\n\t" for character in text):
-        return "", "Control characters cannot be kept."
+        return "", "Control characters are not allowed."
     return text, ""
 
 
@@ -242,7 +242,7 @@ def _link(value: Any) -> _Read:
     except ValueError:
         is_link = False
     if not is_link or any(character.isspace() or character in "<>\"'\\" for character in text):
-        return "", "A link begins with http:// or https:// and has no spaces."
+        return "", "A link must begin with http:// or https:// and have no spaces."
     return text, ""
 
 
@@ -252,7 +252,7 @@ def _languages(value: Any, form: CardForm) -> _Read:
     if isinstance(value, str):
         value = value.replace(",", " ").split()
     if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
-        return [], "This is a list of languages."
+        return [], "Send a list of languages."
     wanted = list(dict.fromkeys(one.strip() for one in value if one.strip()))
     known = {name.casefold(): name for name in form.languages}
     strange = [one for one in wanted if (known and one.casefold() not in known) or len(one) > LANGUAGE_CHARACTERS]
@@ -310,7 +310,7 @@ def _choice(field: CardField, value: Any) -> _Read:
     if value in field.choices:
         return value, ""
     hint = did_you_mean(value, field.choices) if isinstance(value, str) else ""
-    return None, f"{_quoted(value)} is none of the answers{hint}; there are {listed(field.choices)}."
+    return None, f"{_quoted(value)} is not one of the answers{hint}; choose from {listed(field.choices)}."
 
 
 def _yes_no(_: CardField, value: Any) -> _Read:

@@ -43,7 +43,7 @@ def name_fault(name: str) -> str:
     if len(name.strip()) > NAME_CHARACTERS:
         return f"At most {NAME_CHARACTERS} characters; this has {len(name.strip())}."
     if name.strip() and not can_be_name(name.strip()):
-        return "This is one line, without characters that nobody sees."
+        return "Write one line, without invisible characters."
     return ""
 
 
@@ -82,7 +82,7 @@ def rename_system(session: Session, system: System, name: str, user: User, now: 
     is_taken = find_system(session, system.team_id, system.task_id, name) is not None
     fault = name_fault(name) or ("Your team has another system of this name for this task." if is_taken else "")
     if fault:
-        raise InvalidForm("Please correct what is marked.", fields={NAME_FIELD: fault})
+        raise InvalidForm("Please correct the marked fields.", fields={NAME_FIELD: fault})
     system.name = name
     session.flush()
     boards_changed(session, phases_of(session, system))
@@ -167,7 +167,7 @@ def check_not_frozen(session: Session, system: System) -> None:
     snapshot = frozen_with(session, system)
     if snapshot is not None:
         sentence = (
-            f"Official results were frozen on {moment_words(snapshot.made_at)} with the card of '{system.name}' as it "
-            "is. Give the changed system another name."
+            f"Official results were frozen on {moment_words(snapshot.made_at)} with the card of '{system.name}', "
+            "which can no longer be changed. Give the changed system another name."
         )
         raise InvalidForm(sentence, fields={NAME_FIELD: sentence})

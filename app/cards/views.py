@@ -66,7 +66,7 @@ class CardFieldOut(Mirror):
 class CardFormOut(Mirror):
     """The fields of a task's method cards."""
 
-    required: list[CardPart] = Field(description="which of method, summary, … must be there")
+    required: list[CardPart] = Field(description="which of method, summary, … are required")
     languages: list[str] = Field(description="languages of the task; none: any codes")
     fields: list[CardFieldOut]
 
@@ -77,7 +77,7 @@ class CardChangeOut(ApiModel):
     version: int
     changed_by: str = Field(description="a user name")
     changed_at: Moment
-    changed: list[str] = Field(description="titles of what was changed")
+    changed: list[str] = Field(description="titles of the changed fields")
 
 
 class SubmissionCardOut(ApiModel):
@@ -122,8 +122,8 @@ class SubmissionCardOut(ApiModel):
     system: str = Field(description="its name; empty: not given")
     card: CardOut
     form: CardFormOut
-    version: int = Field(description="rises with every change; 0: nobody has written a card yet")
-    is_editable: bool = Field(description="for you, now")
-    frozen_at: Moment | None = Field(description="when an official board was made that shows it so; null: not yet")
+    version: int = Field(description="increases with every change; 0: there is no card yet")
+    is_editable: bool = Field(description="whether you can edit it now")
+    frozen_at: Moment | None = Field(description="when official results were frozen with this card; null: not yet")
     history: list[CardChangeOut]
     page: str

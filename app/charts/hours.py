@@ -58,7 +58,7 @@ def description(hours: Sequence[Hour]) -> str:
     """Return a description of the chart in words."""
     total, in_vain = sum(hour.received for hour in hours), sum(hour.in_vain for hour in hours)
     if not total:
-        return f"Nothing came in during the last {len(hours)} hours."
+        return f"No submissions arrived in the last {len(hours)} hours."
     busiest = max(hours, key=lambda hour: hour.received)
     return (
         f"{total} in the last {len(hours)} hours, {in_vain} of them rejected or failed. The busiest hour was "

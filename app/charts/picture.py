@@ -42,9 +42,9 @@ class AxisOut(_Part):
     title: str
     kind: AxisKind = "value"
     categories: tuple[str, ...] = Field(
-        (), description="the names; of a histogram what its ranges are called; else none"
+        (), description="names on the axis; of a histogram, names of its ranges; otherwise empty"
     )
-    decimals: int = Field(0, description="how many pages show")
+    decimals: int = Field(0, description="number of decimals that pages show")
     percent: bool = Field(False, description="pages show the value times 100")
 
     def text_of(self, value: float | str | None) -> str:
@@ -69,9 +69,9 @@ class PointOut(_Part):
     value: float | None = Field(None, description="value of a cell in a matrix; null elsewhere")
     low: float | None = Field(None, description="the lower end of the interval of `x`; null where there is none")
     high: float | None = None
-    rank: str = Field("", description="as the board writes it, such as `2–5`; may be empty")
+    rank: str = Field("", description="rank as the board shows it, such as `2–5`; may be empty")
     cluster: int | None = Field(None, description="cluster of the row, from 1 at the top; null where there are none")
-    label: str = Field("", description="whose it is, as the board names teams; may be empty")
+    label: str = Field("", description="name of the team as on the board; may be empty")
     reason: str = Field("", description="why there is no value; may be empty")
     is_mine: bool = False
 
@@ -80,7 +80,7 @@ class SeriesOut(_Part):
     """Points that belong together."""
 
     name: str
-    look: Look = Field(description="what it stands for")
+    look: Look = Field(description="meaning of the line")
     points: tuple[PointOut, ...]
 
 
@@ -88,7 +88,7 @@ class LineOut(_Part):
     """A value to compare with, such as a baseline's."""
 
     label: str
-    axis: str = Field(description="x or y: the axis that it is a value of")
+    axis: str = Field(description="axis of the value: x or y")
     value: float
     is_mine: bool = False
 
@@ -123,17 +123,17 @@ class PictureNumbers(_Part):
 
     name: str
     title: str
-    kind: Kind = Field(description="how it is drawn")
-    about: str = Field(description="how to read it")
-    summary: str = Field(description="what is to be seen, in words")
+    kind: Kind = Field(description="kind of the picture")
+    about: str = Field(description="explanation of how to read the picture")
+    summary: str = Field(description="description of the picture in words")
     x: AxisOut
     y: AxisOut
     scale: AxisOut | None = Field(None, description="scale of the values in the cells of a matrix")
     series: tuple[SeriesOut, ...]
     lines: tuple[LineOut, ...] = ()
     width: float | None = Field(None, description="width of the ranges of a histogram, which begin at `x`")
-    diagonal: bool = Field(False, description="whether a line marks where x is y")
-    left_out: int = Field(0, description="how many of the oldest entries are too many to be drawn")
+    diagonal: bool = Field(False, description="whether a line marks where x equals y")
+    left_out: int = Field(0, description="number of oldest entries that are not drawn")
 
 
 class Picture(PictureNumbers):

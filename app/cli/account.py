@@ -37,7 +37,9 @@ def create(
     username: Annotated[str, typer.Argument(metavar="USER", help="3 to 40 characters: a-z, digits, and . _ - inside.")],
     email: Annotated[str, typer.Option(help="The e-mail address; prompted for if missing.")] = "",
     display_name: Annotated[str, typer.Option(help="The name that boards show; default: the user name.")] = "",
-    admin: Annotated[bool, typer.Option("--admin", help="An administrator: organises every competition.")] = False,
+    admin: Annotated[
+        bool, typer.Option("--admin", help="Make the account an administrator, who organises every competition.")
+    ] = False,
     password_stdin: Annotated[bool, typer.Option("--password-stdin", help="Read the password from stdin.")] = False,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
@@ -166,7 +168,7 @@ def reset_link(
 def delete(
     username: UserArgument,
     at_once: Annotated[
-        bool, typer.Option("--at-once", help="Delete now, without the days in which it can be undone.")
+        bool, typer.Option("--at-once", help="Delete now, without the days in which the deletion can be undone.")
     ] = False,
     undo: Annotated[bool, typer.Option("--undo", help="Cancel the deletion.")] = False,
     is_sure: Annotated[bool, typer.Option("--yes", help="Delete without confirmation.")] = False,
@@ -179,7 +181,7 @@ def delete(
     from app.privacy.deletions import carry_out, describe_deletion, plan_account_deletion, undo_account_deletion
 
     if undo and at_once:
-        raise CommandError("--undo or --at-once, not both.", Code.USAGE)
+        raise CommandError("Give --undo or --at-once, not both.", Code.USAGE)
     if at_once and not is_sure:
         typer.confirm(f"Delete {username} for good?", abort=True, err=True)
     with server_database(data_dir) as session:
@@ -198,14 +200,14 @@ def delete(
     elif is_done:
         say(f"{name} is deleted.")
     elif at_once:
-        say(f"{name} is deleted by the sweep as soon as the submissions in the queue are scored.")
+        say(f"{name} will be deleted by the sweep as soon as the submissions in the queue are scored.")
     else:
-        say(f"{name} is deleted on {found.due_at:%Y-%m-%d %H:%M} (UTC); --undo keeps the account until then.")
+        say(f"{name} will be deleted on {found.due_at:%Y-%m-%d %H:%M} (UTC); --undo keeps the account until then.")
 
 
 @account_commands.command("requests")
 def show_requests(
-    everything: Annotated[bool, typer.Option("--all", help="List answered ones, too.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Also list answered requests.")] = False,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -218,7 +220,7 @@ def show_requests(
         print_json({"requests": found})
         return
     if not found:
-        say("Nobody is waiting for an answer." if not everything else "Nobody has asked.")
+        say("No request is waiting for an answer." if not everything else "There are no requests.")
         return
     rows = [
         (str(one["id"]), one["asked_at"], f"{one['username']} <{one['email']}>", _answer_text(one), one["text"])
@@ -229,12 +231,12 @@ def show_requests(
 
 @account_commands.command()
 def answer(
-    number: Annotated[int, typer.Argument(metavar="ID", help="As `evergold account requests` shows it.")],
+    number: Annotated[int, typer.Argument(metavar="ID", help="Number shown by `evergold account requests`.")],
     is_approved: Annotated[
         bool | None,
-        typer.Option("--approve/--refuse", help="Whether they may create competitions.", show_default=False),
+        typer.Option("--approve/--refuse", help="Whether the person may create competitions.", show_default=False),
     ] = None,
-    text: Annotated[str, typer.Option("--text", help="A sentence for the mail with the answer.")] = "",
+    text: Annotated[str, typer.Option("--text", help="A sentence to add to the answer.")] = "",
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:

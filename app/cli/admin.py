@@ -28,9 +28,11 @@ admin_commands.add_typer(looks.commands)
 
 @admin_commands.command("people")
 def list_people(
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="In a name, an address, or the name of a team.")] = "",
-    group: Annotated[str, typer.Option(help="all, blocked, unconfirmed, organisers or administrators.")] = "all",
-    after: Annotated[str, typer.Option(metavar="USER", help="The last user name of the page before.")] = "",
+    text: Annotated[
+        str, typer.Argument(metavar="TEXT", help="Text to find in names, addresses and names of teams.")
+    ] = "",
+    group: Annotated[str, typer.Option(help="Group: all, blocked, unconfirmed, organisers or administrators.")] = "all",
+    after: Annotated[str, typer.Option(metavar="USER", help="Last user name of the previous page.")] = "",
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -56,7 +58,7 @@ def _group(name: str) -> Group:
 
     found = next((one for one in GROUPS if one == name), None)
     if found is None:
-        raise CommandError(f"'{name}' is none of {', '.join(GROUPS)}.", Code.USAGE)
+        raise CommandError(f"'{name}' is not a group; choose one of {', '.join(GROUPS)}.", Code.USAGE)
     return found
 
 
@@ -84,7 +86,7 @@ def _words(value: object) -> str:
 @admin_commands.command()
 def block(
     username: UserArgument,
-    reason: Annotated[str, typer.Option(help="The person reads it.")] = "",
+    reason: Annotated[str, typer.Option(help="Reason, shown to the person.")] = "",
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -113,8 +115,15 @@ def unblock(username: UserArgument, data_dir: DataDirOption = None, as_json: Jso
 @admin_commands.command("organiser")
 def set_organiser(
     username: UserArgument,
-    organising: Annotated[str, typer.Argument(metavar="RULE", help="rule (the server's), approved or barred.")],
-    competitions: Annotated[int | None, typer.Option(help="Number they may own; default: the server's limit.")] = None,
+    organising: Annotated[
+        str,
+        typer.Argument(
+            metavar="RULE", help="Whether the person may organise: rule (as the server decides), approved or barred."
+        ),
+    ],
+    competitions: Annotated[
+        int | None, typer.Option(help="Number of competitions that the person may own; default: the server's limit.")
+    ] = None,
     mebibytes: Annotated[int | None, typer.Option(help="Size of files and gold; default: the server's limit.")] = None,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
@@ -126,7 +135,7 @@ def set_organiser(
     known: tuple[Organising, ...] = ("rule", "approved", "barred")
     rule = next((one for one in known if one == organising), None)
     if rule is None:
-        raise CommandError(f"'{organising}' is none of {', '.join(known)}.", Code.USAGE)
+        raise CommandError(f"'{organising}' is not a rule; choose one of {', '.join(known)}.", Code.USAGE)
     with server_database(data_dir) as session:
         user, rules = find_user(session, username), OrganiserRules(rule, competitions, mebibytes)
         changed = set_organiser_rules(command_line_act(session), user, rules)
@@ -142,7 +151,7 @@ def _report(as_json: bool, username: str, changed: bool, done: str, nothing: str
 
 @admin_commands.command("ban-domain")
 def ban(
-    domain: Annotated[str, typer.Argument(metavar="DOMAIN", help="With everything below it.")],
+    domain: Annotated[str, typer.Argument(metavar="DOMAIN", help="Domain; its subdomains are banned too.")],
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -228,7 +237,7 @@ def show_settings(data_dir: DataDirOption = None, as_json: JsonOption = False) -
     print_table(["Setting", "Now", "Environment", "Changed by"], rows)
 
 
-SettingArgument = Annotated[str, typer.Argument(metavar="NAME", help="As `evergold admin settings` shows it.")]
+SettingArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name shown by `evergold admin settings`.")]
 
 
 @admin_commands.command("set")
@@ -293,9 +302,9 @@ def show_announcements(data_dir: DataDirOption = None, as_json: JsonOption = Fal
 @admin_commands.command("announce")
 def announce(
     text: Annotated[str, typer.Argument(metavar="TEXT")],
-    severity: Annotated[str, typer.Option(help="info, warning or urgent.")] = "info",
+    severity: Annotated[str, typer.Option(help="Severity: info, warning or urgent.")] = "info",
     starts: Annotated[str, typer.Option("--from", metavar="MOMENT", help="Default: now.")] = "",
-    ends: Annotated[str, typer.Option("--until", metavar="MOMENT", help="Default: until you end it.")] = "",
+    ends: Annotated[str, typer.Option("--until", metavar="MOMENT", help="End; default: until you end it.")] = "",
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -317,7 +326,7 @@ def _severity(name: str) -> Severity:
     try:
         return Severity(name)
     except ValueError:
-        raise CommandError(f"'{name}' is none of {', '.join(Severity)}.", Code.USAGE) from None
+        raise CommandError(f"'{name}' is not a severity; choose one of {', '.join(Severity)}.", Code.USAGE) from None
 
 
 def _moment(option: str, text: str) -> datetime | None:
@@ -331,7 +340,7 @@ def _moment(option: str, text: str) -> datetime | None:
 
 @admin_commands.command("end-announcement")
 def end(
-    number: Annotated[int, typer.Argument(metavar="ID", help="As `evergold admin announcements` shows it.")],
+    number: Annotated[int, typer.Argument(metavar="ID", help="Number shown by `evergold admin announcements`.")],
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -15,9 +15,12 @@ from evergold.moments import moment_words
 
 operations = typer.Typer()
 
-Place = Annotated[str, typer.Argument(metavar="[COMPETITION[/TASK]]", help="Default: the whole server.")]
-Why = Annotated[str, typer.Option("--reason", metavar="WORDS", help="Organisers read it.")]
-Host = Annotated[str, typer.Argument(metavar="MACHINE", help="As `evergold admin queue` names it.")]
+Place = Annotated[
+    str,
+    typer.Argument(metavar="[COMPETITION[/TASK]]", help="COMPETITION or COMPETITION/TASK; default: the whole server."),
+]
+Why = Annotated[str, typer.Option("--reason", metavar="WORDS", help="Reason, shown to organisers.")]
+Host = Annotated[str, typer.Argument(metavar="MACHINE", help="Machine, as named by `evergold admin queue`.")]
 
 
 @operations.command()
@@ -69,7 +72,7 @@ def resume(place: Place = "", data_dir: DataDirOption = None) -> None:
 def drain(host: Host, reason: Why = "", data_dir: DataDirOption = None) -> None:
     """Let the workers of a machine finish their work and take no more until `undrain`, even across restarts."""
     _hold("", host, reason, data_dir)
-    say(f"The workers of {host} take nothing more; `evergold admin queue` shows what they still do.")
+    say(f"The workers of {host} take no more work; `evergold admin queue` shows what they still run.")
 
 
 @operations.command()
@@ -81,7 +84,7 @@ def undrain(host: Host, data_dir: DataDirOption = None) -> None:
 
 @operations.command(name="run-again")
 def run_again(
-    run: Annotated[list[int] | None, typer.Argument(metavar="[RUN]...", help="Default: all failed ones.")] = None,
+    run: Annotated[list[int] | None, typer.Argument(metavar="[RUN]...", help="Runs; default: all failed runs.")] = None,
     data_dir: DataDirOption = None,
 ) -> None:
     """Run failed runs of any competition again."""
@@ -94,7 +97,7 @@ def run_again(
 
 @operations.command(name="storage")
 def show_storage(
-    unowned: Annotated[bool, typer.Option("--unowned", help="Count files that nobody owns, too.")] = False,
+    unowned: Annotated[bool, typer.Option("--unowned", help="Also count files that nothing refers to.")] = False,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -122,9 +125,9 @@ def show_storage(
 
 @operations.command()
 def mails(
-    send_again: Annotated[bool, typer.Option("--send-again", help="Try the listed ones again.")] = False,
+    send_again: Annotated[bool, typer.Option("--send-again", help="Send the listed mails again.")] = False,
     mail: Annotated[
-        list[int] | None, typer.Option(metavar="ID", help="With --send-again: only this one; several times.")
+        list[int] | None, typer.Option(metavar="ID", help="With --send-again: only this mail; may be repeated.")
     ] = None,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
@@ -159,7 +162,7 @@ def limits(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
         print_json(found.model_dump(mode="json"))
         return
     rows = [(moment_words(one.hour), one.rule, one.who or "all", str(one.count)) for one in found.refused]
-    _table(["Hour", "Rule", "Account", "Refused"], rows, "Nothing was refused lately.", numbers=["Refused"])
+    _table(["Hour", "Rule", "Account", "Refused"], rows, "No request was refused lately.", numbers=["Refused"])
 
 
 @operations.command()

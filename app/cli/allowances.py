@@ -44,12 +44,12 @@ def show(competition: CompetitionArgument, data_dir: DataDirOption = None, as_js
 @allowances.command("grant")
 def allow(
     place: Annotated[str, typer.Argument(metavar="COMPETITION/PHASE")],
-    team: Annotated[str, typer.Option(metavar="NAME", help="A team, as boards name it.")],
+    team: Annotated[str, typer.Option(metavar="NAME", help="Name of the team, as on boards.")],
     reason: Annotated[str, typer.Option(metavar="TEXT", help="Why; the team and all organisers can read it.")],
-    until: Annotated[str, typer.Option(metavar="MOMENT", help="Open until then, such as '2026-02-03 23:59 AoE'.")] = "",
-    is_ranked: Annotated[bool, typer.Option("--ranked", help="Rank late submissions.")] = False,
-    extra_per_day: Annotated[int, typer.Option(metavar="N", min=0, help="More submissions a day.")] = 0,
-    extra_total: Annotated[int, typer.Option(metavar="N", min=0, help="More submissions in total.")] = 0,
+    until: Annotated[str, typer.Option(metavar="MOMENT", help="Later deadline, such as '2026-02-03 23:59 AoE'.")] = "",
+    is_ranked: Annotated[bool, typer.Option("--ranked", help="Rank late submissions like all others.")] = False,
+    extra_per_day: Annotated[int, typer.Option(metavar="N", min=0, help="Extra submissions per day.")] = 0,
+    extra_total: Annotated[int, typer.Option(metavar="N", min=0, help="Extra submissions in total.")] = 0,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -75,7 +75,7 @@ def allow(
 @allowances.command("take-back")
 def end(
     competition: CompetitionArgument,
-    allowance_id: Annotated[int, typer.Argument(metavar="ID", help="As `evergold allowance list` shows it.")],
+    allowance_id: Annotated[int, typer.Argument(metavar="ID", help="Number shown by `evergold allowance list`.")],
     data_dir: DataDirOption = None,
 ) -> None:
     """Revoke an extension; submissions made with it stay."""
@@ -102,6 +102,6 @@ def _permission_text(one: AllowanceOut) -> str:
         if one.until
         else "",
         f"{one.extra_per_day} more a day" if one.extra_per_day else "",
-        f"{one.extra_total} more in all" if one.extra_total else "",
+        f"{one.extra_total} more in total" if one.extra_total else "",
     ]
     return "; ".join(part for part in parts if part)

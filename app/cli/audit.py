@@ -18,10 +18,12 @@ commands = typer.Typer()
 
 @commands.command(rich_help_panel=RUNNING)
 def audit(
-    limit: Annotated[int, typer.Option(min=1, max=100_000, help="How many entries, the newest first.")] = 50,
-    actor: Annotated[str | None, typer.Option(help="Only what this user did.")] = None,
-    action: Annotated[str | None, typer.Option(help="Only this action: token.create; or this kind: token.")] = None,
-    subject: Annotated[str | None, typer.Option(help="Only what was done to this, such as `user ada`.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=100_000, help="Number of entries, the newest first.")] = 50,
+    actor: Annotated[str | None, typer.Option(help="Only actions of this user.")] = None,
+    action: Annotated[
+        str | None, typer.Option(help="Only this action, such as token.create, or this kind, such as token.")
+    ] = None,
+    subject: Annotated[str | None, typer.Option(help="Only actions on this object, such as `user ada`.")] = None,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -19,7 +19,9 @@ commands = typer.Typer()
 
 @commands.command(rich_help_panel=RUNNING)
 def backup(
-    target: Annotated[Path, typer.Argument(metavar="TARGET", help="NAME.tar: one file; anything else: a folder.")],
+    target: Annotated[
+        Path, typer.Argument(metavar="TARGET", help="Target: NAME.tar for one file, otherwise a folder.")
+    ],
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -44,14 +46,14 @@ def backup(
     if manifest.missing:
         for name in manifest.missing:
             remark(f"missing on this server: {name}")
-        raise CommandError(f"{count(len(manifest.missing), 'file')} that the database names could not be backed up.")
+        raise CommandError(f"{count(len(manifest.missing), 'file')} named by the database could not be backed up.")
     if not as_json:
         remark("It does not contain private keys and plain gold: back them up separately.")
 
 
 @commands.command(rich_help_panel=RUNNING)
 def restore(
-    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="What `evergold backup` wrote.")],
+    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="File or folder written by `evergold backup`.")],
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -32,28 +32,32 @@ if TYPE_CHECKING:
 commands = typer.Typer()
 
 BundleArgument = Annotated[
-    Path, typer.Argument(metavar="BUNDLE.zip", exists=True, dir_okay=False, help="The zip that was uploaded there.")
+    Path,
+    typer.Argument(
+        metavar="BUNDLE.zip", exists=True, dir_okay=False, help="The zip that was uploaded to the other system."
+    ),
 ]
 IntoOption = Annotated[
     Path | None,
     typer.Option("--into", metavar="FOLDER", help="The competition's folder; default: competitions/NAME of its title."),
 ]
 NameOption = Annotated[
-    str, typer.Option(metavar="NAME", help="The competition's name in addresses; default: made from its title.")
+    str, typer.Option(metavar="NAME", help="The competition's name in addresses; default: derived from its title.")
 ]
 ZoneOption = Annotated[
     str,
     typer.Option(
-        metavar="ZONE", help="The zone of dates without one: UTC, AoE, +02:00, Europe/Paris; else it is a question."
+        metavar="ZONE", help="Time zone of dates without one: UTC, AoE, +02:00, Europe/Paris; otherwise prompted for."
     ),
 ]
 DatesOption = Annotated[
     str,
-    typer.Option(metavar="mdy|dmy", help="The order of day and month where both are possible, as in 8-7-2026."),
+    typer.Option(metavar="mdy|dmy", help="Order of day and month in ambiguous dates such as 8-7-2026."),
 ]
-SealOption = Annotated[bool, typer.Option("--seal", help="Apply, and keep no plain copy of the gold that was sealed.")]
+SealOption = Annotated[bool, typer.Option("--seal", help="Apply, and delete the plain copies of sealed gold.")]
 ApplyOption = Annotated[
-    bool, typer.Option("--apply/--no-apply", help="Check and apply it afterwards, and no other, and seal the gold.")
+    bool,
+    typer.Option("--apply/--no-apply", help="Afterwards check and apply this competition alone, and seal its gold."),
 ]
 
 
@@ -65,7 +69,8 @@ def codabench(
     assume_zone: ZoneOption = "",
     assume_dates: DatesOption = "",
     results: Annotated[
-        bool, typer.Option("--results", help="Take results also where the bundle would run code of teams (ingestion).")
+        bool,
+        typer.Option("--results", help="Accept uploaded results for tasks that would run code of teams (ingestion)."),
     ] = False,
     seal: SealOption = False,
     apply_after: ApplyOption = False,
@@ -89,7 +94,9 @@ def codabench(
 def evalai(
     bundle: Annotated[
         Path,
-        typer.Argument(metavar="CHALLENGE.zip", exists=True, dir_okay=False, help="The zip that was uploaded there."),
+        typer.Argument(
+            metavar="CHALLENGE.zip", exists=True, dir_okay=False, help="The zip that was uploaded to the other system."
+        ),
     ],
     into: IntoOption = None,
     name: NameOption = "",
@@ -212,7 +219,7 @@ def _unanswered(questions: list[Question]) -> CommandError:
         for kind, option in (("zone", "--assume-zone UTC|AoE|Europe/Paris"), ("order", "--assume-dates mdy|dmy"))
         if kind in about
     ]
-    message = f"Nothing was imported: dates can be read in several ways. Decide with {' and '.join(options)}."
+    message = f"Nothing was imported: some dates are ambiguous. Decide with {' and '.join(options)}."
     return CommandError(message, Code.REFUSED, name="ambiguous_dates", lines=[f"  {one}" for one in questions])
 
 
@@ -261,7 +268,7 @@ def _say_draft(imported: Imported) -> None:
         )
         say(f"  `evergold life show {name}`, `evergold life confirm {name}`, {publish}")
     elif imported.open_notes:
-        say(f"It is a draft, since something is open. Then: {publish}.")
+        say(f"It is a draft because something is still open. When that is settled: {publish}.")
 
 
 def _seal(imported: Imported) -> None:

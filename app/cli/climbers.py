@@ -39,4 +39,4 @@ def climbers(
     rows = [(one.team, f"{one.phase}/{one.task}", f"{one.small_steps} of {one.submissions}") for one in found]
     print_table(["Team", "Phase/task", "Small steps"], rows)
     if not found:
-        remark("No team climbs.")
+        remark("No team keeps submitting small changes.")

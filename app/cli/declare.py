@@ -45,11 +45,11 @@ class Side(StrEnum):
 
 OverwriteOption = Annotated[
     bool,
-    typer.Option("--overwrite-edits", help="Apply the file as it is, and drop what was edited on the server since."),
+    typer.Option("--overwrite-edits", help="Apply the file as it is, and drop later edits made on the server."),
 ]
 ConflictsOption = Annotated[
     Side | None,
-    typer.Option("--conflicts", help="If file and server both changed a value, take the one of this side."),
+    typer.Option("--conflicts", help="Which side wins if file and server both changed a value."),
 ]
 
 
@@ -58,7 +58,7 @@ def check(
     gold: Annotated[
         Path | None,
         typer.Option(
-            help="A folder of plain gold, as workers have it: also compare items and baselines with it.",
+            help="Also compare items and baselines with the plain gold in this folder (as on workers).",
             exists=True,
             file_okay=False,
         ),
@@ -142,7 +142,7 @@ def apply(
     conflicts: ConflictsOption = None,
     draft: Annotated[
         bool,
-        typer.Option("--draft", help="New competitions begin as drafts, visible to organisers and testers only."),
+        typer.Option("--draft", help="Create new competitions as drafts, visible only to organisers and testers."),
     ] = False,
     phases_file: PhasesOption = None,
     data_dir: DataDirOption = None,
@@ -165,7 +165,11 @@ def apply(
 def plan(
     phases_file: Annotated[
         Path | None,
-        typer.Argument(metavar="[FILE]", help="Default: EVERGOLD_PHASES_FILE, else ./phases.yaml.", show_default=False),
+        typer.Argument(
+            metavar="[FILE]",
+            help="Declaration file; default: EVERGOLD_PHASES_FILE, otherwise ./phases.yaml.",
+            show_default=False,
+        ),
     ] = None,
     overwrite_edits: OverwriteOption = False,
     conflicts: ConflictsOption = None,
@@ -195,7 +199,8 @@ def plan(
 
 #: Options for competitions that were left as edited.
 EDITS_HINT = (
-    "`evergold export yaml COMPETITION` writes what holds, edits included; --overwrite-edits applies the file as it is."
+    "`evergold export yaml COMPETITION` writes the current declaration, edits included; --overwrite-edits applies "
+    "the file as it is."
 )
 
 
@@ -203,7 +208,7 @@ def _on_edits(overwrite: bool, conflicts: Side | None) -> OnEdits:
     from app.declarations.apply.precedence import OnEdits
 
     if overwrite and conflicts is not None:
-        raise CommandError("--overwrite-edits drops all edits: it has no --conflicts.", Code.USAGE)
+        raise CommandError("--overwrite-edits drops all edits, so --conflicts has no meaning with it.", Code.USAGE)
     return OnEdits.OVERWRITE if overwrite else OnEdits(conflicts.value) if conflicts else OnEdits.ASK
 
 
@@ -269,14 +274,14 @@ def _finding(finding: Finding) -> dict[str, Any]:
 
 
 CompetitionArgument = Annotated[str, typer.Argument(metavar="COMPETITION")]
-NoteOption = Annotated[str, typer.Option("--note", help="Why, for the history.")]
-PreviewOption = Annotated[bool, typer.Option("--preview", help="Show what would change, and change nothing.")]
+NoteOption = Annotated[str, typer.Option("--note", help="Reason, for the history.")]
+PreviewOption = Annotated[bool, typer.Option("--preview", help="Only show what would change.")]
 
 
 @commands.command(rich_help_panel=PREPARING)
 def history(
     competition: CompetitionArgument,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many, the newest first.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Number of revisions, the newest first.")] = 20,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -306,7 +311,9 @@ def set_values(
     competition: CompetitionArgument,
     values: Annotated[
         list[str],
-        typer.Argument(metavar="NAME=VALUE…", help="Such as phases.evaluation.end='2027-02-07 23:59 AoE'."),
+        typer.Argument(
+            metavar="NAME=VALUE…", help="Values to set, such as phases.evaluation.end='2027-02-07 23:59 AoE'."
+        ),
     ],
     note: NoteOption = "",
     preview: PreviewOption = False,
@@ -382,7 +389,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 def _changes_text(changes: list[Any], note: str) -> str:
     more = f" (and {len(changes) - 1} more)" if len(changes) > 1 else ""
-    summary = f"{changes[0]}{more}" if changes else "nothing that shows"
+    summary = f"{changes[0]}{more}" if changes else "no visible change"
     return f"{note}: {summary}" if note else summary
 
 

@@ -28,12 +28,15 @@ def export_yaml(
         typer.Option(
             "--into",
             metavar="DIR",
-            help="A new folder; default: where include: of phases.yaml reads it, else ./COMPETITION.",
+            help="A new folder; default: one that include: of phases.yaml reads, otherwise ./COMPETITION.",
         ),
     ] = None,
     update: Annotated[
         bool,
-        typer.Option("--update", help="Bring edits into the file that declares it; the former one stays beside it."),
+        typer.Option(
+            "--update",
+            help="Write edits into the file that declares the competition; a copy of the old file is kept beside it.",
+        ),
     ] = False,
     revision: Annotated[int | None, typer.Option(min=1, help="An earlier revision; default: the current one.")] = None,
     phases_file: PhasesOption = None,
@@ -43,7 +46,8 @@ def export_yaml(
     """Write a competition as YAML with the files it names, as it now stands in the database."""
     if update and (into is not None or revision is not None):
         raise CommandError(
-            "--update writes what holds into the file that is there: no --into, no --revision.", Code.USAGE
+            "--update writes the current declaration into the existing file: leave out --into and --revision.",
+            Code.USAGE,
         )
     use_settings(data_dir, phases_file)
     from app.base.config import get_settings
@@ -92,9 +96,11 @@ def _updated_file(session: Session, competition: Competition, phases_file: Path)
 
     place = declared_in(phases_file, competition.name)
     if place is None:
-        raise CommandError(f"{phases_file} declares no '{competition.name}': leave --update out.")
+        raise CommandError(f"{phases_file} does not declare '{competition.name}': leave --update out.")
     if not place.is_alone:
-        raise CommandError(f"{place.file} holds more than '{competition.name}': write elsewhere with --into DIR.")
+        raise CommandError(
+            f"{place.file} declares more than '{competition.name}': use --into DIR to write to another folder."
+        )
     try:
         loaded = load_competitions(phases_file, place.file)[0]
     except InvalidPhases as invalid:
@@ -133,7 +139,7 @@ def codabench(
 
     settings, target = get_settings(), to or Path(f"{competition}-codabench.zip")
     if target.exists():
-        raise CommandError(f"{target} exists already: nothing is overwritten.")
+        raise CommandError(f"{target} exists already and was not overwritten.")
     try:
         with reading(get_engine(settings.database_address)) as session:
             revision = present_revision(session, find_competition(session, competition))

@@ -31,10 +31,10 @@ Place = Annotated[str, typer.Argument(metavar="COMPETITION/PHASE/TASK")]
 @gold.command()
 def put(
     place: Place,
-    path: Annotated[Path, typer.Argument(metavar="FILE_OR_FOLDER", help="The gold, as the task type reads it.")],
+    path: Annotated[Path, typer.Argument(metavar="FILE_OR_FOLDER", help="The gold, in the format of the task type.")],
     also: Annotated[
         list[str] | None,
-        typer.Option("--also", metavar="PHASE", help="Another phase that uses it, too; may be repeated."),
+        typer.Option("--also", metavar="PHASE", help="Another phase that uses the same gold; may be repeated."),
     ] = None,
     publish: Annotated[
         bool,
@@ -89,7 +89,7 @@ def _say_versions(places: Sequence[str], versions: Sequence[GoldVersion]) -> Non
 
 @gold.command("list")
 def list_versions(
-    competition: Annotated[str, typer.Argument(metavar="[COMPETITION]", help="Default: all of them.")] = "",
+    competition: Annotated[str, typer.Argument(metavar="[COMPETITION]", help="Default: all competitions.")] = "",
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -143,13 +143,13 @@ def publish(
         return
     say(f"{place}: gold version {number} is in use{'' if changed else ' already'}.")
     if changed:
-        remark("Scores that exist stay as they are until they are rescored.")
+        remark("Existing scores do not change until they are rescored.")
 
 
 @gold.command()
 def verify(
-    commitment: Annotated[str, typer.Argument(help="As the board has it, 64 digits.")],
-    salt: Annotated[str, typer.Argument(help="As `evergold gold reveal` printed it, 64 digits.")],
+    commitment: Annotated[str, typer.Argument(help="Commitment as on the board, 64 digits.")],
+    salt: Annotated[str, typer.Argument(help="Salt printed by `evergold gold reveal`, 64 digits.")],
     path: Annotated[Path, typer.Argument(metavar="FILE_OR_FOLDER", help="The gold that was published.")],
 ) -> None:
     """Check published gold against its commitment; needs no server."""
@@ -162,8 +162,8 @@ def verify(
     except ValueError:
         raise CommandError("The salt is 64 hexadecimal digits.", Code.USAGE) from None
     if not keeps_commitment(commitment, salt_bytes, path):
-        raise CommandError(f"{path} is not what was committed to: this is other gold, or another salt.", Code.REJECTED)
-    say(f"{path} is exactly what was committed to.")
+        raise CommandError(f"{path} does not match the commitment: the gold or the salt is different.", Code.REJECTED)
+    say(f"{path} matches the commitment.")
 
 
 # -------------------------------------------------------------------------------------------------- the workers' side
@@ -190,9 +190,12 @@ def check(data_dir: DataDirOption = None) -> None:
 @gold.command()
 def reveal(
     place: Place,
-    version: Annotated[int | None, typer.Option(min=1, help="Default: the one in use.")] = None,
+    version: Annotated[int | None, typer.Option(min=1, help="Version; default: the one in use.")] = None,
     write: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write the content; a folder as the tar that was sealed.")
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Also write the content to this path; a folder is written as the sealed tar."
+        ),
     ] = None,
     public: Annotated[
         bool, typer.Option("--public", help="Make this gold public from now on: seal it again as public.")

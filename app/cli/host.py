@@ -20,13 +20,13 @@ commands = typer.Typer()
 
 @commands.command("check-host", rich_help_panel=RUNNING)
 def check_host(
-    web_user: Annotated[str, typer.Option(help="Who runs the web process: a name, or a number.")] = "evergold-web",
-    worker_user: Annotated[str, typer.Option(help="Who runs the workers.")] = "evergold-worker",
-    sweep_user: Annotated[str, typer.Option(help="Who runs the sweep.")] = "evergold-sweep",
+    web_user: Annotated[str, typer.Option(help="User of the web process: a name or a number.")] = "evergold-web",
+    worker_user: Annotated[str, typer.Option(help="User of the workers.")] = "evergold-worker",
+    sweep_user: Annotated[str, typer.Option(help="User of the sweep.")] = "evergold-sweep",
     other_user: Annotated[str, typer.Option(help="A user unrelated to this server.")] = "nobody",
     environment: Annotated[
         list[Path] | None,
-        typer.Option(help="A file of settings, as systemd reads it; once for each.", exists=True, dir_okay=False),
+        typer.Option(help="A file of settings as systemd reads it; may be repeated.", exists=True, dir_okay=False),
     ] = None,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,

@@ -48,10 +48,14 @@ def _into(help_text: str = "The competition's folder.") -> typer.models.OptionIn
 
 GoldDirOption = Annotated[
     Path | None,
-    typer.Option("--gold-dir", metavar="DIR", help="Default: EVERGOLD_GOLD_DIR, else `gold` in the data directory."),
+    typer.Option(
+        "--gold-dir",
+        metavar="DIR",
+        help="Folder of gold; default: EVERGOLD_GOLD_DIR, otherwise `gold` in the data directory.",
+    ),
 ]
 ApplyOption = Annotated[
-    bool, typer.Option("--apply/--no-apply", help="Check and apply the competition afterwards, and no other.")
+    bool, typer.Option("--apply/--no-apply", help="Afterwards check and apply this competition alone.")
 ]
 
 
@@ -71,17 +75,17 @@ def semeval2022(
     gold = gold_dir or gold_folder()
     _import(import_semeval2022, source, into, gold, apply_after)
     say(
-        f"\nThe gold of the evaluation and test sets is not public, and these phases refuse uploads until it is there. "
-        f"When you have it: put it below {gold}, uncomment `gold:` in {into / 'competition.yaml'}, `evergold apply`."
+        "\nThe gold of the evaluation and test sets is not public, and these phases refuse uploads without it. Once "
+        f"you have the gold, put it below {gold}, uncomment `gold:` in {into / 'competition.yaml'}, `evergold apply`."
     )
 
 
 @importers.command()
 def parseme(
     source: Annotated[Path, _source("The folder of the languages, with <LANG>/{train,dev,test,test.blind}.cupt.")],
-    edition: Annotated[Edition, typer.Option(help="Which edition's rules, boards and dates.")],
+    edition: Annotated[Edition, typer.Option(help="Edition whose rules, boards and dates to use.")],
     task: Annotated[
-        Subtask, typer.Option(help="Which subtask of 2.0; for paraphrase: <LANG>/{test,test.blind,trial}.json.")
+        Subtask, typer.Option(help="Subtask of 2.0; for paraphrase: <LANG>/{test,test.blind,trial}.json.")
     ] = Subtask.IDENTIFICATION,
     into: Annotated[
         Path | None,
@@ -133,7 +137,7 @@ def ncimp(
     published: Annotated[
         Path | None,
         typer.Option(
-            metavar="CSV", exists=True, dir_okay=False, help="Other published values: team,metric,split,value."
+            metavar="CSV", exists=True, dir_okay=False, help="CSV of other published values: team,metric,split,value."
         ),
     ] = None,
     gold_dir: GoldDirOption = None,
@@ -157,17 +161,20 @@ def ncimp(
 
 @importers.command()
 def results(
-    file: Annotated[Path, typer.Argument(metavar="FILE", exists=True, dir_okay=False, help="JSON, CSV or HTML.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", exists=True, dir_okay=False, help="List of results: JSON, CSV or HTML.")
+    ],
     into: Annotated[Path, typer.Option("--into", metavar="CSV", help="The file of published results to write.")],
     column: Annotated[
         list[str],
         typer.Option(
-            metavar="NAME=METRIC SPLIT", help="What a column of the list is; NAME= leaves it out; may be repeated."
+            metavar="NAME=METRIC SPLIT",
+            help="Metric and split of a column of the list; NAME= leaves the column out; may be repeated.",
         ),
     ],
     task: Annotated[str, typer.Option(metavar="TYPE", help="The task type.")] = "mwe-identification",
     percent: Annotated[
-        bool, typer.Option("--percent", help="The list gives percent where pages show percent.")
+        bool, typer.Option("--percent", help="Scores are in percent wherever pages show percent.")
     ] = False,
     team: Annotated[
         str, typer.Option(metavar="NAME", help="The column of the teams; default: found by its name.")
@@ -176,7 +183,7 @@ def results(
         str, typer.Option(metavar="NAME", help="The column of the dates; default: found by its name.")
     ] = "",
     date_format: Annotated[
-        str, typer.Option(metavar="FORMAT", help="How dates are written, e.g. %d.%m.%Y; default: as 2026-01-31.")
+        str, typer.Option(metavar="FORMAT", help="Format of dates, e.g. %d.%m.%Y; default: 2026-01-31.")
     ] = "",
 ) -> None:
     """Turn a results list (CodaLab, Codabench or any other; CSV, HTML or JSON) into published results for a board."""
@@ -187,7 +194,7 @@ def results(
 
     meanings = dict(_meaning(pair) for pair in column)
     if into.exists():
-        raise CommandError(f"Nothing was imported: there is {into} already; move it away to import again.")
+        raise CommandError(f"Nothing was imported: {into} exists already; move it away to import again.")
     with problems_as_command_errors():
         get_task(task)
         found = read_codabench_results(
@@ -253,8 +260,8 @@ def check_phases_file() -> None:
     phases = get_settings().phases_file
     if not phases.exists():
         raise CommandError(
-            f"Nothing was imported: there is no {phases}. `evergold init` sets up the folder of a new server, with one "
-            "that includes competitions/*: import there. Or name another by --phases."
+            f"Nothing was imported: there is no {phases}. `evergold init` creates the folder of a new server with a "
+            "phases.yaml that includes competitions/*: import there, or name another file with --phases."
         )
 
 
@@ -275,5 +282,5 @@ def how_to_include(declaration: Path) -> str:
 
     phases = get_settings().phases_file
     if not phases.exists():
-        return f"It is not applied: there is no {phases}. `evergold init` makes one that includes competitions/*."
-    return f"It is not applied: {phases} does not include it. Add it to `include:` there, then `evergold apply`."
+        return f"Not applied: there is no {phases}. `evergold init` creates one that includes competitions/*."
+    return f"Not applied: {phases} does not include the competition. Add it to `include:` there, then `evergold apply`."

@@ -39,9 +39,9 @@ def show(competition: CompetitionArgument, data_dir: DataDirOption = None, as_js
 @life.command("set")
 def change(
     competition: CompetitionArgument,
-    stage: Annotated[str, typer.Option(metavar="STAGE", help="draft, private or published.")] = "",
-    halt: Annotated[str, typer.Option(metavar="HALT", help="none, paused or archived.")] = "",
-    reason: Annotated[str, typer.Option(metavar="TEXT", help="Why; everybody reads it.")] = "",
+    stage: Annotated[str, typer.Option(metavar="STAGE", help="Who sees it: draft, private or published.")] = "",
+    halt: Annotated[str, typer.Option(metavar="HALT", help="Status: none, paused or archived.")] = "",
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="Reason, shown to everybody.")] = "",
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -61,7 +61,7 @@ def change(
 def confirm(
     competition: CompetitionArgument,
     decline: Annotated[
-        str, typer.Option(metavar="TEXT", help="Do not confirm them, but let it be published; why, in one line.")
+        str, typer.Option(metavar="TEXT", help="Allow publishing without confirming the scores; reason, in one line.")
     ] = "",
     data_dir: DataDirOption = None,
 ) -> None:
@@ -131,7 +131,10 @@ def _print_status(competition: Competition, as_json: bool) -> None:
     halt = "" if shown.halt == "none" else f", {shown.halt}{f': {shown.reason}' if shown.reason else ''}"
     say(f"{competition.name} is {shown.stage}{halt}.")
     if shown.delete_at is not None:
-        say(f"It is deleted {deadline_words(shown.delete_at)}; `evergold life keep {competition.name}` cancels that.")
+        say(
+            f"It will be deleted {deadline_words(shown.delete_at)}; `evergold life keep {competition.name}` "
+            "cancels that."
+        )
 
 
 def _tell_scores(session: Session, competition: Competition) -> None:

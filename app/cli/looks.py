@@ -17,28 +17,35 @@ if TYPE_CHECKING:
 commands = typer.Typer()
 
 LogoFile = Annotated[
-    Path | None, typer.Option(exists=True, dir_okay=False, help="An SVG or a PNG, at most 256 KiB, for light pages.")
+    Path | None,
+    typer.Option(exists=True, dir_okay=False, help="Logo for light pages: an SVG or a PNG, at most 256 KiB."),
 ]
 DarkLogoFile = Annotated[
-    Path | None, typer.Option(exists=True, dir_okay=False, help="An SVG or a PNG for dark pages; default: the other.")
+    Path | None,
+    typer.Option(exists=True, dir_okay=False, help="Logo for dark pages: an SVG or a PNG; default: the other logo."),
 ]
 FrontFile = Annotated[
-    Path | None, typer.Option(exists=True, dir_okay=False, help="Markdown for visitors; an empty file: the default.")
+    Path | None,
+    typer.Option(exists=True, dir_okay=False, help="Markdown for the front page; an empty file restores the default."),
 ]
 
 
 @commands.command()
 def looks(
-    name: Annotated[str | None, typer.Option(help="The server's name: on pages, in mails, in apps for codes.")] = None,
-    accent: Annotated[str | None, typer.Option(help="Colour of links and buttons: '#1c6047'; '': the default.")] = None,
+    name: Annotated[
+        str | None, typer.Option(help="Name of the server on pages, in mails and in authenticator apps.")
+    ] = None,
+    accent: Annotated[
+        str | None, typer.Option(help="Colour of links and buttons, such as '#1c6047'; '': the default.")
+    ] = None,
     accent_dark: Annotated[
         str | None, typer.Option(help="Accent colour on dark pages; '': derived from the other.")
     ] = None,
     front: FrontFile = None,
-    featured: Annotated[str | None, typer.Option(help="Names of featured competitions, with commas.")] = None,
+    featured: Annotated[str | None, typer.Option(help="Names of featured competitions, separated by commas.")] = None,
     logo: LogoFile = None,
     logo_dark: DarkLogoFile = None,
-    no_logo: Annotated[bool, typer.Option("--no-logo", help="Remove both logos first.")] = False,
+    no_logo: Annotated[bool, typer.Option("--no-logo", help="Remove the present logos first.")] = False,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -79,7 +79,7 @@ def refuse(
 @registrations.command()
 def code(
     competition: CompetitionArgument,
-    end: Annotated[bool, typer.Option("--end", help="End the code; those who joined by it stay.")] = False,
+    end: Annotated[bool, typer.Option("--end", help="End the code; people who joined with it stay.")] = False,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -101,7 +101,7 @@ def code(
     else:
         say(made)
         if not by_code:
-            remark("It is not used yet: set registration to a code (`mode: code`), on Edit or in phases.yaml.")
+            remark("The code is not used yet: set registration to a code (`mode: code`), under Edit or in phases.yaml.")
 
 
 def _decide(competition: str, users: list[str], status: str, data_dir: Path | None, as_json: bool) -> None:

@@ -22,11 +22,11 @@ commands.add_typer(roles, name="role", rich_help_panel=PREPARING)
 
 CompetitionArgument = Annotated[str, typer.Argument(metavar="COMPETITION")]
 UserArgument = Annotated[str, typer.Argument(metavar="USER", help="A user name or an e-mail address.")]
-RoleArgument = Annotated[str, typer.Argument(metavar="ROLE", help="organiser, annotator, tester or guest.")]
+RoleArgument = Annotated[str, typer.Argument(metavar="ROLE", help="Role: organiser, annotator, tester or guest.")]
 RightOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--right", metavar="RIGHT", help="What an organiser may: edit, submissions, gold or messages; default: all."
+        "--right", metavar="RIGHT", help="Right of an organiser: edit, submissions, gold or messages; default: all."
     ),
 ]
 
@@ -94,7 +94,9 @@ def revoke(
 def change(
     competition: CompetitionArgument,
     user: UserArgument,
-    rights: Annotated[list[str], typer.Argument(metavar="RIGHT...", help="edit, submissions, gold, messages, or all.")],
+    rights: Annotated[
+        list[str], typer.Argument(metavar="RIGHT...", help="Rights: edit, submissions, gold, messages, or all.")
+    ],
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -112,7 +114,7 @@ def change(
     if as_json:
         print_json({"username": name, "rights": held, "changed": changed})
     else:
-        say(f"{name} may {', '.join(held)}." if changed else f"{name} already has exactly these permissions.")
+        say(f"{name} may {', '.join(held)}." if changed else f"{name} already has exactly these rights.")
 
 
 @roles.command()
@@ -158,7 +160,7 @@ def invite(
     if as_json:
         print_json(invited.model_dump(mode="json"))
     else:
-        say(f"{invited.address} is invited, as invitation {invited.id}, until {moment_words(invited.expires_at)}.")
+        say(f"{invited.address} is invited until {moment_words(invited.expires_at)}.")
 
 
 @roles.command("invitations")
@@ -184,7 +186,7 @@ def show_invitations(
 @roles.command("take-back")
 def take_back(
     competition: CompetitionArgument,
-    invitation: Annotated[int, typer.Argument(metavar="ID", help="As `evergold role invitations` shows it.")],
+    invitation: Annotated[int, typer.Argument(metavar="ID", help="Number shown by `evergold role invitations`.")],
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -46,10 +46,10 @@ def show(place: PlaceArgument, data_dir: DataDirOption = None, as_json: JsonOpti
 @rows.command()
 def mark(
     place: PlaceArgument,
-    status: Annotated[str, typer.Argument(metavar="STATUS", help="unranked, disqualified or hidden.")],
-    team: Annotated[str, typer.Option(metavar="NAME", help="A team, as boards name it.")] = "",
-    submission: Annotated[str, typer.Option(metavar="ID", help="Or one submission alone.")] = "",
-    note: Annotated[str, typer.Option(metavar="TEXT", help="The footnote, or the reason; boards show it.")] = "",
+    status: Annotated[str, typer.Argument(metavar="STATUS", help="Status: unranked, disqualified or hidden.")],
+    team: Annotated[str, typer.Option(metavar="NAME", help="Name of the team, as on boards.")] = "",
+    submission: Annotated[str, typer.Option(metavar="ID", help="Instead of a team: one submission, by its ID.")] = "",
+    note: Annotated[str, typer.Option(metavar="TEXT", help="Reason; boards show it as a footnote.")] = "",
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -75,7 +75,7 @@ def mark(
 @rows.command()
 def clear(
     place: PlaceArgument,
-    mark_id: Annotated[int, typer.Argument(metavar="ID", help="As `evergold row list` shows it.")],
+    mark_id: Annotated[int, typer.Argument(metavar="ID", help="Number shown by `evergold row list`.")],
     data_dir: DataDirOption = None,
 ) -> None:
     """Clear a mark: the row is ranked by its scores again."""
@@ -125,4 +125,4 @@ def _submission_id(text: str) -> UUID | None:
     try:
         return UUID(text) if text else None
     except ValueError:
-        raise CommandError(f"'{text}' is not a submission's id.", Code.USAGE) from None
+        raise CommandError(f"'{text}' is not a submission's ID.", Code.USAGE) from None

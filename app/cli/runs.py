@@ -31,18 +31,20 @@ commands = typer.Typer()
 
 @commands.command(rich_help_panel=WHILE_IT_RUNS)
 def runs(
-    failed: Annotated[bool, typer.Option("--failed", help="List the runs that failed, the latest first.")] = False,
+    failed: Annotated[bool, typer.Option("--failed", help="List failed runs, the latest first.")] = False,
     queue_again: Annotated[
-        bool, typer.Option("--queue-again", help="With --failed: queue the listed ones again.")
+        bool, typer.Option("--queue-again", help="With --failed: queue the listed runs again.")
     ] = False,
     competition: Annotated[
         str,
-        typer.Option(metavar="NAME[/PHASE[/TASK]]", help="Only of this competition; with --failed, of a part of it."),
+        typer.Option(
+            metavar="NAME[/PHASE[/TASK]]", help="Only runs of this competition; with --failed also of a part of it."
+        ),
     ] = "",
     run: Annotated[
-        list[int] | None, typer.Option(metavar="ID", help="With --failed: only this run; may be given several times.")
+        list[int] | None, typer.Option(metavar="ID", help="With --failed: only this run; may be repeated.")
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, help="With --failed: how many.")] = 200,
+    limit: Annotated[int, typer.Option(min=1, help="With --failed: number of runs.")] = 200,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -50,7 +52,7 @@ def runs(
     name, phase, task = _parts(competition)
     for option, is_given in (("--queue-again", queue_again), ("--run", run), ("NAME/PHASE", phase)):
         if is_given and not failed:
-            raise CommandError(f"{option} goes with --failed.", Code.USAGE)
+            raise CommandError(f"{option} needs --failed.", Code.USAGE)
     use_settings(data_dir)
     from app.base.config import get_settings
     from app.base.db import get_engine, writing

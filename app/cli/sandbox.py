@@ -32,7 +32,8 @@ def sandbox(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None
 @environments.command()
 def wanted(
     competitions: Annotated[
-        list[str] | None, typer.Argument(metavar="[COMPETITION]...", show_default=False, help="Default: all of them.")
+        list[str] | None,
+        typer.Argument(metavar="[COMPETITION]...", show_default=False, help="Default: all competitions."),
     ] = None,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
@@ -45,21 +46,33 @@ def wanted(
 def build(
     competitions: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[COMPETITION]...", show_default=False, help="Build all that these declare."),
+        typer.Argument(
+            metavar="[COMPETITION]...",
+            show_default=False,
+            help="Build all environments that these competitions declare.",
+        ),
     ] = None,
     every: Annotated[
-        bool, typer.Option("--all", help="Build all that any competition declares, and the default environment.")
+        bool, typer.Option("--all", help="Build the environments of all competitions, and the default one.")
     ] = False,
     given: Annotated[
         str,
-        typer.Option("--from", metavar="FILE", help="Build what `environments wanted --json` printed; -: from stdin."),
+        typer.Option(
+            "--from",
+            metavar="FILE",
+            help="Build the environments in the output of `environments wanted --json`; -: from stdin.",
+        ),
     ] = "",
     requirements: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A requirements file; default: the environment of programs that have none."),
+        typer.Option(metavar="FILE", help="A requirements file; default: that of the default environment."),
     ] = None,
-    python: Annotated[str, typer.Option(metavar="VERSION", help="Such as 3.7; default: the Python below /usr.")] = "",
-    renew: Annotated[bool, typer.Option("--renew", help="Resolve the versions again; scores keep theirs.")] = False,
+    python: Annotated[
+        str, typer.Option(metavar="VERSION", help="Python version, such as 3.7; default: the Python in /usr.")
+    ] = "",
+    renew: Annotated[
+        bool, typer.Option("--renew", help="Resolve the package versions again; existing scores do not change.")
+    ] = False,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:

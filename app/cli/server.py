@@ -17,7 +17,10 @@ from evergold.cli.output import RUNNING, Code, CommandError, JsonOption, print_j
 commands = typer.Typer()
 
 WebProcesses = Annotated[
-    int, typer.Option(min=1, max=64, help="Web processes that share the port; with PostgreSQL, one for each core.")
+    int,
+    typer.Option(
+        min=1, max=64, help="Number of web processes that share the port; with PostgreSQL, one per core is best."
+    ),
 ]
 
 # ------------------------------------------------------------------------------------------------------------ server
@@ -25,15 +28,17 @@ WebProcesses = Annotated[
 
 @commands.command(rich_help_panel=RUNNING)
 def serve(
-    host: Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0: all of this machine.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free port.")] = 8321,
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; 0.0.0.0: all addresses of this machine.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0: any free port.")] = 8321,
     demo: Annotated[bool, typer.Option(help="Add demo accounts and submissions to the demo competition.")] = False,
-    history: Annotated[bool, typer.Option(help="With --demo: thirty further teams, with weeks of submissions.")] = True,
+    history: Annotated[bool, typer.Option(help="With --demo: add thirty teams with weeks of submissions.")] = True,
     data_dir: DataDirOption = None,
     phases_file: PhasesOption = None,
-    workers: Annotated[int, typer.Option(min=1, max=64, help="How many submissions are scored at a time.")] = 1,
+    workers: Annotated[int, typer.Option(min=1, max=64, help="Number of submissions scored at the same time.")] = 1,
     web_processes: WebProcesses = 1,
-    lean: Annotated[bool, typer.Option(help="Score nothing that needs torch, even where it is installed.")] = False,
+    lean: Annotated[bool, typer.Option(help="Do not score tasks that need torch, even if it is installed.")] = False,
 ) -> None:
     """Run a whole server: web, worker, sweep, and a broker if none is named. Ctrl-C stops it."""
     from app.server.datadir import ServeError
@@ -90,10 +95,13 @@ def worker(
     queues: Annotated[
         str,
         typer.Option(
-            help="cpu: tasks without torch; gpu: BERTScore alone, on a GPU or not; auto: whatever this machine can."
+            help=(
+                "cpu: tasks without torch; gpu: only BERTScore, with or without a GPU; auto: all that this machine "
+                "can score."
+            )
         ),
     ] = "auto",
-    concurrency: Annotated[int, typer.Option(min=1, max=64, help="How many submissions are scored at a time.")] = 1,
+    concurrency: Annotated[int, typer.Option(min=1, max=64, help="Number of submissions scored at the same time.")] = 1,
     data_dir: DataDirOption = None,
 ) -> None:
     """Run a scoring worker alone, on any machine that sees database, broker, storage and gold."""
@@ -145,7 +153,7 @@ def migrate(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None
 
 @commands.command(rich_help_panel=RUNNING)
 def init(
-    folder: Annotated[Path, typer.Argument(metavar="[FOLDER]", help="Default: the current one.")] = Path(),
+    folder: Annotated[Path, typer.Argument(metavar="[FOLDER]", help="Folder; default: the current one.")] = Path(),
     admin_username: Annotated[str, typer.Option(help="The administrator's user name; prompted for if missing.")] = "",
     admin_email: Annotated[str, typer.Option(help="The administrator's e-mail address; prompted for if missing.")] = "",
     password_stdin: Annotated[

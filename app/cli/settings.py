@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 
 DataDirOption = Annotated[
     Path | None,
-    typer.Option("--data-dir", metavar="DIR", help="Where all data lie; default: EVERGOLD_DATA_DIR, else ./var."),
+    typer.Option("--data-dir", metavar="DIR", help="Folder of all data; default: EVERGOLD_DATA_DIR, otherwise ./var."),
 ]
 PhasesOption = Annotated[
     Path | None,
-    typer.Option("--phases", metavar="FILE", help="Default: EVERGOLD_PHASES_FILE, else ./phases.yaml."),
+    typer.Option(
+        "--phases", metavar="FILE", help="Declaration file; default: EVERGOLD_PHASES_FILE, otherwise ./phases.yaml."
+    ),
 ]
 
 

@@ -30,9 +30,9 @@ class Looked:
 def standings(
     check: Annotated[
         bool,
-        typer.Option("--check", help="Recompute all of them from the runs, and compare; exit code 1 if any differs."),
+        typer.Option("--check", help="Recompute all standings from the runs and compare; exit code 1 if any differs."),
     ] = False,
-    rebuild: Annotated[bool, typer.Option("--rebuild", help="Rewrite all of them.")] = False,
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="Rewrite all standings.")] = False,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -48,12 +48,12 @@ def standings(
     if as_json:
         print_json({"standings": found.standings, "tasks": found.tasks, "differences": found.differences})
         raise typer.Exit(Code.ERROR if found.differences else Code.OK)
-    words = " All follow from the runs." if check and not found.differences else ""
+    words = " All agree with the runs." if check and not found.differences else ""
     say(f"{count(found.standings, 'standing')} in {count(found.tasks, 'task')} with submissions.{words}")
     if found.differences:
         number = count(len(found.differences), "standing")
         raise CommandError(
-            f"Differs from the runs: {number}. The sweep puts them right; --rebuild does it now.",
+            f"Different from the runs: {number}. The sweep corrects them; --rebuild does it now.",
             Code.ERROR,
             lines=found.differences,
         )

@@ -45,8 +45,8 @@ def move(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
     settings = get_settings()
     if not settings.storage_before:
         raise CommandError(
-            "Start the server with EVERGOLD_STORAGE, where files shall lie, and EVERGOLD_STORAGE_BEFORE, where they "
-            'lay; then move with the same settings. docs/running.md, "Several machines", has the steps.'
+            "Start the server with EVERGOLD_STORAGE, the new storage, and EVERGOLD_STORAGE_BEFORE, the old one; "
+            'then move with the same settings. docs/running.md, "Several machines", has the steps.'
         )
 
     def tell(moved: Moved) -> None:
@@ -58,11 +58,11 @@ def move(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
     if as_json:
         print_json({"seen": moved.seen, "copied": moved.copied, "damaged": moved.damaged})
         raise typer.Exit(Code.ERROR if moved.damaged else Code.OK)
-    say(f"{count(moved.seen, 'file')} in both places, {moved.copied} of them copied now; all were read and are whole.")
+    say(f"{count(moved.seen, 'file')} in both places, {moved.copied} of them copied now; all were read and are intact.")
     if moved.damaged:
         lines = [f"damaged: {name}" for name in moved.damaged]
         raise CommandError(f"{count(len(lines), 'file')} could not be moved.", lines=lines)
-    remark("Take EVERGOLD_STORAGE_BEFORE away and start the server again; then the old files may go.")
+    remark("Remove EVERGOLD_STORAGE_BEFORE and restart the server; then you can delete the old files.")
 
 
 @contextmanager

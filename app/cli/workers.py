@@ -62,9 +62,9 @@ def workers(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None
 @commands.command(rich_help_panel=RUNNING)
 def selfcheck(
     record: Annotated[
-        bool, typer.Option("--record", help="Record what this machine's models score, where nothing is recorded yet.")
+        bool, typer.Option("--record", help="Record the scores of this machine's models, unless there is a record.")
     ] = False,
-    replace: Annotated[bool, typer.Option("--replace", help="Record again, replacing different records.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Record again, and replace different records.")] = False,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -96,15 +96,18 @@ def list_(data_dir: DataDirOption = None, as_json: JsonOption = False) -> None:
 
 @models.command()
 def fetch(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="As options of tasks name it.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the model in options of tasks.")],
     repository: Annotated[
-        str, typer.Option("--from", metavar="REPOSITORY", help="On the Hugging Face hub; default: the name.")
+        str, typer.Option("--from", metavar="REPOSITORY", help="Repository on the Hugging Face hub; default: the name.")
     ] = "",
     revision: Annotated[
-        str, typer.Option(metavar="COMMIT", help="Pin it; default: the newest. Which one it was is written down.")
+        str, typer.Option(metavar="COMMIT", help="Revision to pin; default: the newest. The one used is recorded.")
     ] = "",
     into: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Default: EVERGOLD_MODELS_DIR, else `models` in the data folder.")
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Folder of models; default: EVERGOLD_MODELS_DIR, otherwise `models` in the data folder."
+        ),
     ] = None,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,

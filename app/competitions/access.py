@@ -81,9 +81,7 @@ def check_no_archive(halt: Halt | None, reason: str) -> None:
     """Raise CompetitionArchived like `check_not_archived`, for callers that have only the halt and its reason."""
     if halt == Halt.ARCHIVED:
         why = f" Reason: {reason}" if reason else ""
-        raise CompetitionArchived(
-            f"This competition is archived: it can be read, and nothing is changed any more.{why}", reason=reason
-        )
+        raise CompetitionArchived(f"This competition is archived and can no longer be changed.{why}", reason=reason)
 
 
 def check_takes_uploads(competition: Competition) -> None:

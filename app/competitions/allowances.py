@@ -212,7 +212,7 @@ def grant(act: Act, competition: Competition, wanted: NewExtension) -> GrantedEx
     if team is None:
         wrong["team"] = "No team has this name."
     if wrong or phase is None or team is None:
-        raise InvalidForm("Please correct what is marked.", fields=wrong)
+        raise InvalidForm("Please correct the marked fields.", fields=wrong)
     row = allowance_of(session, team.id, phase.id)
     before = _audit_details(row) if row else None
     if row is None:
@@ -261,7 +261,7 @@ def _mail_team(act: Act, competition: Competition, phase: Phase, row: Allowance,
     members = select(User).join(TeamMember, TeamMember.user_id == User.id).where(TeamMember.team_id == row.team_id)
     for member in act.session.scalars(members.order_by(User.id)):
         body = _MAIL.format(username=member.username, **details)
-        subject = f"{competition.title}: your team is allowed more"
+        subject = f"{competition.title}: your team has an extension"
         send_mail(act.session, member, subject, body, now=act.now, competition_id=competition.id)
 
 
@@ -297,7 +297,7 @@ def _can_be_allowed(competition: Competition) -> ColumnElement[bool]:
 def _faults(wanted: NewExtension, phase: Phase | None, now: datetime) -> dict[str, str]:
     """Return the errors by field."""
     wrong = {
-        name: f"A whole number from 0 to {MOST_EXTRA}."
+        name: f"Write a whole number from 0 to {MOST_EXTRA}."
         for name, number in (("extra_per_day", wanted.extra_per_day), ("extra_total", wanted.extra_total))
         if not 0 <= number <= MOST_EXTRA
     }
@@ -305,17 +305,17 @@ def _faults(wanted: NewExtension, phase: Phase | None, now: datetime) -> dict[st
     if not reason:
         wrong["reason"] = "Give a reason: the team and all organisers see it."
     elif len(reason) > REASON_CHARACTERS or not can_be_name(reason):
-        wrong["reason"] = f"One line of at most {REASON_CHARACTERS} characters."
+        wrong["reason"] = f"Write one line of at most {REASON_CHARACTERS} characters."
     if phase is None:
         wrong["phase"] = "No phase has this name."
     elif wanted.until is not None and phase.ends_at is None:
         wrong["until"] = "This phase never closes."
     elif wanted.until is not None and (phase.ends_at or now) >= wanted.until:
-        wrong["until"] = "The phase closes later than that for everybody."
+        wrong["until"] = "The phase closes even later for everybody."
     elif wanted.until is not None and wanted.until <= now:
-        wrong["until"] = "This is past."
+        wrong["until"] = "This moment has passed."
     if wanted.until is None and not wanted.extra_per_day and not wanted.extra_total:
-        wrong.setdefault("until", "Grant a later close, more submissions, or both.")
+        wrong.setdefault("until", "Grant a later deadline, extra submissions, or both.")
     return wrong
 
 

@@ -113,7 +113,7 @@ def sentences(phases: Sequence[Dates]) -> list[str]:
 def published_sentences(phases: Sequence[Dates]) -> list[str]:
     """Return a sentence for each phase whose scores become public at another time than its start and end."""
     return [
-        f"Scores of “{one.title}” are public from {_clocks(moment)}, the dashed line in its row."
+        f"Scores of “{one.title}” are public from {_clocks(moment)} (the dashed line in its row)."
         for one in phases
         for moment in one.published
     ]

@@ -101,7 +101,7 @@ class Confirmation:
     def fault(self) -> str:
         """The reason why the scores cannot be confirmed yet; "" if they can."""
         if not self.scores:
-            return "It has no baseline whose score could be compared: add one."
+            return "The competition has no baseline whose score could be compared: add one."
         lacking = [one for one in self.scores if one.value is None and (not one.metric or one.declared is not None)]
         if lacking:
             return f"{_of(lacking[0])} has no score to compare: {lacking[0].reason}."

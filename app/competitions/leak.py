@@ -258,9 +258,11 @@ def leak_words(leak: Leak) -> str:
     taken = "with" if leak.size.is_measured else "taken as"
     gold = f"{leak.size.items:,} items {taken} {leak.size.bits:,.0f} bits"
     if leak.is_divided:
-        public = f"one team can read {percent(leak.public_share)} of it, and nothing of the private part"
+        public = f"one team can infer {percent(leak.public_share)} of it, and nothing of the private part"
         return f"{gold} in the public part; {sentence}: {public}"
-    both = f"one team can read {percent(leak.share)} of the gold, {COLLUDING} teams {percent(leak.share_of(COLLUDING))}"
+    both = (
+        f"one team can infer {percent(leak.share)} of the gold, {COLLUDING} teams {percent(leak.share_of(COLLUDING))}"
+    )
     return f"{gold}; {sentence}: {both}"
 
 

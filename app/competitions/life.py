@@ -98,10 +98,10 @@ def plan_deletion(session: Session, competition: Competition, *, actor: User | s
     """
     session.refresh(competition, with_for_update=True)
     if submitting_teams(session, competition):
-        raise ImpossibleStage("Teams have submitted: their results stay. Archive it instead.")
+        raise ImpossibleStage("Teams have submitted, and their results must stay. Archive the competition instead.")
     if competition.delete_at is None:
         competition.delete_at = now + WAITING
-        _put(competition, Life(Stage.DRAFT, Halt.ARCHIVED, "It is scheduled for deletion."))
+        _put(competition, Life(Stage.DRAFT, Halt.ARCHIVED, "This competition is scheduled for deletion."))
         details = {"at": competition.delete_at.isoformat()}
         record(session, actor, "competition.delete", f"competition {competition.name}", details, now=now)
     return competition.delete_at
@@ -126,11 +126,11 @@ def _put(competition: Competition, life: Life) -> None:
 def _check_stage(session: Session, competition: Competition, stage: Stage) -> None:
     if stage is Stage.DRAFT and submitting_teams(session, competition):
         raise ImpossibleStage(
-            "Teams have submitted and must still see their results: make it private instead of a draft."
+            "Teams have submitted and must still see their results: make the competition private instead of a draft."
         )
     asks = select(PhaseTask.id).join(Phase, Phase.id == PhaseTask.phase_id)
     if stage is not Stage.DRAFT and session.scalar(asks.where(Phase.competition_id == competition.id)) is None:
-        raise ImpossibleStage("Nobody can take part yet: it has no phase with a task.")
+        raise ImpossibleStage("Nobody can take part yet: the competition has no phase with a task.")
     if stage is not Stage.DRAFT:
         check_confirmed(session, competition)
 
@@ -141,12 +141,12 @@ def _check_ready(session: Session, competition: Competition, now: datetime) -> N
         details = [
             {"name": point.name, "title": point.title, "words": point.words, "step": point.step} for point in missing
         ]
-        raise NotReady(f"It cannot be published yet. Missing: {named}.", missing=details)
+        raise NotReady(f"The competition cannot be published yet. Missing: {named}.", missing=details)
 
 
 def _reason_fault(halt: Halt, reason: str) -> str:
     if halt is Halt.PAUSED and not reason:
-        return "Give a reason: everybody who wants to upload sees it."
+        return "Give a reason: it is shown to everybody who wants to upload."
     if len(reason) > REASON_CHARACTERS or reason and not can_be_name(reason):
         return f"One line of at most {REASON_CHARACTERS} characters."
     return ""

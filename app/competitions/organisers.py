@@ -79,12 +79,15 @@ def may_create(user: User | None, rule: Rule) -> bool:
 def check_may_create(user: User, rule: Rule) -> None:
     """Raise Forbidden, with an explanation, if this user may not create competitions."""
     if user.is_barred_organiser and not user.is_administrator:
-        raise Forbidden("The administrators of this server do not let you create competitions. Write to them.")
+        raise Forbidden(
+            "The administrators of this server do not let you create competitions. Write to them if you want to "
+            "organise one."
+        )
     if not may_create(user, rule):
         hint = {
             "anybody": "Confirm your e-mail address first: your account page sends the link.",
-            "approved": "Write to the people who run it: they approve who organises.",
-            "admins": "Only administrators can do that here: write to them.",
+            "approved": "Write to the people who run this server: they approve organisers.",
+            "admins": "Only administrators create competitions here: write to them.",
         }[rule]
         raise Forbidden(f"You cannot create a competition on this server yet. {hint}")
 
@@ -98,8 +101,8 @@ def check_competitions_left(session: Session, user: User, limits: OrganiserLimit
     owned = session.scalar(select(func.count()).select_from(Competition).where(Competition.owner_id == user.id)) or 0
     if not user.is_administrator and owned >= own.competitions:
         raise QuotaReached(
-            f"You own {owned} competition{'' if owned == 1 else 's'}, and may own {own.competitions} here. Hand one "
-            "over, delete one, or write to the people who run this server.",
+            f"You own {owned} competition{'' if owned == 1 else 's'}, and may own {own.competitions} on this server. "
+            "Hand one over, delete one, or write to the people who run this server.",
             limit=own.competitions,
             used=owned,
         )
@@ -114,8 +117,8 @@ def check_bytes_left(session: Session, user: User, more: int, limits: OrganiserL
     used = 0 if user.is_administrator else used_bytes(session, user)
     if not user.is_administrator and used + more > own.bytes:
         raise QuotaReached(
-            f"Your competitions hold {readable_size(used)} of files and gold; {readable_size(more)} more do not fit in "
-            f"the {readable_size(own.bytes)} that they may hold here.",
+            f"Your competitions hold {readable_size(used)} of files and gold; another {readable_size(more)} would "
+            f"exceed the {readable_size(own.bytes)} allowed here.",
             limit=own.bytes,
             used=used,
         )
@@ -239,11 +242,11 @@ def hand_over(act: Act, competition: Competition, username: str, limits: Organis
     session = act.session
     session.refresh(competition, with_for_update=True)
     if not can_transfer(act.user, competition):
-        raise Forbidden("Only its owner and administrators can hand a competition over.")
+        raise Forbidden("Only the owner of a competition and administrators can hand it over.")
     to = find_typed_user(session, username, "owner")
     if not has_role(session, to, competition, Role.ORGANISER):
-        sentence = f"{to.username} is not an organiser of it yet: invite them first."
-        raise InvalidForm("Please correct what is marked.", fields={"owner": sentence})
+        sentence = f"{to.username} is not an organiser of this competition yet: invite them first."
+        raise InvalidForm("Please correct the marked fields.", fields={"owner": sentence})
     if competition.owner_id == to.id:
         return to
     check_competitions_left(session, to, limits)
@@ -270,11 +273,11 @@ def change_rights(act: Act, competition: Competition, user: User, rights: Collec
     """
     session = act.session
     if not can_transfer(act.user, competition):
-        raise Forbidden("Only its owner and administrators can change the rights of organisers.")
+        raise Forbidden("Only the owner of a competition and administrators can change the rights of organisers.")
     if competition.owner_id == user.id:
-        raise OwnersRole(f"{user.username} owns it, and holds every right.")
+        raise OwnersRole(f"{user.username} owns this competition and has every right.")
     if not has_role(session, user, competition, Role.ORGANISER):
-        refuse({"whom": f"{user.username} is not an organiser of it."})
+        refuse({"whom": f"{user.username} is not an organiser of this competition."})
     held = rights_to_give(session, act.user, competition, rights)
     end_those_beyond(session, competition, user, held, act.now)
     return set_rights(session, competition, user, held, act.now, actor=act.user)
@@ -296,16 +299,21 @@ def take_role(act: Act, competition: Competition, user: User, role: Role) -> boo
         return revoke_role(session, competition, user, role, act.now, actor=act.user)
     session.refresh(competition, with_for_update=True)  # blocks a concurrent transfer, or another organiser leaving
     if competition.owner_id == user.id:
-        raise OwnersRole(f"{user.username} owns it: hand it over first.")
+        raise OwnersRole(f"{user.username} owns this competition: hand it over first.")
     if act.user is not None and act.user.id == user.id and _is_last(session, competition, user):
-        raise LastOrganiser("You are its last organiser: make somebody else one before you leave.")
+        raise LastOrganiser(
+            "You are the last organiser of this competition: make somebody else an organiser before you leave."
+        )
     row = session.get(CompetitionRole, (competition.id, user.id, role))
     if (
         row is not None
         and act.user is not None
         and not rights_of(session, act.user, competition) >= rights_in(row.rights)
     ):
-        raise Forbidden(f"{user.username} has rights that you lack: only its owner and administrators can revoke them.")
+        raise Forbidden(
+            f"{user.username} has rights that you lack: only the owner of the competition and administrators can "
+            "revoke this role."
+        )
     end_those_beyond(session, competition, user, frozenset(), act.now)
     return revoke_role(session, competition, user, role, act.now, actor=act.user)
 

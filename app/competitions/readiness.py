@@ -80,7 +80,7 @@ def _gold(session: Session, places: list[Place]) -> Point:
     if not without:
         is_sealed = all(one.phase_task.sealed_gold_is_public is not None for one in places)
         return Point(
-            "gold", "Gold", bool(places), "Checked by a worker." if is_sealed else "The workers have it.", "files"
+            "gold", "Gold", bool(places), "Checked by a worker." if is_sealed else "The workers have the gold.", "files"
         )
     states = set(
         session.scalars(
@@ -88,9 +88,9 @@ def _gold(session: Session, places: list[Place]) -> Point:
         )
     )
     if GoldCheck.WAITING in states:
-        words = "A worker is checking it."
+        words = "A worker is checking the gold."
     elif GoldCheck.INVALID in states:
-        words = "It cannot be used: the page of the gold explains why."
+        words = "It cannot be used: the gold page explains why."
     else:
         words = f"No gold yet: {_where(without)}."
     return Point("gold", "Gold", False, words, "files", is_awaited=GoldCheck.WAITING in states)
@@ -116,7 +116,7 @@ def _dates(competition: Competition, now: datetime) -> Point:
 def _example(session: Session, places: list[Place]) -> Point:
     """Return the point about a format example: a template made from the items, or items that show the format."""
     without = [place for place in places if not _shows_format(session, place.phase_task)]
-    words = f"Nothing shows the format of a submission: {_where(without)}." if without else "Teams download it."
+    words = f"No example shows the format of a submission: {_where(without)}." if without else "Teams download it."
     return Point("example", "Format example", bool(places) and not without, words, "files")
 
 

@@ -40,5 +40,5 @@ def track_fault(competition: Competition, name: str | None) -> str:
     if name is None:
         return f"Choose a track: {known}."
     if not names:
-        return "This competition has no tracks; leave it out."
+        return "This competition has no tracks: leave the track out."
     return f"There is no track '{shorten(name)}'{did_you_mean(name, names)}; there are {known}."

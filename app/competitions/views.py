@@ -43,24 +43,34 @@ class VisibilityOut(Mirror):
 
     model_config = ConfigDict(populate_by_name=True)
 
-    board: BoardShown = Field(description="how much of the boards: nothing, ranks without scores, or all")
-    board_at: Moment | None = Field(description="when boards become public; null: they are, or it is not set")
-    names: bool = Field(description="false: rows of teams have neutral names")
-    names_at: Moment | None = Field(description="when teams get their names; null: they have them, or it is not set")
-    own_scores: bool = Field(description="whether teams see the scores of their own submissions")
-    own_scores_at: Moment | None = Field(description="when they will; null: they do, or never")
-    slices: Slices = Field(
-        description="which scores: those that rank (`none`; `ranked`: until the phase ends), those in `columns` of "
-        "boards, or `all`. While a phase with hidden gold is open, there are intervals and p with `all` alone"
+    board: BoardShown = Field(description="what is shown of the boards: nothing, ranks without scores, or everything")
+    board_at: Moment | None = Field(
+        description="when boards become public; null: they already are, or no moment is set"
     )
-    slices_at: Moment | None = Field(description="when all slices are shown; null: they are, or it is not set")
+    names: bool = Field(description="false: rows of teams have neutral names")
+    names_at: Moment | None = Field(
+        description="when teams are shown by name; null: they already are, or no moment is set"
+    )
+    own_scores: bool = Field(description="whether teams see the scores of their own submissions")
+    own_scores_at: Moment | None = Field(description="when teams will see them; null: they already do, or never will")
+    slices: Slices = Field(
+        description=(
+            "which scores are shown: those that rank (`none`; `ranked`: until the phase ends), those in `columns` "
+            "of boards, or `all`. While a phase with hidden gold is open, intervals and p are shown only with `all`"
+        )
+    )
+    slices_at: Moment | None = Field(
+        description="when all slices are shown; null: they already are, or no moment is set"
+    )
     precision: int | None = Field(
-        description="decimals of values, of which a value of 10 or more has fewer; null: all of them"
+        description="number of decimals of values (values of 10 or more have fewer); null: all"
     )
     part: Half | None = Field(
-        validation_alias="half", description="the part of the items that ranks boards now; null: they are not divided"
+        validation_alias="half", description="the part of the items that ranks boards now; null: items are not divided"
     )
-    private_at: Moment | None = Field(description="when the private part will; null: it does, or there is none")
+    private_at: Moment | None = Field(
+        description="when the private part will rank them; null: it already does, or there is none"
+    )
 
 
 def describe_visibility(view: View) -> VisibilityOut:
@@ -126,11 +136,11 @@ _EXAMPLE_COMPETITION = {
 class Limits(Mirror):
     """Per team and task of a phase; null: no limit. Rejected and failed submissions do not count."""
 
-    per_day: int | None = Field(description="days of UTC")
-    per_week: int | None = Field(description="weeks of UTC, from Monday on")
-    per_month: int | None = Field(description="months of UTC")
+    per_day: int | None = Field(description="submissions per day (UTC)")
+    per_week: int | None = Field(description="submissions per week (UTC, from Monday)")
+    per_month: int | None = Field(description="submissions per calendar month (UTC)")
     total: int | None
-    rejected_per_hour: int = Field(description="uploads in any 60 minutes that were rejected or failed")
+    rejected_per_hour: int = Field(description="uploads in any 60 minutes that may be rejected or fail")
     upload_bytes: int
 
 
@@ -138,15 +148,15 @@ class Quota(ApiModel):
     """The used and remaining submissions of the viewer's team for a task in a phase; null: no limit."""
 
     used_today: int
-    used_week: int = Field(0, description="since Monday, of UTC")
-    used_month: int = Field(0, description="since the first, of UTC")
+    used_week: int = Field(0, description="used since Monday (UTC)")
+    used_month: int = Field(0, description="used since the first of the month (UTC)")
     used_total: int
-    rejected_last_hour: int = Field(description="rejected ones and failed ones: each took a worker's time")
+    rejected_last_hour: int = Field(description="rejected and failed uploads, which take workers' time")
     remaining: int | None = Field(description="submissions left right now")
     day_ends_at: Moment
-    extra_per_day: int = Field(0, description="what the organisers allow this team besides, in `remaining` already")
+    extra_per_day: int = Field(0, description="extra submissions allowed to this team; `remaining` includes them")
     extra_total: int = Field(0, description="as `extra_per_day`")
-    open_until: Moment | None = Field(None, description="for this team; null: as for everybody, see the phase")
+    open_until: Moment | None = Field(None, description="this team's deadline; null: that of the phase")
 
 
 class TrackOut(Named):
@@ -172,9 +182,9 @@ class PhaseOut(Named):
     starts_at: Moment
     ends_at: Moment | None
     entry_rule: EntryRule = Field(
-        description="which of a team's submissions stands on the boards; a task may have another"
+        description="which of a team's submissions counts on the boards; a task may have another rule"
     )
-    carries_over: str | None = Field(description="the phase whose entries stand on these boards, too")
+    carries_over: str | None = Field(description="the phase whose entries these boards also show")
     limits: Limits
     tasks: list[Named]
     boards: list[Named]
@@ -185,7 +195,9 @@ class PaperOut(ApiModel):
     """The overview paper; empty fields are not given."""
 
     title: str
-    authors: list[str] = Field(description="as BibTeX has them; those of the competition, if it has none of its own")
+    authors: list[str] = Field(
+        description="names as in BibTeX; the competition's authors if the paper has none of its own"
+    )
     venue: str
     year: int | None
     url: str
@@ -200,9 +212,9 @@ class PaperOut(ApiModel):
 class CitationOut(ApiModel):
     """The citation of the competition; as BibTeX at `/citation`."""
 
-    authors: list[str] = Field(description="as BibTeX has them; empty: the organisers, without names")
-    licence: str = Field(description="of the data; empty: not given")
-    paper: PaperOut | None = Field(description="null: there is none yet")
+    authors: list[str] = Field(description="names as in BibTeX; empty: cited as by the organisers, without names")
+    licence: str = Field(description="licence of the data; empty: not given")
+    paper: PaperOut | None = Field(description="null: there is no paper yet")
 
 
 class CompetitionOut(Named):
@@ -215,8 +227,8 @@ class CompetitionOut(Named):
     website: str
     contact: str
     stage: Stage = Field(description="who may see it")
-    halt: Halt = Field(description="`paused`: no uploads; `archived`: nothing is changed any more")
-    halt_reason: str = Field(description="a line of the organisers'; empty: none")
+    halt: Halt = Field(description="`paused`: no uploads; `archived`: nothing can be changed")
+    halt_reason: str = Field(description="the organisers' reason, one line; may be empty")
     tracks: list[TrackOut] = Field(description="empty: submissions have no track")
     citation: CitationOut
     tasks: list[TaskSummary]
@@ -347,8 +359,10 @@ class AllowanceOut(ApiModel):
     extra_per_day: int
     extra_total: int
     in_official: bool | None = Field(
-        description="whether late entries count in the official results, which wait for ranked ones; false: these are "
-        "frozen before the extension ends; null: there are no late entries, or no official results"
+        description=(
+            "whether late entries count in the official results, which wait for ranked late entries; false: frozen "
+            "before the extension ends; null: no late entries or no official results"
+        )
     )
     reason: str
     granted_by: str | None = Field(description="a user name; null: on the command line")
@@ -406,12 +420,12 @@ class BaselineScoreOut(ApiModel):
     phase: str
     task: str
     baseline: str
-    metric: str = Field(description="empty where nothing is scored yet")
+    metric: str = Field(description="empty: nothing is scored yet")
     split: str
     value: float | None
-    reason: str = Field(description="why there is no value; else empty")
-    declared: float | None = Field(description="what it has to score: from the bundle, or written by organisers")
-    agrees: bool | None = Field(description="whether it is what is declared; null: nothing is")
+    reason: str = Field(description="why there is no value; otherwise empty")
+    declared: float | None = Field(description="expected score, from the bundle or the organisers")
+    agrees: bool | None = Field(description="whether the score is the expected one; null: none is declared")
 
 
 class VerdictOut(ApiModel):
@@ -420,7 +434,7 @@ class VerdictOut(ApiModel):
     is_confirmed: bool
     by: str
     at: Moment
-    reason: str = Field(description="why they were not confirmed; else empty")
+    reason: str = Field(description="why the scores were not confirmed; otherwise empty")
 
 
 class ConfirmationOut(ApiModel):
@@ -447,9 +461,9 @@ class ConfirmationOut(ApiModel):
         }
     )
 
-    reasons: list[str] = Field(description="why they have to be compared; empty: nothing is to be confirmed")
+    reasons: list[str] = Field(description="why the scores must be compared; empty: nothing needs confirming")
     scores: list[BaselineScoreOut]
-    fault: str = Field(description="why they cannot be confirmed as they are; empty if they can")
+    fault: str = Field(description="why the scores cannot be confirmed now; empty: they can")
     verdict: VerdictOut | None
 
 
@@ -485,7 +499,7 @@ class RemedyOut(ApiModel):
 
     model_config = example({"setting": "limits.total: 10", "share": 0.0998})
 
-    setting: str = Field(description="as in phases.yaml")
+    setting: str = Field(description="the setting, as in phases.yaml")
     share: float = Field(description="share of the gold that one team could infer then, 0 to 1")
 
 
@@ -496,22 +510,30 @@ class LeakOut(ApiModel):
 
     phase: str
     task: str
-    items: int | None = Field(description="with an answer of their own; null: no worker has measured the gold")
+    items: int | None = Field(
+        description="number of items with their own answer; null: no worker has measured the gold"
+    )
     gold_bits: float | None = Field(description="the entropy of all answers together")
     is_measured: bool = Field(description="whether it was computed from the gold")
-    scores: int = Field(description="how many are shown of a submission")
+    scores: int = Field(description="number of scores shown of a submission")
     decimals: int | None = Field(description="decimals of each score; null: all")
-    bits_per_submission: float = Field(description="an upper bound of what its shown numbers reveal")
-    submissions: int | None = Field(description="how many a team may send in the phase; null: any number")
-    total_bits: float | None = Field(description="an upper bound of what all reveal together; null: any number")
+    bits_per_submission: float = Field(description="upper bound of the bits that the scores of a submission reveal")
+    submissions: int | None = Field(
+        description="number of submissions that a team may send in the phase; null: any number"
+    )
+    total_bits: float | None = Field(
+        description="upper bound of the bits that all submissions together reveal; null: no limit of submissions"
+    )
     share: float | None = Field(
         description="share of the gold behind the final ranks that one team can infer; null: unknown"
     )
-    share_of_ten_teams: float | None = Field(description="the same, by ten teams together")
-    share_of_public_part: float | None = Field(description="where the items have a private part, which decides")
+    share_of_ten_teams: float | None = Field(description="the same share for ten teams together")
+    share_of_public_part: float | None = Field(
+        description="the same share of the public part, if a private part decides"
+    )
     level: Level | None = Field(description="`green`: below 10 %; `warning`: 50 % or more")
-    remedies: list[RemedyOut] = Field(description="settings that lower the share, those first that are enough")
-    message: str = Field(description="all of it in a sentence")
+    remedies: list[RemedyOut] = Field(description="settings that lower the share, sufficient ones first")
+    message: str = Field(description="a summary in one sentence")
 
 
 class LeakList(ApiModel):

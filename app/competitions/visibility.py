@@ -461,5 +461,5 @@ def own_scores_words(view: View) -> str:
     if view.own_scores:
         return ""
     if view.own_scores_at is None:
-        return "This phase shows teams no scores of their submissions."
+        return "This phase does not show teams the scores of their submissions."
     return f"The scores of this phase are shown to teams on {deadline_words(view.own_scores_at)}, when it ends."

@@ -24,7 +24,7 @@ KEPT = timedelta(days=1)
 KEPT_AT_ONCE = 10
 #: Longest duration of a request that creates a competition; one that has not ended by then was interrupted.
 LONGEST = timedelta(minutes=15)
-INTERRUPTED = "The server was interrupted while it made the competition. Send the bundle again."
+INTERRUPTED = "The server was interrupted while it created the competition. Upload the bundle again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def sender_of(session: Session, secret: str, now: datetime) -> User | None:
     if upload is None:
         return None
     if upload.claimed_at is not None:
-        raise UploadedAlready("A bundle came to this address before; announce this one, too.")
+        raise UploadedAlready("This address already received a bundle; request a new upload address.")
     return session.get_one(User, upload.user_id)
 
 
@@ -64,7 +64,7 @@ def claim_bundle(session: Session, secret: str, now: datetime) -> None:
     """Reserve the creation of the competition for this request. Raises UploadedAlready."""
     free = update(BundleUpload).where(*_at(secret, now), BundleUpload.claimed_at.is_(None)).values(claimed_at=now)
     if session.scalar(free.returning(BundleUpload.id)) is None:
-        raise UploadedAlready("A bundle came to this address before; announce this one, too.")
+        raise UploadedAlready("This address already received a bundle; request a new upload address.")
 
 
 def release_bundle(session: Session, secret: str) -> None:
@@ -81,7 +81,7 @@ def creation_by_key(session: Session, user: User, key: UUID, now: datetime) -> C
     """Return the outcome of the user's bundle with this key; None if there is none. Raises NotUploadedYet."""
     upload = session.scalar(select(BundleUpload).where(BundleUpload.key == key, *_own(user, now)))
     if upload is not None and upload.claimed_at is None:
-        raise NotUploadedYet("This bundle was announced, but it was not uploaded.")
+        raise NotUploadedYet("This bundle has not been uploaded yet.")
     return None if upload is None else _creation(upload, now)
 
 

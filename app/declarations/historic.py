@@ -195,17 +195,17 @@ def _parse_score(table: Table, problems: Problems) -> dict[tuple[str, str], dict
 def _score_error(name: str, text: str) -> str | None:
     if name == "rank":
         is_rank = not text or (text.isascii() and text.isdecimal() and len(text) <= RANK_DIGITS and int(text) > 0)
-        return None if is_rank else "a rank is a whole number from 1, or empty"
+        return None if is_rank else "write a rank as a whole number from 1, or leave it empty"
     if name != "method":
         return link_fault(text) or None
     if text and (not can_be_name(text) or len(text) > METHOD_CHARACTERS):
-        return f"a method is one line of at most {METHOD_CHARACTERS} characters"
+        return f"a method must be one line of at most {METHOD_CHARACTERS} characters"
     return None
 
 
 def _team_fault(team: str) -> str | None:
     if not can_be_name(team) or len(team) > TEAM_CHARACTERS:
-        return f"a team has a printable name of 1 to {TEAM_CHARACTERS} characters"
+        return f"a team needs a printable name of 1 to {TEAM_CHARACTERS} characters"
     return None
 
 
@@ -239,7 +239,7 @@ def _value_fault(text: str, metric: str, known: Metric | None) -> str | None:
     low = known.minimum if known else None
     high = known.maximum if known else None
     if (low is not None and number < low) or (high is not None and number > high):
-        hint = "; percent are written as fractions" if high == 1 and 1 < number <= 100 else ""
+        hint = "; write percent as fractions" if high == 1 and 1 < number <= 100 else ""
         return f"{shorten(text)} lies outside the range of {metric}, {_bound(low)} to {_bound(high)}{hint}"
     return None
 

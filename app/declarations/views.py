@@ -52,7 +52,7 @@ class RevisionOut(ApiModel):
     made_at: Moment
     author: str = Field(description="a user name, or the command line")
     note: str
-    changes: list[str] = Field(description="what it changed, in sentences; at most 200 of them")
+    changes: list[str] = Field(description="the changes, in sentences; at most 200")
 
 
 class RevisionList(ApiModel):
@@ -61,7 +61,7 @@ class RevisionList(ApiModel):
     model_config = example({"revisions": [_REVISION], "next": None})
 
     revisions: list[RevisionOut]
-    next: str | None = Field(description="the address of the older ones")
+    next: str | None = Field(description="address of older revisions")
 
 
 class FileOut(ApiModel):
@@ -94,11 +94,11 @@ class DeclarationOut(ApiModel):
     )
 
     revision: RevisionOut
-    document: dict[str, Any] = Field(description="as phases.yaml has it, under `competitions`")
+    document: dict[str, Any] = Field(description="the declaration, as under `competitions` in phases.yaml")
     files: list[FileOut]
     editable: list[str] = Field(description="names of the values that can be edited here")
     differences: list[DeclarationDifference] = Field(
-        description="what bringing it back would change; none: it is what holds"
+        description="what restoring this revision would change; empty: it is the current one"
     )
 
 
@@ -111,7 +111,7 @@ class EffectOut(ApiModel):
     what: list[str]
     teams: int
     submissions: int
-    rescore: int = Field(description="submissions whose scores rest on what was declared before")
+    rescore: int = Field(description="number of submissions whose scores depend on the previous declaration")
 
     def __str__(self) -> str:
         who = f"{counted(self.teams, 'team')} with {counted(self.submissions, 'submission')}"
@@ -123,11 +123,11 @@ class OutcomeOut(ApiModel):
 
     model_config = example(_OUTCOME)
 
-    base: int = Field(description="the revision that it was made from")
-    revision: int | None = Field(description="the new one; null: a preview, or nothing means anything else")
+    base: int = Field(description="the revision that the edit started from")
+    revision: int | None = Field(description="the new revision; null: a preview, or nothing changes")
     changes: list[str]
-    notes: list[str] = Field(description="what is worth knowing besides")
-    warnings: list[str] = Field(description="what is possible, but probably not meant")
+    notes: list[str] = Field(description="further notes")
+    warnings: list[str] = Field(description="changes that are possible but probably not intended")
     effects: list[EffectOut]
 
 

@@ -39,7 +39,7 @@ from app.teams.consents import publishable
 _AT_ONCE = 500
 
 
-Name = Annotated[str, Field(max_length=100, description="a name; empty: all of them")]
+Name = Annotated[str, Field(max_length=100, description="a name; empty: all")]
 
 
 class ExportFilter(BaseModel):
@@ -49,10 +49,10 @@ class ExportFilter(BaseModel):
 
     phase: Name = ""  # forms send an untouched field as an empty string
     task: Name = ""
-    only: Literal["all", "entries"] = Field("all", description="`entries`: what is on a board now")
+    only: Literal["all", "entries"] = Field("all", description="`entries`: only submissions that are on a board now")
     submission: list[UUID] | None = Field(None, max_length=CHOSEN_LIMIT, description="only these")
     publishable: bool = Field(
-        False, description="only those whose teams consent to publication, as `may_be_published` in the manifest"
+        False, description="only those of teams that consent to publication (`may_be_published` in the manifest)"
     )
 
 
@@ -151,7 +151,7 @@ def _wanted_phase_tasks(competition: Competition, wanted: ExportFilter) -> list[
     found = [(phase, one) for phase in phases for one in phase.phase_tasks if wanted.task in ("", one.task.name)]
     if not found and wanted.task:
         known = ", ".join(f"'{one.name}'" for one in competition.tasks) or "none"
-        raise NotFound(f"There is no task '{wanted.task}' in what is asked for; '{competition.name}' has {known}.")
+        raise NotFound(f"There is no task '{wanted.task}' in the requested export; '{competition.name}' has {known}.")
     return found
 
 

@@ -28,7 +28,7 @@ class DownloadOut(ApiModel):
     phase: str
     task: str
     file: str
-    sha256: str = Field(description="of what was sent")
+    sha256: str = Field(description="checksum of the downloaded content")
 
 
 class DownloadList(ApiModel):
@@ -58,9 +58,9 @@ class ParticipantOut(ApiModel):
     username: str
     email: str
     display_name: str
-    team: str = Field(description="empty: none yet")
-    registered_at: Moment | None = Field(description="for this competition; null: not known")
-    submissions: dict[str, int] = Field(description="by phase, how many this person has sent")
+    team: str = Field(description="empty: no team yet")
+    registered_at: Moment | None = Field(description="when the person registered for this competition; null: not known")
+    submissions: dict[str, int] = Field(description="number of submissions of this person, by phase")
 
 
 class ParticipantList(ApiModel):

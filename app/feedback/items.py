@@ -28,8 +28,8 @@ SCORES_IN_PART = (
 )
 NOTHING_OF_ITEMS = "Item-by-item comparison is off: this task type has no results for single items."
 NOT_KEPT = (
-    "{which} kept no items: only runs that were scored since their gold was declared public have them. Once the "
-    "organisers rescore, items are compared here."
+    "{which} has no item results: only submissions scored since their gold was declared public have them. Items can "
+    "be compared here once the organisers rescore."
 )
 
 

@@ -30,7 +30,7 @@ def find_program_log(session: Session, submission_id: UUID, viewer: Viewer) -> P
     view = view_of(session, submission.phase_task, viewer)
     found = log_for(session, submission, viewer.user, view)
     if found is None:
-        raise NoProgramLog("There is no log of an organisers' program that you may read here.")
+        raise NoProgramLog("There is no log of the organisers' program here that you may read.")
     return found
 
 

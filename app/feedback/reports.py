@@ -70,7 +70,7 @@ def find_report(
     submission = get_submission_with_report(session, submission_id, viewer.user)
     run = current_run(submission)
     if run.report is None:
-        raise NoReport(f"This submission has no report: it is {run.status}. Only what was scored has one.")
+        raise NoReport(f"This submission has no report: it is {run.status}, and only scored submissions have one.")
     view = view_of(session, submission.phase_task, viewer)
     if not view.own_scores:
         raise ScoresHidden(own_scores_words(view))
@@ -98,7 +98,9 @@ def scores_shown(scores: Iterable[Score], view: View) -> tuple[Score, ...]:
 def find_text(report: Report, name: str) -> str:
     """Return one of the text reports. Raises NotFound with the list of those that exist."""
     if not report.view.has_details:
-        raise NotFound("Text reports are not shown in this phase: their counts reveal more than its scores may.")
+        raise NotFound(
+            "Text reports are not shown in this phase: their counts would reveal more than the scores it shows."
+        )
     if name not in report.texts:
         known = ", ".join(f"'{one}'" for one in report.texts) or "none"
         raise NotFound(f"This report has no text '{name}'; it has {known}.")

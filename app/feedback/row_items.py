@@ -19,7 +19,7 @@ from evergold.scoring.tasks import TASKS
 OTHERS_PREDICTIONS = (
     "Item-by-item comparison is for your own submissions and baselines: predictions of other teams are not shown."
 )
-NOT_KEPT = "One of the two has no items: only submissions that were scored since their gold was declared public do."
+NOT_KEPT = "One of the two has no item results: only submissions scored since their gold was declared public have them."
 
 
 def items_of_rows(

@@ -31,7 +31,7 @@ class ScoreOut(Mirror):
     split: str
     value: float | None
     reason: str | None
-    signature: str = Field(description="how it was computed; scores compare if and only if these are equal")
+    signature: str = Field(description="scores are comparable only if their signatures match")
 
 
 _TEST = {
@@ -79,9 +79,9 @@ EXAMPLE_STANDING: dict[str, Any] = {
 class RivalsOut(ApiModel):
     """An entry compared with the other rows of its board: which rows differ significantly."""
 
-    state: Literal["current", "pending"] = Field(description="`pending`: it is being computed, there is nothing yet")
-    baseline: str | None = Field(description="the best one that was compared with it")
-    baseline_test: DifferenceTestOut | None = Field(description="what the run has more than that")
+    state: Literal["current", "pending"] = Field(description="`pending`: the comparison is still being computed")
+    baseline: str | None = Field(description="the best baseline that was compared with it")
+    baseline_test: DifferenceTestOut | None = Field(description="score of the run minus that of the baseline")
     not_distinguishable_from: list[str] = Field(description="teams, in the order of the board")
     ahead: int = Field(description="how many ranked rows are significantly better")
     behind: int = Field(description="how many are significantly worse")
@@ -95,20 +95,22 @@ class StandingOut(ApiModel):
     split: str
     value: float | None
     reason: str | None
-    change: float | None = Field(description="from the team's previous submission; null for its first")
-    to_best: float | None = Field(description="to the best of the team's other runs")
-    to_baseline: float | None = Field(description="to the best baseline on the board")
-    rank: int | None = Field(description="where this run would stand today, or stands if it counts")
-    of: int | None = Field(description="among so many")
-    rank_then: int | None = Field(description="the team's rank at submission; null in lists that leave it out")
-    up: int | None = Field(description="how many places the team rose by this run; null as for `rank_then`")
-    counts: bool | None = Field(description="whether this submission is the team's entry; null where that is hidden")
-    why: str = Field(description="the rule by which a run counts", examples=["latest submission"])
+    change: float | None = Field(description="change from the team's previous submission; null: this is the first")
+    to_best: float | None = Field(description="change from the best of the team's other submissions")
+    to_baseline: float | None = Field(description="change from the best baseline on the board")
+    rank: int | None = Field(description="rank that this submission has, or would have today if it counted")
+    of: int | None = Field(description="number of ranked rows")
+    rank_then: int | None = Field(description="the team's rank at submission; null: the list leaves it out")
+    up: int | None = Field(description="how many places the team rose with this submission; null as for `rank_then`")
+    counts: bool | None = Field(description="whether this submission is the team's entry; null: hidden")
+    why: str = Field(description="the rule that decides which submission counts", examples=["latest submission"])
     interval: IntervalOut | None = Field(
-        description="of the value; null: none yet, none to see (see the phase's `precision`), or none at all"
+        description="interval of the value; null: not computed yet, not shown (see `precision`), or not defined"
     )
-    change_test: DifferenceTestOut | None = Field(description="whether `change` may be chance; null as for `interval`")
-    rivals: RivalsOut | None = Field(description="of a submission that counts; null where the board hides comparisons")
+    change_test: DifferenceTestOut | None = Field(description="test of `change`; null as for `interval`")
+    rivals: RivalsOut | None = Field(
+        description="comparison with other rows, of a submission that counts; null: the board hides comparisons"
+    )
 
 
 _EXAMPLE = {
@@ -175,14 +177,15 @@ class SubmissionProgress(ApiModel):
 
     items_done: int
     items_total: int
-    seconds_left: int | None = Field(description="at the pace so far; null while nothing is known of it")
+    seconds_left: int | None = Field(description="estimated from the pace so far; null: not known yet")
 
 
 class WaitingOut(ApiModel):
     """A kind of worker that is missing; the submission is scored as soon as there is one."""
 
     queue: str = Field(
-        description="gpu, sandbox (of organisers' own programs), or gold, sealed for the program", examples=["gpu"]
+        description="what is missing: gpu, sandbox (for programs), or gold (sealed for the program)",
+        examples=["gpu"],
     )
     since: Moment
 
@@ -190,8 +193,8 @@ class WaitingOut(ApiModel):
 class ChoiceOut(ApiModel):
     """The state of the choice, if teams choose which of their submissions counts."""
 
-    boards: list[str] = Field(description="those on which the team wants to stand with it")
-    until: Moment | None = Field(description="until then the last choice counts; null: for ever")
+    boards: list[str] = Field(description="names of the boards on which the team chose this submission")
+    until: Moment | None = Field(description="until when the team can change its choice; null: always")
 
 
 class RescoredOut(ApiModel):
@@ -201,7 +204,7 @@ class RescoredOut(ApiModel):
     note: str = Field(description="the organisers' reason")
     before: RunStatus
     after: RunStatus
-    scores_before: list[ScoreOut] = Field(description="those that are others now, as far as the phase shows scores")
+    scores_before: list[ScoreOut] = Field(description="scores that have changed, as far as the phase shows them")
 
 
 class SubmissionLinks(ApiModel):
@@ -210,7 +213,7 @@ class SubmissionLinks(ApiModel):
     self: str
     file: str = Field(description="the file as you sent it")
     problems: str = Field(description="the problems as CSV")
-    report: str | None = Field(description="every score and the task's own report; null until it is scored")
+    report: str | None = Field(description="all scores and the task's own report; null until scored")
     task: str
     page: str = Field(description="for people")
 
@@ -222,41 +225,45 @@ class SubmissionOut(ApiModel):
 
     id: UUID
     status: RunStatus
-    message: str = Field(description="the status in a sentence")
+    message: str = Field(description="the status as a sentence")
     competition: str
     phase: str
     task: str
     team: str
     submitted_by: str
     submitted_at: Moment
-    withdrawn_at: Moment | None = Field(description="since when it counts on no board, as its team withdrew it")
+    withdrawn_at: Moment | None = Field(description="when its team withdrew it, so that it counts on no board")
     started_at: Moment | None
     finished_at: Moment | None
-    queue_position: int | None = Field(description="1: next in line; null: not waiting, or not looked up in a rush")
-    stage: StageName = Field(
-        description="as `status`, but finer: `waiting` is queued without a worker that could take it, `checking` and "
-        "`scoring` are running"
+    queue_position: int | None = Field(
+        description="place in the queue, 1: next; null: not waiting, or too busy to know"
     )
-    progress: SubmissionProgress | None = Field(description="null unless it is being scored, and takes long")
-    waiting_for: WaitingOut | None = Field(description="null unless `stage` is `waiting`")
-    stamp: str = Field(description="send it as `seen`, to wait until there is news")
+    stage: StageName = Field(
+        description=(
+            "like `status`, with more detail: `waiting` is queued without a worker that could take it, `checking` "
+            "and `scoring` are running"
+        )
+    )
+    progress: SubmissionProgress | None = Field(description="null: it is not being scored, or scoring is quick")
+    waiting_for: WaitingOut | None = Field(description="null: `stage` is not `waiting`")
+    stamp: str = Field(description="send this as `seen` to wait for the next change")
     filename: str
     size_bytes: int
     sha256: str
-    track: str | None = Field(description="null where the competition had no tracks")
-    system: str | None = Field(description="what the team calls the system; its runs share a method card")
+    track: str | None = Field(description="null: the competition had no tracks")
+    system: str | None = Field(description="name that the team gave the system; its submissions share a method card")
     method: str
     description: str
-    scores: list[ScoreOut] = Field(description="as far as the phase shows them to teams, see `visibility`")
+    scores: list[ScoreOut] = Field(description="scores that the phase shows to teams, see `visibility`")
     private_scores: list[ScoreOut] = Field(
-        description="of the private part of the items, once they are shown; none where items are not divided"
+        description="scores of the private part of the items, once they are shown; empty: items are not divided"
     )
-    standings: list[StandingOut] = Field(description="one for each board that it entered; empty until it is scored")
+    standings: list[StandingOut] = Field(description="one for each board of the submission; empty until it is scored")
     problems: list[ProblemOut]
-    problems_omitted: int = Field(description="how many more problems were only counted")
+    problems_omitted: int = Field(description="number of further problems that are not listed")
     visibility: VisibilityOut
-    choice: ChoiceOut | None = Field(description="null where teams do not choose which submission counts")
-    rescored: list[RescoredOut] = Field(description="the latest first; `scores` are those of now")
+    choice: ChoiceOut | None = Field(description="null: teams do not choose which submission counts")
+    rescored: list[RescoredOut] = Field(description="the latest first; `scores` are the current ones")
     links: SubmissionLinks
 
 
@@ -284,19 +291,18 @@ class ComparedScoreOut(Mirror):
 
     metric: str
     split: str
-    a: ScoreOut | None = Field(description="null where A has no such score")
+    a: ScoreOut | None = Field(description="null: A has no such score")
     b: ScoreOut | None
-    difference: float | None = Field(description="b minus a; null where that means nothing")
+    difference: float | None = Field(description="b minus a; null: not defined")
     better: Better | None
-    is_same_computation: bool = Field(description="false: the signatures differ, the values do not compare")
+    is_same_computation: bool = Field(description="false: the signatures differ, so the values are not comparable")
     interval_a: IntervalOut | None = Field(
         None, description="interval of A's value; null: there is none, or it is not shown"
     )
     interval_b: IntervalOut | None = Field(None, description="interval of B's value")
     test: DifferenceTestOut | None = Field(
         None,
-        description="whether the difference may be chance: there for a run and its team's ten before it, in the scores "
-        "that boards rank by",
+        description="only against the team's ten previous submissions, in scores that rank a board",
     )
 
 
@@ -306,11 +312,13 @@ class ItemResultOut(Mirror):
     model_config = ConfigDict(populate_by_name=True)
 
     predicted: str | int | float
-    is_right: bool | None = Field(description="null where items are not right or wrong")
-    error: float | None = Field(description="predicted minus gold; of several answers, how many are on one side alone")
+    is_right: bool | None = Field(description="null: items are not simply right or wrong")
+    error: float | None = Field(
+        description="predicted minus gold; with several answers: number of answers on one side only"
+    )
     found: int | None = Field(
         validation_alias="matched",
-        description="of several answers, how many gold has too; gold and predicted are counts then",
+        description="with several answers: number of answers that are in gold (gold and predicted are then counts)",
     )
 
 
@@ -318,23 +326,23 @@ class ComparedItemOut(ApiModel):
     """An item of both submissions, with the same gold."""
 
     item: str
-    splits: list[str] = Field(description="the narrowest splits that it counts in")
+    splits: list[str] = Field(description="the most specific splits of the item")
     gold: str | int | float | None
     a: ItemResultOut
     b: ItemResultOut
-    better: Better | None = Field(description="which one is right, or closer; null where that is undefined")
+    better: Better | None = Field(description="which one is right, or closer; null: undefined")
 
 
 class ComparedItemsOut(ApiModel):
     """Single items, if the gold of both is declared public and all scores are shown in full."""
 
-    hidden: str | None = Field(description="why there are none, as a sentence")
-    shows: dict[str, int] = Field(description="how many items each `show` has")
+    hidden: str | None = Field(description="why there are no items, as a sentence")
+    shows: dict[str, int] = Field(description="number of items of each `show`")
     both_right: int
     equal: int = Field(description="number of items where neither is better")
-    left_out: int = Field(description="how many only one of the two has, or under another gold")
-    rows: list[ComparedItemOut] = Field(description="of those that `show` names, from `start` on, in gold's order")
-    next: str | None = Field(description="the address of the next ones; null: these were the last")
+    left_out: int = Field(description="number of items scored in only one, or against another gold")
+    rows: list[ComparedItemOut] = Field(description="the items of `show`, from `start` on, in gold's order")
+    next: str | None = Field(description="address of the next items; null: these were the last")
 
 
 class ComparisonOut(ApiModel):
@@ -432,7 +440,7 @@ class ReportOut(ApiModel):
     task_type: str
     task_version: int | None
     scores: list[ScoreOut]
-    aggregates: dict[str, Any] = Field(description="counts and tables as the task type has them; empty for some")
+    aggregates: dict[str, Any] = Field(description="counts and tables of the task type; may be empty")
     visibility: VisibilityOut
     links: ReportLinks
 

@@ -21,7 +21,7 @@ class KeysChanged(EvergoldError):
     code = "keys_changed"
 
 
-_KEYS_CHANGED = "The workers' keys have just changed. Please send it again."
+_KEYS_CHANGED = "The workers' keys have just changed. Please upload the gold again."
 
 
 def current_keys(session: Session, *, lock: bool = False) -> dict[str, bytes]:

@@ -105,7 +105,7 @@ class _Digest:
 
 
 PUBLIC_LIST = "public-gold.txt"
-_HEAD = "# Gold in this folder that is public, a name a line: where phases.yaml allows it, teams see its items.\n"
+_HEAD = "# Names of public gold in this folder, one per line: if phases.yaml allows it, teams see its items.\n"
 
 
 def is_listed_public(folder: Path, name: str) -> bool:
@@ -181,8 +181,8 @@ class SealingWriter:
     ) -> None:
         if not recipients:
             raise NoWorkerKey(
-                "This server's workers have no key yet, so nothing can be sealed for them: its administrator creates "
-                "one with `evergold gold keygen`. Nothing was stored."
+                "This server's workers have no key yet, so gold cannot be sealed for them: the administrator "
+                "creates one with `evergold gold keygen`. Nothing was stored."
             )
         self.binding = what if isinstance(what, Binding) else None
         self._limit_bytes = limit_bytes

@@ -105,7 +105,9 @@ def put_gold(
         before = list_gold(session, phase_task, lock=True)
         number = _next_number(before)
         if sealed.binding is None or not sealed.binding.covers(gold_place(phase_task, number)):
-            raise VersionTaken("Another version of this gold was uploaded at the same moment. Please send yours again.")
+            raise VersionTaken(
+                "Another version of this gold was uploaded at the same moment. Please upload yours again."
+            )
         version = GoldVersion(
             phase_task_id=phase_task.id,
             number=number,

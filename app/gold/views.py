@@ -28,22 +28,27 @@ class GoldVersionOut(ApiModel):
 
     version: int
     commitment: str = Field(description="sha256 of salt and gold, shown on the boards once it is in use")
-    filename: str = Field(description="as it was called where it came from")
+    filename: str = Field(description="name of the uploaded file or folder")
     content_bytes: int
     put_at: Moment
     put_by: str | None = Field(description="user name; null: the command line")
-    in_use_since: Moment | None = Field(description="null: prepared; publishing puts it in use for new submissions")
-    is_public: bool = Field(description="declared public at the upload")
+    in_use_since: Moment | None = Field(
+        description="null: not in use yet; publishing puts it in use for new submissions"
+    )
+    is_public: bool = Field(description="whether it was declared public at the upload")
     check: GoldCheck = Field(description="whether a worker has read it, and it fits the items")
     checked_at: Moment | None
-    used_when_valid: bool = Field(description="it is used as soon as it passes its check")
-    problems: list[GoldProblem] = Field(description="what is wrong in which line, without what stands there")
-    problems_omitted: int = Field(description="how many more there are")
+    used_when_valid: bool = Field(description="whether it is put in use as soon as it passes its check")
+    problems: list[GoldProblem] = Field(description="problems by line, without the values")
+    problems_omitted: int = Field(description="number of further problems")
     explanation: str | None = Field(
-        description="with the values: a NaCl box for the `reader` of the upload, in base64: public key (32 bytes), "
-        "nonce (24), and a JSON document with `problems` and `omitted`; null: nothing is wrong, or there is no reader"
+        description=(
+            "problems with the values: a NaCl box for the `reader` of the upload, in base64: public key (32 bytes), "
+            "nonce (24), and a JSON document with `problems` and `omitted`; null: nothing is wrong, or there is no "
+            "reader"
+        )
     )
-    waits_because: str | None = Field(description="why no worker could check it so far")
+    waits_because: str | None = Field(description="why no worker has been able to check it")
 
 
 class GoldList(ApiModel):
@@ -83,7 +88,7 @@ class GoldList(ApiModel):
     task: str
     is_for_another_program: bool = Field(
         description="whether the version in use was sealed for another program, command or environment than the task "
-        "has now: submissions wait until it is put again"
+        "has now: submissions wait until it is uploaded again"
     )
     versions: list[GoldVersionOut]
     page: str

@@ -25,7 +25,7 @@ from app.helper.wire import Message, receive, send
 
 #: Extra time for an answer, as the helper may have to be started.
 _GRACE_SECONDS = 20
-_BUSY = "The server is reading very many files and texts at this moment. Please try again in a moment."
+_BUSY = "The server is busy reading files and texts. Please try again in a moment."
 
 
 class TooMuchWork(EvergoldError):
@@ -104,7 +104,7 @@ def _answer(job: Job, head: Mapping[str, Any], content: bytes) -> Message:
             except (EOFError, OSError):
                 if is_last or _HELPER.is_running:
                     break
-    raise TooMuchWork("It takes too much time or memory to read.")
+    raise TooMuchWork("Reading this takes too much time or memory.")
 
 
 class _Helper:

@@ -143,7 +143,7 @@ def _note_pair(
     problems: Problems,
 ) -> None:
     if targets.setdefault(pair, target) is not target:
-        problems.add("duplicate-pair", f"the pair {target[0]} is there twice", file=name)
+        problems.add("duplicate-pair", f"the pair {target[0]} occurs twice", file=name)
 
 
 def _shuffled(pair: _Pair) -> bytes:

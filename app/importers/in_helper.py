@@ -71,7 +71,7 @@ def read_bundle(bundle: Path, folder: Path, wish: Wish, limit_bytes: int) -> Bro
     try:
         answer, _ = run(_READ, head)
     except TooMuchWork:
-        raise NotImported("It takes too long, or too much memory, to read.") from None
+        raise NotImported("Reading the file takes too long or too much memory.") from None
     if "refused" in answer:
         raise NotImported("\n".join(answer["refused"]))
     return Brought(
@@ -95,7 +95,7 @@ def read(head: dict[str, Any], _: bytes) -> Message:
     except InvalidFile as invalid:
         return {"refused": [f"{one}." for one in invalid.problems[:_PROBLEMS_SHOWN]]}, b""
     except OSError as fault:
-        return {"refused": [f"It cannot be unpacked: {fault.strerror}."]}, b""
+        return {"refused": [f"The file cannot be unpacked: {fault.strerror}."]}, b""
 
 
 def _imported(head: dict[str, Any], folder: Path) -> Imported:

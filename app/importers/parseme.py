@@ -219,7 +219,7 @@ def _categories(
     found = frozenset().union(*(language.categories for language in languages))
     allowed = list(given) if given is not None else sorted(found.union(edition.categories))
     if lacking := ", ".join(sorted(found.difference(allowed))):
-        problems.add("unknown-category", f"the data have categories that are not among those given: {lacking}")
+        problems.add("unknown-category", f"the data have categories that are not in the given list: {lacking}")
     names = {"languages": [language.name for language in languages]} if languages else {}
     try:
         read_options(TASK, {"categories": allowed, **names})
@@ -244,7 +244,7 @@ def _refuse_other_gold(golds: Mapping[Path, Path], problems: Problems) -> None:
     """Add a problem for each gold file that would be replaced by a different one, which may have been corrected."""
     for path, source in golds.items():
         if path.exists() and not filecmp.cmp(path, source, shallow=False):
-            message = "there is other gold of this name; move it away to import anew"
+            message = "different gold of this name exists already; move it away to import again"
             problems.add("exists", message, file=str(path))
 
 

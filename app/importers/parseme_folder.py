@@ -46,7 +46,7 @@ def read_languages(source: Path, problems: Problems) -> list[Language]:
     folders = [folder for folder in sorted(source.iterdir()) if _holds_data(folder)] if source.is_dir() else []
     if not folders:
         message = f"this is not a folder of PARSEME data: there is no <LANG>/{TEST} in it"
-        hint = "; give the folder above, which holds all languages" if _holds_data(source) else ""
+        hint = "; give the folder above, which contains all languages" if _holds_data(source) else ""
         problems.add("missing-file", message + hint, file=str(source))
     first: dict[str, str] = {}
     for folder in folders:
@@ -95,7 +95,7 @@ def _read_test(folder: Path, with_blind: bool, problems: Problems) -> set[str]:
     data, file = (folder / TEST).read_bytes(), f"{folder.name}/{TEST}"
     gold = _checked(read_gold, data, file, problems)
     if gold is not None and not gold.mwes:
-        problems.add("no-mwe", "not one MWE is annotated: is this the gold?", file=file)
+        problems.add("no-mwe", "no MWE is annotated: is this the gold?", file=file)
     if with_blind:
         _check_blind(folder, data, gold, problems)
     return _categories(data) if gold is not None else set()
@@ -109,7 +109,7 @@ def _check_blind(folder: Path, test: bytes, gold: CuptGold | None, problems: Pro
         return
     shown = next(((line, field) for line, field in _mwe_fields(data) if field != UNANNOTATED), None)
     if shown:
-        message = f"this is not blind, it must be `_`; where there is no such file, it is made from {TEST}"
+        message = f"this is not blind: it must be `_`; if you remove the file, it is made from {TEST}"
         text = shown[1].decode("utf-8", "replace")
         problems.add("not-blind", message, file=file, line=shown[0], column=MWE, text=text)
     if gold is not None and items.fingerprint != gold.items.fingerprint:
@@ -161,9 +161,9 @@ def _difference(test: bytes, blind: bytes) -> tuple[int | None, str]:
     last: int | None = None
     for wanted, found in zip_longest(_tokens(test), _tokens(blind)):
         if found is None:
-            return last, f"the file ends here; {TEST} goes on"
+            return last, f"the file ends here, but {TEST} continues"
         if wanted is None:
-            return found[0], f"{TEST} has ended before this token"
+            return found[0], f"{TEST} ends before this token"
         if wanted[1] != found[1]:
             theirs, ours = (shorten(b" ".join(token[1][1:]).decode("utf-8", "replace")) for token in (found, wanted))
             where = "" if wanted[1][0] == found[1][0] else ", in another sentence"

@@ -102,7 +102,7 @@ def _read_languages(source: Path, problems: Problems) -> list[Language]:
     without = [language for language in languages if TEST not in language.golds]
     if without and len(without) < len(languages):
         for language in without:
-            message = "other languages have their gold, this one has not: give all of it, or none yet"
+            message = "this language has no gold, while others do: give gold for all languages or for none"
             problems.add("missing-file", message, file=f"{language.folder.name}/{TEST}")
     return languages
 
@@ -136,7 +136,7 @@ def _refuse_other_gold(golds: Mapping[Path, Path], problems: Problems) -> None:
     """Add a problem for each gold file that would be replaced by a different one, which may have been corrected."""
     for place, path in golds.items():
         if place.exists() and not filecmp.cmp(place, path, shallow=False):
-            message = "there is other gold of this name; move it away to import anew"
+            message = "different gold of this name exists already; move it away to import again"
             problems.add("exists", message, file=str(place))
 
 

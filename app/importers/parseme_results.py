@@ -449,7 +449,7 @@ def _meanings(table: ResultTable, columns: Meaning, task: str, problems: Problem
         name = next((name for name in names if name in columns), None)
         if name is None:
             if names:
-                message = "nobody said what it means: it is left out"
+                message = "its meaning is not given (--column): it is left out"
                 problems.add("unknown-column", message, column=names[0], severity="warning")
             continue
         meaning = columns[name]
@@ -547,5 +547,5 @@ def _note_repeated(rows: Sequence[HistoricRow], problems: Problems) -> None:
         if count > 1:
             when = f" of {date}" if date else ""
             message = f"{shorten(team)} has {metric} {split}{when} {count} times"
-            hint = "where tasks have columns of one name, write TASK/column"
+            hint = "if several tasks have a column of this name, write TASK/column"
             problems.add("duplicate-score", f"{message}; {hint}")

@@ -47,7 +47,7 @@ def import_semeval2022(source: Path, target: Path, gold: Path) -> list[Path]:
     """
     problems = Problems()
     if (target / "competition.yaml").exists():
-        message = "there is such a file already; move it away to import anew"
+        message = "this file exists already; move it away to import again"
         problems.add("exists", message, file=str(target / "competition.yaml"))
     parts = _read_parts(source, problems)
     test_languages = {found.part.task: found.languages for found in parts if found.part.phase == "test"}

@@ -109,4 +109,4 @@ def refuse_existing(target: Path, problems: Problems) -> None:
     """Add a problem if there is an earlier import, which may have been edited."""
     path = target / "competition.yaml"
     if path.exists():
-        problems.add("exists", "this file exists already; move it away to import anew", file=str(path))
+        problems.add("exists", "this file exists already; move it away to import again", file=str(path))

@@ -74,7 +74,7 @@ def appoint(
     lock_round(session, judging)
     check_unpublished(judging)
     if judging.source == RoundSource.IMPORT:
-        raise CannotJudge("The marks of this round come from files: nobody judges it in the browser.")
+        raise CannotJudge("The marks of this round come from files, so nobody judges it in the browser.")
     user = _check_appointment(session, judging, language, username)
     found = _find(session, judging, language, user.username)
     if found is None:
@@ -158,7 +158,7 @@ def find_assignment(
     )
     found = session.scalar(query) if language.isprintable() else None  # PostgreSQL accepts no NUL
     if found is None or not has_role(session, user, competition, Role.ANNOTATOR):
-        raise NotFound("There is no such round of judgements, or you have no assignment in it.")
+        raise NotFound("This round of judgements does not exist, or you have no assignment in it.")
     return found
 
 
@@ -166,7 +166,7 @@ def _check_appointment(session: Session, judging: JudgingRound, language: str, u
     fields: dict[str, str] = {}
     languages = languages_of(session, judging)
     if language not in languages:
-        fields["language"] = f"There is nothing to judge in '{language}'; there is in {', '.join(languages)}."
+        fields["language"] = f"There is nothing to judge in '{language}', only in {', '.join(languages)}."
     try:
         user = find_user(session, username)
     except NotFound as unknown:

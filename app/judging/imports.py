@@ -61,9 +61,11 @@ def _round_for(
         return add_round(session, competition, phase_task, form, RoundSource.IMPORT, now)
     lock_round(session, judging)
     if judging.phase_task_id != phase_task.id:
-        raise CannotJudge(f"Round '{name}' is about another task or phase; give the marks of this one another name.")
+        raise CannotJudge(
+            f"Round '{name}' is about another task or phase; choose another name for the marks of this task and phase."
+        )
     if judging.source != RoundSource.IMPORT:
-        raise CannotJudge(f"Round '{name}' is judged in the browser; give imported marks another name.")
+        raise CannotJudge(f"Round '{name}' is judged in the browser; choose another name for imported marks.")
     check_unpublished(judging)
     return judging
 

@@ -111,7 +111,7 @@ def _values(answers: Mapping[str, str]) -> dict[str, Any]:
         if answer in allowed:
             values[question] = int(answer)
         elif answer:
-            fields[question] = f"A mark is a number from {LOWEST} to {HIGHEST}."
+            fields[question] = f"A mark must be a number from {LOWEST} to {HIGHEST}."
     removed = answers.get("removed", "")
     if removed not in ("", "yes", "no"):
         fields["removed"] = "Choose yes or no."

@@ -60,7 +60,7 @@ def read_marks(data: bytes, material: Material) -> dict[MarkPlace, Marks]:
             if found is not None:
                 marks[found[0]] = found[1]
         if not table.lines and not problems.errors:
-            problems.add("empty-file", "there is no row below the header")
+            problems.add("empty-file", "the file has no rows below the header")
     if problems.errors:
         raise InvalidMarks(problems.errors, problems.omitted)
     return marks
@@ -86,7 +86,7 @@ class _Reader:
         place = submission, language, row["item"], annotator
         first = self._first.setdefault(place, line)
         if first != line:
-            message = f"{shorten(annotator)} judged this paraphrase on line {first} already"
+            message = f"{shorten(annotator)} already judged this paraphrase on line {first}"
             self._problems.add("duplicate-row", message, line=line)
             return None
         return place, marks
@@ -94,7 +94,7 @@ class _Reader:
     def _submission(self, line: int, cell: str) -> UUID | None:
         found = _uuid(cell)
         if not cell:
-            self._problems.add("missing-submission", "there is no submission's id", line=line, column="submission")
+            self._problems.add("missing-submission", "the submission's ID is missing", line=line, column="submission")
         elif found is None or found not in self._material.paraphrases:
             message = f"{shorten(cell)} is not a scored submission to this task in this phase"
             self._problems.add("unknown-submission", message, line=line, column="submission", text=cell)
@@ -114,13 +114,13 @@ class _Reader:
         if len(found) == 1:
             return found[0]
         if not item:
-            message = "there is no item's id"
+            message = "the item's ID is missing"
         elif not having:
             message = f"{shorten(item)} is not an item of {named.lower() if named else 'this task'}"
         elif not found:
             message = f"the submission has no paraphrases in {', '.join(having)}, to which item {shorten(item)} belongs"
         else:
-            message = f"item {shorten(item)} is in {', '.join(found)}: name it in a column language"
+            message = f"item {shorten(item)} is in {', '.join(found)}: add a column language"
         self._problems.add("unknown-item", message, line=line, column="item", text=item)
         return None
 
@@ -135,14 +135,14 @@ class _Reader:
     def _marks(self, line: int, row: Mapping[str, str]) -> Marks:
         removed = _REMOVED.get(row.get("removed", "").lower())
         if removed is None:
-            message = f"removed is yes or no, not {shorten(row['removed'])}"
+            message = f"removed must be yes or no, not {shorten(row['removed'])}"
             self._problems.add("bad-removed", message, line=line, column="removed", text=row["removed"])
         given: list[int | None] = []
         for question in QUESTIONS:
             cell = row[question]
             given.append(_ALLOWED.get(cell))
             if cell and cell not in _ALLOWED:
-                message = f"a mark is a number from {LOWEST} to {HIGHEST}, not {shorten(cell)}"
+                message = f"a mark must be a number from {LOWEST} to {HIGHEST}, not {shorten(cell)}"
                 self._problems.add("mark-out-of-range", message, line=line, column=question, text=cell)
             elif not cell and removed is not False:
                 self._problems.add("missing-mark", "the mark is missing", line=line, column=question)

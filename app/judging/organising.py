@@ -107,4 +107,4 @@ def _appoint_all(
         except Forbidden as refused:
             faults.append(refused.message)
     if faults:
-        raise InvalidForm("Please correct what is marked.", fields={"annotators": " ".join(dict.fromkeys(faults))})
+        raise InvalidForm("Please correct the marked fields.", fields={"annotators": " ".join(dict.fromkeys(faults))})

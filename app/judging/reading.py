@@ -82,7 +82,7 @@ def _run(job: Job, head: Mapping[str, Any]) -> dict[str, Any]:
     try:
         answer, _ = run(job, head)
     except TooMuchWork:
-        raise CannotJudge("The files take too long, or too much memory, to read.") from None
+        raise CannotJudge("Reading the files takes too long or too much memory.") from None
     if "cannot" in answer:
         raise CannotJudge(answer["cannot"])
     return answer

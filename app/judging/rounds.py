@@ -86,7 +86,7 @@ def lock_round(session: Session, judging: JudgingRound, *, shared: bool = False)
 def check_unpublished(judging: JudgingRound) -> None:
     """Raise RoundPublished if the round is published."""
     if judging.published_at is not None:
-        raise RoundPublished("This round is published: no mark of it changes, unless its organisers withdraw it.")
+        raise RoundPublished("This round is published: marks cannot change unless its organisers withdraw it.")
 
 
 def languages_of(session: Session, judging: JudgingRound) -> list[str]:
@@ -153,7 +153,7 @@ def add_round(
         with session.begin_nested():
             session.add(judging)
     except IntegrityError:
-        raise NameTaken(f"There is a round of judgements '{form.name}' already; give another name.") from None
+        raise NameTaken(f"There is already a round of judgements '{form.name}'; choose another name.") from None
     return judging
 
 
@@ -167,20 +167,20 @@ def check_form(form: RoundForm) -> None:
     fields = {
         "name": ""
         if _NAME.fullmatch(form.name) and len(form.name) <= NAME_CHARACTERS
-        else f"1 to {NAME_CHARACTERS} lower-case letters and digits, with single hyphens between.",
+        else f"1 to {NAME_CHARACTERS} lower-case letters and digits, with single hyphens between them.",
         "items": ""
         if form.items is None or 1 <= form.items <= MOST_ITEMS
-        else f"A number from 1 to {MOST_ITEMS:,}; nothing for all items.",
+        else f"Write a number from 1 to {MOST_ITEMS:,}, or leave it empty for all items.",
         "seed": ""
         if form.seed is None or 0 <= form.seed <= LARGEST_SEED
-        else f"A number from 0 to {LARGEST_SEED}; nothing for one of the server's choice.",
+        else f"Write a number from 0 to {LARGEST_SEED}, or leave it empty and the server chooses one.",
         "guidelines": text_fault(form.guidelines)
         if len(form.guidelines) <= GUIDELINES_CHARACTERS and "\0" not in form.guidelines
         else f"At most {GUIDELINES_CHARACTERS:,} characters of text.",
     }
     wrong = {name: sentence for name, sentence in fields.items() if sentence}
     if wrong:
-        raise Invalid("Please correct what is marked.", fields=wrong)
+        raise Invalid("Please correct the marked fields.", fields=wrong)
 
 
 def subject_of(competition: Competition, judging: JudgingRound) -> str:
@@ -203,7 +203,10 @@ def publish_round(act: UserAct, competition: Competition, judging: JudgingRound,
     left = open_texts(session, judging)
     if left and not unfinished:
         languages = ", ".join(f"{language}: {count}" for language, count in sorted(left.items()))
-        message = f"{sum(left.values())} paraphrases have no marks yet ({languages}). Publish it unfinished, or wait."
+        message = (
+            f"{sum(left.values())} paraphrases have no marks yet ({languages}). Wait, or publish the round without "
+            "them."
+        )
         raise RoundUnfinished(message, open=left)
     judging.results = document_of(session, judging)
     judging.published_at = act.now

@@ -120,7 +120,8 @@ def check_judgeable(phase_task: PhaseTask) -> str:
         )
     if phase_task.items_sha256 is None:
         raise CannotJudge(
-            "This task has no blind file in this phase, so that there are no sentences to show: name it under `items`."
+            "This task has no blind file in this phase, so there are no sentences to show: name the blind file "
+            "under `items`."
         )
     return phase_task.items_sha256
 
@@ -178,7 +179,7 @@ def _plain(texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def _sentence(fault: Exception) -> str:
-    text = "it is no longer there" if isinstance(fault, OSError) else str(fault)
+    text = "it no longer exists" if isinstance(fault, OSError) else str(fault)
     return text if text.endswith(".") else f"{text}."
 
 

@@ -31,7 +31,7 @@ class JudgingProgress(ApiModel):
 
     language: str
     annotator: str
-    is_active: bool = Field(description="false: a name from a file, or somebody who judges no more")
+    is_active: bool = Field(description="false: a name from a file, or somebody who no longer judges")
     done: int
     total: int
 
@@ -134,9 +134,11 @@ class RoundResults(RoundOut):
 
     guidelines: str
     languages: list[str]
-    metric: str = Field(description="what the automatic scores are")
-    annotators: dict[str, int] = Field(description="how many judged, by language")
-    agreement: dict[str, dict[str, AlphaOut]] = Field(description="by language; of each question, and of `score`")
+    metric: str = Field(description="name of the automatic metric")
+    annotators: dict[str, int] = Field(description="number of judged paraphrases, by language")
+    agreement: dict[str, dict[str, AlphaOut]] = Field(
+        description="agreement by language, for each question and for `score`"
+    )
     systems: list[SystemOut]
     correlations: dict[str, CorrelationOut]
     progress: list[JudgingProgress] = Field(description="for organisers only")

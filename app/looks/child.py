@@ -39,9 +39,9 @@ def _png(content: bytes) -> Message:
         with Image.open(io.BytesIO(content), formats=("PNG",)) as opened:
             image = opened.convert("RGBA" if opened.has_transparency_data else "RGB")
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
-        raise Unusable(f"It has more than {MOST_PIXELS // 1_000_000} million pixels.") from None
+        raise Unusable(f"The image has more than {MOST_PIXELS // 1_000_000} million pixels.") from None
     except (OSError, SyntaxError, ValueError, EOFError, MemoryError):
-        raise Unusable("It is damaged.") from None
+        raise Unusable("The image is damaged.") from None
     image.thumbnail((WIDEST, TALLEST))
     image.info.clear()
     made = io.BytesIO()

@@ -38,9 +38,9 @@ def make_logo(content: bytes) -> MadeLogo:
     try:
         made, image = run(_MAKE, {}, content)
     except TooMuchWork:
-        raise InvalidLogo("It takes too long to read.") from None
+        raise InvalidLogo("Reading the logo takes too long.") from None
     if "refused" in made:
-        raise InvalidLogo(f"This is no SVG or PNG that can be shown. {made['refused']}")
+        raise InvalidLogo(f"This is not an SVG or PNG that can be shown. {made['refused']}")
     if len(image) > READ_BYTES:
-        raise InvalidLogo(f"As it is shown it would have more than {readable_size(READ_BYTES)}; use a simpler one.")
+        raise InvalidLogo(f"As shown on pages it would be larger than {readable_size(READ_BYTES)}; use a simpler logo.")
     return MadeLogo(Logo(image, made["type"], made["width"], made["height"]), tuple(made["removed"]))

@@ -76,13 +76,15 @@ def sanitise_svg(content: bytes) -> CleanSvg:
     try:
         parser.Parse(content, True)
     except expat.ExpatError as error:
-        raise Unusable(f"Line {error.lineno}: it is not well-formed XML ({expat.ErrorString(error.code)}).") from None
+        raise Unusable(
+            f"Line {error.lineno}: the file is not well-formed XML ({expat.ErrorString(error.code)})."
+        ) from None
     except Unusable:
         raise
     except (ValueError, LookupError):  # an encoding that Python does not know
-        raise Unusable("Its encoding is not known; save it in UTF-8.") from None
+        raise Unusable("The encoding of the file is not known; save it as UTF-8.") from None
     if builder.size is None or not builder.draws:
-        raise Unusable("It draws nothing that may be shown.")
+        raise Unusable("The file draws nothing that may be shown.")
     return CleanSvg("".join(builder.parts) + "\n", *builder.size, tuple(builder.removed))
 
 
@@ -106,15 +108,17 @@ class _Builder:
         return self.parser.CurrentLineNumber if self.parser else 0
 
     def refuse_entity(self, name: str, *_: object) -> None:
-        raise Unusable(f"Line {self.line}: it declares the entity {name[:60]!r}; save it as plain SVG.")
+        raise Unusable(f"Line {self.line}: the file declares the entity {name[:60]!r}; save it as plain SVG.")
 
     def open(self, name: str, attributes: dict[str, str]) -> None:
         self.count += 1
         if self.count > MOST_ELEMENTS or len(self.opened) + self.skipped > DEEPEST:
-            raise Unusable(f"It has more than {MOST_ELEMENTS:,} elements, or more than {DEEPEST} inside each other.")
+            raise Unusable(
+                f"The file has more than {MOST_ELEMENTS:,} elements, or elements nested deeper than {DEEPEST}."
+            )
         namespace, _, local = name.rpartition(_SEPARATOR)
         if not self.opened and not self.skipped and (namespace, local) != (SVG, "svg"):
-            raise Unusable(f"Line {self.line}: an SVG begins with <svg xmlns={SVG!r}>.")
+            raise Unusable(f"Line {self.line}: an SVG must begin with <svg xmlns={SVG!r}>.")
         if self.skipped or not self._is_allowed(namespace, local):
             if not self.skipped and namespace == SVG and local not in _SILENT:
                 self.removed.append(f"Line {self.line}: <{local[:60]}>")

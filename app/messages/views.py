@@ -47,7 +47,7 @@ class AnnouncementOut(ApiModel):
     text: str = Field(description="Markdown")
     is_pinned: bool
     published_at: Moment
-    edited_at: Moment | None = Field(description="when its words were changed; null: never")
+    edited_at: Moment | None = Field(description="when it was edited; null: never")
     page: str
 
 
@@ -56,8 +56,8 @@ class PublishedAnnouncement(AnnouncementOut):
 
     model_config = example({**ANNOUNCEMENT_EXAMPLE, "mailed_to": "entered:evaluation", "mailed_count": 12})
 
-    mailed_to: str = Field(description="the group; empty: nobody")
-    mailed_count: int = Field(description="how many people get the mail")
+    mailed_to: str = Field(description="the group that got a mail; empty: nobody")
+    mailed_count: int = Field(description="number of people who got the mail")
 
 
 class ReceiversOut(ApiModel):
@@ -66,8 +66,8 @@ class ReceiversOut(ApiModel):
     model_config = example({"group": "entered:evaluation", "receivers": 12, "switched_off": 1})
 
     group: str
-    receivers: int = Field(description="how many people would get it")
-    switched_off: int = Field(description="how many others of the group want no such mails")
+    receivers: int = Field(description="number of people who would get the mail")
+    switched_off: int = Field(description="number of others in the group who switched such mails off")
 
 
 class QuestionOut(ApiModel):
@@ -85,7 +85,7 @@ class QuestionOut(ApiModel):
     is_public: bool = Field(description="whether everybody sees it, once it is answered")
     answer: str = Field(description="Markdown; empty: not answered yet")
     answered_at: Moment | None
-    answer_edited_at: Moment | None = Field(description="when the answer's words were changed; null: never")
+    answer_edited_at: Moment | None = Field(description="when the answer was edited; null: never")
     closed_at: Moment | None = Field(description="null: the organisers have not dealt with it yet")
     page: str
 

@@ -121,9 +121,9 @@ def unhide(act: Act, competition: Competition, hidden: HiddenText) -> None:
     rows = [(one, session.get(TABLES[one[0]], _key(*one[:2]))) for one in hidden.places]
     first, row = rows[0]
     if row is None or getattr(row, first[2]) != first[4]:
-        raise Replaced("Another text stands there since: what its author wrote anew stays.")
+        raise Replaced("The author has written a new text since, which stays.")
     if hidden.kind == TextKind.TEAM and is_name_taken(session, competition.id, first[3], row):
-        raise Replaced("Another team has this name, or one that looks like it, since.")
+        raise Replaced("Another team has taken this name, or one that looks like it, in the meantime.")
     for (_, _, column, original, instead), one in rows:
         if one is not None and getattr(one, column) == instead:
             setattr(one, column, original)
@@ -132,7 +132,7 @@ def unhide(act: Act, competition: Competition, hidden: HiddenText) -> None:
         with session.begin_nested():
             session.flush()
     except IntegrityError:  # a system of the team has the name
-        raise Replaced("Another system of the team has this name since.") from None
+        raise Replaced("Another system of the team has taken this name in the meantime.") from None
     _shown_otherwise(session, competition, TextKind(hidden.kind), hidden.subject_id)
     details = {"text": f"{hidden.kind} {hidden.subject_id}", "hidden": hidden.id}
     act.record("moderation.show", f"competition {competition.name}", details)

@@ -24,7 +24,7 @@ WORDS_CHARACTERS = 1_000
 _MAIL = """\
 Somebody who reads {competition} has reported a text ({kind}), for this reason: {reason}
 
-The text, what they wrote, and what you can do: {page}
+The text, the report, and what you can do: {page}
 """
 
 REASON_WORDS = {
@@ -136,7 +136,7 @@ def text_of(session: Session, competition: Competition, one: TextReport) -> Foun
     """Return the current text that was reported, for those who decide on it. Raises NotFound if it no longer exists."""
     found = stored_text(session, competition, TextKind(one.kind), one.subject_id)
     if found is None:
-        raise NotFound("The text is gone.")
+        raise NotFound("This text no longer exists.")
     return found
 
 

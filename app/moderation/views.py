@@ -62,7 +62,7 @@ class TextReportOut(ApiModel):
     id: int
     competition: str
     kind: TextKind
-    subject_id: int = Field(description="the number of the question or announcement; else of the team or system")
+    subject_id: int = Field(description="number of the question, announcement, team or system")
     shown: str = Field(description="the text as it was when it was reported")
     reason: ReportReason
     words: str
@@ -100,7 +100,7 @@ class HiddenOut(ApiModel):
     kind: TextKind
     subject_id: int
     original: str
-    author: str | None = Field(description="a user name; null: nobody wrote it alone")
+    author: str | None = Field(description="a user name; null: it has no single author")
     reason: str
     hidden_at: Moment
     hidden_by: str

@@ -191,7 +191,7 @@ def _record(
     webhook.failing_since = webhook.failing_since or now
     if answer is not None and answer.status == _GONE:
         delivery.status, delivery.ended_at = DeliveryStatus.GIVEN_UP, now
-        disable(session, webhook, "its receiver answers that it is gone (410).", settings, now)
+        disable(session, webhook, "its receiver answered that it no longer exists (410).", settings, now)
     elif now - webhook.failing_since >= DISABLE_AFTER:
-        disable(session, webhook, f"nothing got through for {DISABLE_AFTER.days} days.", settings, now)
+        disable(session, webhook, f"no delivery has succeeded for {DISABLE_AFTER.days} days.", settings, now)
     return delivery.status != DeliveryStatus.WAITING

@@ -146,5 +146,5 @@ class _Timely(httpcore.NetworkStream):
 def _left(until: float) -> float:
     left = until - time.monotonic()
     if left <= 0:
-        raise httpcore.ReadTimeout("the time of the attempt is over")
+        raise httpcore.ReadTimeout("the attempt timed out")
     return left

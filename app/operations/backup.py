@@ -62,7 +62,10 @@ def writing_to(target: Path) -> Iterator[Target]:
         raise BackupError(f"There is no folder {target.absolute().parent}.")
     unfinished = target.with_name(f"{target.name}.unfinished")
     if unfinished.exists():
-        raise BackupError(f"{unfinished} is there: another backup is being written, or one was interrupted.")
+        raise BackupError(
+            f"{unfinished} exists: another backup is being written, or one was interrupted. If none is running, "
+            "delete it."
+        )
     try:
         if target.suffix == _TAR:
             with _opened_private(unfinished) as file, tarfile.open(fileobj=file, mode="w") as archive:
@@ -90,7 +93,7 @@ def reading_from(source: Path) -> Iterator[Source]:
     except FileNotFoundError:
         raise BackupError(f"There is no {source}.") from None
     except tarfile.TarError as error:
-        raise BackupError(f"{source} is not a backup, or not a whole one: {error}.") from None
+        raise BackupError(f"{source} is not a backup, or is incomplete: {error}.") from None
 
 
 def _opened_private(path: Path) -> BinaryIO:

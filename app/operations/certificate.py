@@ -70,9 +70,9 @@ def certificate_part(session: Session, settings: Settings, now: datetime) -> lis
         return []
     row = session.get(Heartbeat, CERTIFICATE)
     if row is None:
-        return [PartOut(name=CERTIFICATE, is_well=True, says="was not looked at yet")]
+        return [PartOut(name=CERTIFICATE, is_well=True, says="has not been checked yet")]
     if _ENDS_AT not in row.counts:
-        says = f"was not looked at: {place[0]}:{place[1]} cannot be reached from the sweep's machine"
+        says = f"could not be checked: {place[0]}:{place[1]} cannot be reached from the sweep's machine"
         return [PartOut(name=CERTIFICATE, is_well=True, says=says)]
     ends_at = datetime.fromisoformat(row.counts[_ENDS_AT]).astimezone(UTC)
     says = f"{'ended' if ends_at <= now else 'ends'} {moment_words(ends_at.replace(second=0))}"

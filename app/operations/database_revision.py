@@ -50,11 +50,11 @@ def check_revision(connection: Connection) -> None:
     if found == NEWEST_REVISION:
         return
     if not found:
-        raise OtherRevision("The database has no tables yet: `evergold migrate` makes them.")
+        raise OtherRevision("The database has no tables yet: create them with `evergold migrate`.")
     if found in {path.name.partition("_")[0] for path in _VERSIONS.glob("*.py")}:
         raise OtherRevision(
             f"The database is of revision {found}, older than this program needs ({_own_version()}): "
-            "`evergold migrate`."
+            "run `evergold migrate`."
         )
     raise NewerRevision(
         f"The database is of revision {found}, made by a newer version of Evergold than this program "

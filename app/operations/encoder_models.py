@@ -113,7 +113,7 @@ def _in_words(repository: str, revision: str | None) -> Iterator[None]:
     try:
         yield
     except errors.OfflineModeIsEnabled:
-        raise CannotFetch("HF_HUB_OFFLINE is set: nothing is downloaded. Unset it for this command.") from None
+        raise CannotFetch("HF_HUB_OFFLINE is set, so nothing can be downloaded. Unset it for this command.") from None
     except errors.RevisionNotFoundError:
         raise CannotFetch(f"'{repository}' has no revision '{revision}'.") from None
     except errors.RepositoryNotFoundError:

@@ -32,7 +32,7 @@ ROUNDS_MISSED = 4
 #: … if they take at least this long, since a machine may be slow.
 PATIENCE = timedelta(seconds=60)
 BROKER_SECONDS = 1.0
-UNKNOWN = "unknown while the database does not answer"
+UNKNOWN = "null: the database does not answer"
 
 
 class PartOut(ApiModel):
@@ -42,7 +42,7 @@ class PartOut(ApiModel):
         description="database, migrations, sweep, queue, workers, broker; bertscore, once a worker compared its own"
     )
     is_well: bool
-    says: str = Field(description="goes on after the name: `last ran 12 s ago`")
+    says: str = Field(description="continues after the name of the part: `last ran 12 s ago`")
 
 
 def parts(engine: Engine, settings: Settings, now: datetime) -> list[PartOut]:
@@ -71,9 +71,9 @@ def _migrations(session: Session) -> PartOut:
     try:
         check_revision(session.connection())
     except NewerRevision:
-        return _part("migrations", False, "are those of a newer version: the server is being upgraded")
+        return _part("migrations", False, "belong to a newer version: the server is being upgraded")
     except OtherRevision:
-        return _part("migrations", False, "are missing: evergold migrate")
+        return _part("migrations", False, "are missing: run evergold migrate")
     return _part("migrations", True, "are done")
 
 
@@ -82,7 +82,9 @@ def _storage(settings: Settings) -> list[PartOut]:
     if "s3" not in (settings.storage, settings.storage_before):
         return []
     answers = bucket_answers()
-    return [_part("storage", answers, "answers" if answers else "does not answer: nothing can be sent or scored")]
+    return [
+        _part("storage", answers, "answers" if answers else "does not answer, so nothing can be uploaded or scored")
+    ]
 
 
 def _in_database(session: Session, settings: Settings, now: datetime) -> list[PartOut]:
@@ -102,13 +104,13 @@ def _queue(session: Session, settings: Settings, now: datetime) -> PartOut:
     oldest = oldest_waiting(session, unserved_task_types(session, now) if settings.lean else frozenset())
     if oldest is None:
         waits = settings.lean and oldest_waiting(session) is not None
-        return _part("queue", True, "has only what waits for a worker with torch" if waits else "is empty")
+        return _part("queue", True, "has only submissions that wait for a worker with torch" if waits else "is empty")
     is_well = now - oldest <= timedelta(seconds=settings.queue_limit_seconds)
-    return _part("queue", is_well, f"waits: its oldest run since {_ago(oldest, now)}")
+    return _part("queue", is_well, f"has waiting runs: the oldest has waited for {_ago(oldest, now)}")
 
 
 def _workers(workers: Sequence[Worker]) -> PartOut:
-    return _part("workers", bool(workers), "are there" if workers else "are missing: nothing is scored")
+    return _part("workers", bool(workers), "are there" if workers else "are missing, so nothing is scored")
 
 
 def _bertscore(workers: Sequence[Worker]) -> list[PartOut]:

@@ -85,7 +85,7 @@ def check_host(users: Users, places: Places, program: Path, group: int | None = 
 def _different_users(users: Users) -> Iterator[Separation]:
     for one, other in (("web", "worker"), ("web", "sweep"), ("worker", "sweep")):
         same = getattr(users, one) == getattr(users, other)
-        advice = "one user's processes can read each other's memory and files: give each a user" if same else ""
+        advice = "processes of one user can read each other's memory and files: give each its own user" if same else ""
         yield Separation(f"{one} and {other} run as different users", Answer.BROKEN if same else Answer.HOLDS, advice)
 
 
@@ -172,10 +172,14 @@ def _everybody_works(users: Users, places: Places, group: int | None) -> Iterato
 
 
 def _database(places: Places) -> Separation:
-    promise = "web, worker and sweep do not write one file that is the whole database"
+    promise = "web, worker and sweep do not share one file as their database"
     if places.database is None:
         return Separation(promise, Answer.HOLDS)
-    return Separation(promise, Answer.BROKEN, "it is SQLite: who writes it writes all of it; use PostgreSQL")
+    return Separation(
+        promise,
+        Answer.BROKEN,
+        "the database is SQLite, a single file that each of them can overwrite; use PostgreSQL",
+    )
 
 
 def _cannot_read(promise: str, user: int, path: Path, group: int | None, keeper: str = "its own user") -> Separation:
@@ -185,7 +189,7 @@ def _cannot_read(promise: str, user: int, path: Path, group: int | None, keeper:
     if found is None:
         return Separation(promise, Answer.UNKNOWN, "run this as root")
     if any(found[str(path)]):
-        return Separation(promise, Answer.BROKEN, f"{path}: make it {keeper}'s alone, mode 0600, a folder 0700")
+        return Separation(promise, Answer.BROKEN, f"{path}: give it to {keeper} alone, with mode 0600 (a folder: 0700)")
     return Separation(promise, Answer.HOLDS)
 
 

@@ -182,7 +182,7 @@ def _metrics(session: Session, now: datetime) -> list[Metric]:
         _scoring_seconds(counted),
         GaugeMetricFamily(
             "evergold_queue_oldest_seconds",
-            "How long the oldest waiting run waits; 0: none does.",
+            "How long the oldest waiting run has waited; 0: none is waiting.",
             max(0.0, (now - oldest).total_seconds()) if oldest else 0.0,
         ),
         GaugeMetricFamily("evergold_workers", "Workers that reported recently.", len(live_workers(session, now))),
@@ -200,7 +200,7 @@ def _accepted(counted: Totals) -> Metric:
 
 
 def _ended(counted: Totals) -> Metric:
-    metric = CounterMetricFamily("evergold_runs_ended", "Runs that ended, by how.", labels=["task", "outcome"])
+    metric = CounterMetricFamily("evergold_runs_ended", "Finished runs, by outcome.", labels=["task", "outcome"])
     for key, count in counted.items():
         if key.kind is Kind.ENDED:
             metric.add_metric([key.task_type, key.outcome], count)
@@ -208,7 +208,7 @@ def _ended(counted: Totals) -> Metric:
 
 
 def _current(session: Session) -> Metric:
-    metric = GaugeMetricFamily("evergold_runs", "Runs that have not ended.", labels=["task", "status"])
+    metric = GaugeMetricFamily("evergold_runs", "Unfinished runs.", labels=["task", "status"])
     waiting = with_task(select(CompetitionTask.task_type, ScoringRun.status, func.count()).select_from(ScoringRun))
     waiting = waiting.where(ScoringRun.status.in_((RunStatus.QUEUED, RunStatus.RUNNING)))
     for task_type, status, count in session.execute(waiting.group_by(CompetitionTask.task_type, ScoringRun.status)):
@@ -218,7 +218,7 @@ def _current(session: Session) -> Metric:
 
 def _scoring_seconds(counted: Totals) -> Metric:
     metric = SummaryMetricFamily(
-        "evergold_scoring_seconds", "From a worker's claim to the scores, of scored runs.", labels=["task"]
+        "evergold_scoring_seconds", "Time from a worker's claim to the scores, of scored runs.", labels=["task"]
     )
     for key, count in counted.items():
         if key.kind is Kind.TIMED:
@@ -231,9 +231,9 @@ def _sweep(session: Session) -> list[Metric]:
     last = session.get(Heartbeat, SWEEP)
     if last is None:
         return []
-    actions = CounterMetricFamily("evergold_sweep_actions", "What the sweep has done.", labels=["action"])
+    actions = CounterMetricFamily("evergold_sweep_actions", "Actions of the sweep.", labels=["action"])
     for name, count in sorted(last.counts.items()):
         actions.add_metric([name], count)
-    last_ran = "When the sweep last ran."
+    last_ran = "Time when the sweep last ran."
     at = GaugeMetricFamily("evergold_sweep_last_timestamp_seconds", last_ran, last.beat_at.timestamp())
     return [actions, at]

@@ -64,7 +64,7 @@ def _read_manifest(backup: Source, source: Path) -> Manifest:
         with backup.open(MANIFEST) as file:
             return Manifest.model_validate_json(file.read())
     except BackupError:
-        raise BackupError(f"{source} is not a backup, or not a whole one: it has no {MANIFEST}.") from None
+        raise BackupError(f"{source} is not a backup, or is incomplete: it has no {MANIFEST}.") from None
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "it"
@@ -103,7 +103,7 @@ def _check_whole(backup: Source, manifest: Manifest) -> None:
         shown = "\n".join(f"  {problem}" for problem in problems[:PROBLEMS_SHOWN])
         more = len(problems) - PROBLEMS_SHOWN
         raise BackupError(
-            f"The backup is damaged, nothing was changed:\n{shown}" + (f"\n  and {more} more" if more > 0 else "")
+            f"The backup is damaged; nothing was changed:\n{shown}" + (f"\n  and {more} more" if more > 0 else "")
         )
 
 
@@ -111,17 +111,17 @@ def _check_empty(settings: Settings, manifest: Manifest) -> None:
     """Raise BackupError unless the server is empty, because a restore never merges two servers."""
     for name, storage in (("storage", storage_of(settings)), ("sealed", sealed_storage_of(settings))):
         if next(iter(storage.listed()), None):
-            raise BackupError(f"{name} has files already: a backup is restored into an empty server only.")
+            raise BackupError(f"{name} already contains files: a backup can only be restored into an empty server.")
     settings.data_dir.mkdir(parents=True, exist_ok=True)
     with get_engine(settings.database_address).connect() as connection:
         for name in _tables(connection):
             if connection.scalar(select(func.count()).select_from(named_table(name))):
                 raise BackupError(
-                    f"The database has rows already, in {name}: a backup is restored into an empty server only."
+                    f"The database already has rows, in {name}: a backup can only be restored into an empty server."
                 )
         revision = MigrationContext.configure(connection).get_current_revision()
         if revision not in (None, manifest.revision):
-            raise BackupError("The database has tables of another version; please use an empty one.")
+            raise BackupError("The database has tables of another version; please use an empty database.")
 
 
 def _tables(connection: Connection) -> list[str]:

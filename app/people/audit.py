@@ -52,7 +52,7 @@ def record(
     return entry
 
 
-Word = Annotated[str | None, Field(max_length=300, description="only such, word for word")]
+Word = Annotated[str | None, Field(max_length=300, description="only entries with exactly this value")]
 
 
 class AuditFilter(BaseModel):

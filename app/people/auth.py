@@ -106,7 +106,7 @@ def _taken(session: Session, username: str) -> NameTaken:
     if session.scalar(select(User.id).where(User.username == username)) is not None:
         sentence, field = "This user name is taken. Choose another, or log in if it is yours.", "username"
     else:
-        sentence, field = "This address has an account already. Log in instead?", "email"
+        sentence, field = "This address already has an account. Log in instead.", "email"
     return NameTaken(sentence, fields={field: sentence})
 
 
@@ -218,7 +218,7 @@ def _check_registration(
 
 def _wrong_password(password: str) -> str:
     low, high = PASSWORD_CHARACTERS
-    return "" if low <= len(password) <= high else f"A password has {low} to {high} characters."
+    return "" if low <= len(password) <= high else f"A password must have {low} to {high} characters."
 
 
 def _wrong_email(email: str, rules: LiveSettings | None) -> str:

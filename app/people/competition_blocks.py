@@ -19,8 +19,8 @@ REASON_CHARACTERS = 500
 _MAIL = """\
 Hello {username},
 
-the organisers of {competition} have blocked you there: you cannot ask, submit or name anything in this competition any
-more. What you have sent stays, and others of your team take part as before.
+the organisers of {competition} have blocked you there: you can no longer ask questions, submit or choose names in this
+competition. Your submissions stay, and your team can continue.
 
 Their reason: {reason}
 """
@@ -42,8 +42,8 @@ def check_not_blocked(session: Session, competition: Competition, user: User) ->
 def refusal_in(competition: Competition, reason: str) -> BlockedHere:
     """Return the error, with a sentence that names the competition and the reason."""
     return BlockedHere(
-        f"The organisers of {competition.title} have blocked you: you cannot ask, submit or name anything there. "
-        f"Their reason: {reason}",
+        f"The organisers of {competition.title} have blocked you: you cannot ask questions, submit or choose names "
+        f"there. Their reason: {reason}",
         competition=competition.name,
         reason=reason,
     )

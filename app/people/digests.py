@@ -36,7 +36,7 @@ Hello {username},
 {news}
 
 --
-How often mails come, you choose at {account}
+Choose how often you get mails: {account}
 Stop these mails: {unsubscribe}
 """
 

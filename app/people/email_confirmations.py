@@ -79,7 +79,9 @@ def find(session: Session, user: User, secret: str, now: datetime) -> EmailConfi
         )
     )
     if found is None:
-        raise NotFound("This link is too old, or is for another account or address. Your account page sends another.")
+        raise NotFound(
+            "This link has expired, or belongs to another account or address. Request another on your account page."
+        )
     return found
 
 

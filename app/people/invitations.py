@@ -57,7 +57,7 @@ If you do not want that, you can ignore this email.
 """
 _REGISTER = """
 You have no account with this address yet: the link leads to the form for one. Confirm the address with the mail that
-follows, so that the invitation finds you. If you do not want any of that, you can ignore this
+follows, so that the invitation finds you. If you do not want this, you can ignore this
 email.
 """
 
@@ -131,7 +131,8 @@ def _check_strangers(act: Act) -> None:
     today = select(func.count()).where(*sent, RoleInvitation.invited_at > act.now - timedelta(days=1))
     if (act.session.scalar(today) or 0) >= STRANGERS_A_DAY:
         raise LimitReached(
-            f"You have sent {STRANGERS_A_DAY} invitations within a day. Please go on tomorrow.", limit=STRANGERS_A_DAY
+            f"You have sent {STRANGERS_A_DAY} invitations within a day. Please continue tomorrow.",
+            limit=STRANGERS_A_DAY,
         )
 
 
@@ -240,7 +241,7 @@ def answer(session: Session, user: User, invitation_id: int, is_accepted: bool, 
         .with_for_update(of=RoleInvitation)
     )
     if found is None:
-        raise NotFound("Invitation not found: it has ended, or was not for you.")
+        raise NotFound("Invitation not found: it has expired, or is for another account.")
     found.ended_at = now
     if is_accepted:
         rights = rights_in(found.rights)

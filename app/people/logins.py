@@ -71,7 +71,7 @@ def end_login(session: Session, user: User, login_id: int, now: datetime) -> Non
     """End a log-in of this user. Raises NotFound for those of other users."""
     mine = (LoginSession.id == login_id) & (LoginSession.user_id == user.id)
     if session.execute(delete(LoginSession).where(mine).returning(LoginSession.id)).first() is None:
-        raise NotFound("You have no such log-in; it may have ended.")
+        raise NotFound("Log-in not found; it may have ended.")
     audit.record(session, user, "login.end", f"user {user.username}", now=now)
 
 

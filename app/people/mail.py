@@ -132,7 +132,7 @@ def find_link(session: Session, link: str) -> tuple[User, MailKind]:
         expected = _signature(row, known).encode()
         if hmac.compare_digest(expected, signature.encode(errors="replace")):
             return session.get_one(User, row.user_id), known
-    raise NotFound("This link is incomplete, or not one of ours. Your account page has the same switch.")
+    raise NotFound("This link is incomplete or invalid. You can switch these mails off on your account page.")
 
 
 def _signature(choice: MailChoice, kind: MailKind) -> str:

@@ -80,7 +80,9 @@ def ask_to_organise(act: UserAct, text: str) -> OrganisingRequest:
     session = act.session
     session.execute(select(User.id).where(User.id == act.user.id).with_for_update())
     if not is_confirmed(session, act.user):
-        raise Forbidden("Confirm your e-mail address first: the answer goes there. Your account page sends the link.")
+        raise Forbidden(
+            "Confirm your e-mail address first: the answer is sent to it. Your account page sends the link."
+        )
     text = text.strip()
     refuse({"text": _wrong_text(text) if text else "Describe in a sentence what you want to organise."})
     latest = latest_request(session, act.user)
@@ -90,7 +92,7 @@ def ask_to_organise(act: UserAct, text: str) -> OrganisingRequest:
         OrganisingRequest.user_id == act.user.id, OrganisingRequest.asked_at > act.now - MONTH
     )
     if session.scalars(recent).one() >= A_MONTH:
-        raise LimitReached(f"You have asked {A_MONTH} times within a month. Please wait a while.", limit=A_MONTH)
+        raise LimitReached(f"You have sent {A_MONTH} requests within a month. Please wait a while.", limit=A_MONTH)
     request = OrganisingRequest(user_id=act.user.id, text=text, asked_at=act.now, answer="")
     session.add(request)
     session.flush()
@@ -142,7 +144,7 @@ def _wrong_text(text: str) -> str:
     """Return a sentence if a text is too long or cannot be stored; otherwise ""."""
     if len(text) > TEXT_CHARACTERS:
         return f"At most {TEXT_CHARACTERS} characters."
-    return "It has characters that cannot be stored." if "\0" in text else ""
+    return "It contains characters that cannot be stored." if "\0" in text else ""
 
 
 def _mail_administrators(act: UserAct, request: OrganisingRequest) -> None:

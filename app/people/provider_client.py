@@ -114,7 +114,7 @@ def _check_issuer(client: Client, answer: Mapping[str, str]) -> None:
     """Raise ProviderRefused for a response of another provider (RFC 9207: issuer mix-up)."""
     is_promised = bool(_endpoints(client).get("authorization_response_iss_parameter_supported"))
     if (is_promised or "iss" in answer) and answer.get("iss") != client.issuer:
-        raise ProviderRefused("This answer comes from another provider than the one that you chose.")
+        raise ProviderRefused("This answer does not come from the provider that you chose.")
 
 
 def _tokens(client: Client, code: str, secrets: Secrets) -> dict[str, Any]:
@@ -131,7 +131,7 @@ def _tokens(client: Client, code: str, secrets: Secrets) -> dict[str, Any]:
     address, headers, body = prove.prepare("POST", endpoints["token_endpoint"], headers, body)
     tokens = _request_json(client, httpx.Request("POST", address, headers=headers, content=body), refuses=True)
     if not isinstance(tokens, dict) or not isinstance(tokens.get("access_token"), str):
-        raise ProviderRefused(f"{client.title} did not accept this log-in. Begin again.")
+        raise ProviderRefused(f"{client.title} did not accept this log-in. Please start again.")
     return tokens
 
 
@@ -150,7 +150,7 @@ def _oidc_person(client: Client, tokens: Mapping[str, Any], nonce: str) -> Perso
     is_of_orcid = client.settings.kind_of(client.name) == "orcid"
     is_kept = isinstance(subject, str) and 0 < len(subject) <= 255 and subject.isprintable()
     if not is_kept or (is_of_orcid and not is_orcid(subject)):
-        raise ProviderRefused(f"{client.title} names you in a way that cannot be stored.")
+        raise ProviderRefused(f"{client.title} sent a name for you that cannot be stored.")
     email = _address(claims.get("email"))
     both = one_line(f"{_line(claims.get('given_name'))} {_line(claims.get('family_name'))}")
     name = _line(claims.get("name")) or both
@@ -218,7 +218,7 @@ def _endpoints(client: Client) -> Mapping[str, Any]:
     needed = ("authorization_endpoint", "token_endpoint", "jwks_uri")
     if found.get("issuer") != client.issuer or not all(isinstance(found.get(name), str) for name in needed):
         raise ProviderAway(
-            f"{client.title} does not describe itself as it should. Please notify the people who run this server."
+            f"{client.title} publishes an invalid configuration. Please notify the people who run this server."
         )
     return found
 
@@ -262,7 +262,7 @@ def _read(client: Client, address: str, access_token: str) -> object:
 
 def _request_json(client: Client, request: httpx.Request, *, refuses: bool = False) -> object:
     """Return the JSON response. refuses: a 4xx status means that the log-in is refused. Redirects are not followed."""
-    away = f"{client.title} does not answer as it should at this moment. Please try again in a while."
+    away = f"{client.title} does not answer correctly at the moment. Please try again later."
     body = b""
     try:
         with httpx.Client(timeout=SECONDS) as connection:
@@ -273,7 +273,7 @@ def _request_json(client: Client, request: httpx.Request, *, refuses: bool = Fal
                     raise ProviderAway(away)
             answer.close()
         if refuses and 400 <= answer.status_code < 500:
-            raise ProviderRefused(f"{client.title} did not accept this log-in. Begin again.")
+            raise ProviderRefused(f"{client.title} did not accept this log-in. Please start again.")
         if answer.status_code != 200:
             raise ProviderAway(away, answered=answer.status_code)
         return json.loads(body)
@@ -296,7 +296,7 @@ class _Kept:
             return known
         found = _request_json(client, httpx.Request("GET", address, headers=_JSON))
         if not isinstance(found, dict):
-            raise ProviderAway(f"{client.title} does not say of itself what it should.")
+            raise ProviderAway(f"{client.title} publishes an incomplete configuration.")
         with self._turn:
             self._found[address] = (time.monotonic(), found)
         return found

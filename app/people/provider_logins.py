@@ -124,7 +124,7 @@ def end(session: Session, login: ProviderLogin) -> None:
 
 
 def _too_old() -> NotFound:
-    return NotFound("This log-in is too old, or was begun in another browser. Please begin again.")
+    return NotFound("This log-in has expired, or was started in another browser. Please start again.")
 
 
 # ------------------------------------------------------------------------------------------------------- identities
@@ -169,7 +169,9 @@ def link(act: UserAct, person: Person, provider: str) -> None:
         return
     try:
         if there is not None:
-            raise NameTaken("It opens another account here. Unlink it there first; accounts cannot be merged.")
+            raise NameTaken(
+                "This log-in already opens another account here. Unlink it there first; accounts cannot be merged."
+            )
         with session.begin_nested():
             session.add(
                 Identity(
@@ -183,7 +185,9 @@ def link(act: UserAct, person: Person, provider: str) -> None:
                 )
             )
     except IntegrityError:  # linked in another request meanwhile
-        raise NameTaken("It opens another account here. Unlink it there first; accounts cannot be merged.") from None
+        raise NameTaken(
+            "This log-in already opens another account here. Unlink it there first; accounts cannot be merged."
+        ) from None
     details = {"provider": provider, "issuer": person.issuer, "subject": person.subject}
     act.record("identity.link", f"user {act.user.username}", details)
     _mail_change(session, act.user, f"{person.label} ({provider}) now opens", act.settings, act.now)
@@ -195,7 +199,7 @@ def unlink(session: Session, user: User, identity_id: int, settings: Settings, n
     known = list_identities(session, user)
     wanted = next((one for one in known if one.id == identity_id), None)
     if wanted is None:
-        raise NotFound("You have no such log-in.")
+        raise NotFound("You have not linked this log-in.")
     if len(known) == 1 and not (settings.passwords and has_password(session, user)):
         raise Forbidden("This is the only way into your account: link another one, or set a password first.")
     session.delete(wanted)
@@ -295,7 +299,7 @@ def find_mailed(session: Session, cookie: str, link_secret: str, now: datetime) 
     user = session.get(User, login.mailed_to_id) if login.mailed_to_id else None
     expected = hash_of_secret(f"{link_secret} {user.email}") if user else ""
     if user is None or not hmac.compare_digest(login.mailed_hash or "", expected):
-        raise NotFound("This link is too old. Open the newest, in the browser in which you began.")
+        raise NotFound("This link has expired. Open the latest one, in the browser in which you started.")
     return login, person, user
 
 

@@ -111,8 +111,8 @@ def find_user(session: Session, username: str) -> User:
     found = session.scalar(select(User).where(same)) if name.isprintable() else None  # PostgreSQL accepts no NUL
     if found is None and "@" in name:
         raise NotFound(
-            f"No account on this server has confirmed the address '{username}'. Its owner registers with it and "
-            "confirms it on the account page; or name the account by its user name."
+            f"No account on this server has confirmed the address '{username}'. Its owner can register with this "
+            "address and confirm it on the account page; or give the account's user name."
         )
     if found is None:
         raise NotFound(f"There is no account '{username}' on this server.")
@@ -175,10 +175,10 @@ def check_may_organise(session: Session, user: User | None, competition: Competi
     Raises Blocked for writes of blocked users.
     """
     if user is None:
-        raise NotAuthenticated("This is for the organisers of the competition: log in first.")
+        raise NotAuthenticated("Only organisers of the competition can do this: log in first.")
     held = rights_of(session, user, competition)
     if not held:
-        raise Forbidden("This is for the organisers of the competition only.")
+        raise Forbidden("Only organisers of the competition can do this.")
     if not isinstance(session, ReadingSession):  # they may have been blocked since the request began
         check_account_not_blocked(session, user)
     missing = [right for right in _all_of(needs) if right not in held]
@@ -214,7 +214,7 @@ def rights_to_give(
     """
     own = ALL_RIGHTS if by is None else rights_of(session, by, competition)
     rights = own if wanted is None else frozenset(wanted)
-    refuse({"rights": "" if rights else "Choose one at least."})
+    refuse({"rights": "" if rights else "Choose at least one."})
     beyond = rights_text(rights - own).split()
     refuse({"rights": f"You can only give rights that you have; you lack: {', '.join(beyond)}." if beyond else ""})
     return rights

@@ -103,7 +103,7 @@ def begin_authenticator(session: Session, user: User, now: datetime, server_name
 
     known = session.get(Authenticator, user.id, with_for_update=True)
     if known is not None and known.confirmed_at is not None:
-        raise Forbidden("You have set up an app already: remove it first.")
+        raise Forbidden("You have already set up an app: remove it first.")
     if known is not None:
         session.delete(known)
         session.flush()
@@ -117,7 +117,7 @@ def pending_authenticator(session: Session, user: User, server_name: str = PRODU
     """Return the address for an app that is not confirmed yet, and its secret. Raises NotFound."""
     known = session.get(Authenticator, user.id)
     if known is None or known.confirmed_at is not None:
-        raise NotFound("There is no app that waits for its first code.")
+        raise NotFound("No app is waiting for its first code: start setting it up again.")
     return _address(known.secret, user, server_name), known.secret
 
 
@@ -134,7 +134,7 @@ def confirm_authenticator(act: UserAct, login: LoginSession, code: str) -> None:
     session = act.session
     pending_authenticator(session, act.user)
     if not _take_app_code(session, act.user, code, act.now, is_confirmed=False):
-        raise InvalidForm(PLEASE_CORRECT, fields={"code": "This is not the code that the app shows now."})
+        raise InvalidForm(PLEASE_CORRECT, fields={"code": "This is not the current code of the app."})
     _note_new(session, act.user, login, act.now)
     session.execute(update(Authenticator).where(Authenticator.user_id == act.user.id).values(confirmed_at=act.now))
     _mail_change(session, act.user, "authenticator.add", act.settings, act.now)
@@ -165,7 +165,9 @@ def add_passkey(act: UserAct, login: LoginSession, sent: tuple[str, str], site: 
         with session.begin_nested():
             session.add(row)
     except IntegrityError:
-        raise InvalidForm("This passkey is known already.", fields={"name": "It is known already."}) from None
+        raise InvalidForm(
+            "You have already added this passkey.", fields={"name": "You have already added it."}
+        ) from None
     _mail_change(session, act.user, "passkey.add", act.settings, act.now)
 
 
@@ -285,7 +287,7 @@ def find_step(session: Session, cookie: str, now: datetime) -> SecondStep:
     mine = (SecondStep.secret_hash == hash_of_secret(cookie)) & (SecondStep.expires_at > now)
     found = session.scalar(select(SecondStep).where(mine, SecondStep.tries < TRIES))
     if found is None:
-        raise NotFound("This log-in is too old, or too many codes were wrong. Please begin again.")
+        raise NotFound("This log-in has expired, or too many codes were wrong. Please start again.")
     return found
 
 
@@ -294,7 +296,7 @@ def take_try(session: Session, cookie: str, now: datetime) -> SecondStep:
     found = find_step(session, cookie, now)
     counted = update(SecondStep).where(SecondStep.id == found.id, SecondStep.tries < TRIES)
     if session.execute(counted.values(tries=SecondStep.tries + 1).returning(SecondStep.id)).first() is None:
-        raise NotFound("Too many codes were wrong. Please begin again.")
+        raise NotFound("Too many codes were wrong. Please start again.")
     return found
 
 
@@ -355,5 +357,5 @@ def _take_recovery_code(session: Session, user: User, code: str, settings: Setti
     )
     used = session.execute(update(RecoveryCode).where(this).values(used_at=now).returning(RecoveryCode.id))
     if used.first() is None:
-        raise NotAuthenticated("This code is wrong, or was used already.")
+        raise NotAuthenticated("This code is wrong or was already used.")
     _mail_change(session, user, "recovery_code.use", settings, now)

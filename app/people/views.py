@@ -59,7 +59,7 @@ class Account(ApiModel):
 
     username: str
     email: str
-    email_confirmed: bool = Field(description="whether it was shown that you read mail there")
+    email_confirmed: bool = Field(description="whether the address is confirmed")
     display_name: str
     is_administrator: bool
     created_at: Moment
@@ -75,8 +75,8 @@ class Token(ApiModel):
     prefix: str = Field(description="the first characters of the secret, to recognise the token")
     scopes: list[TokenScope]
     created_at: Moment
-    expires_at: Moment | None = Field(description="null: never; only tokens from before there was an expiry")
-    last_used_at: Moment | None = Field(description="to the minute")
+    expires_at: Moment | None = Field(description="null: never (only old tokens)")
+    last_used_at: Moment | None = Field(description="time of the last use, to the minute")
 
     @classmethod
     def of(cls, token: ApiToken) -> Token:
@@ -100,7 +100,7 @@ class NewToken(Token):
         {**TOKEN_EXAMPLE, "username": "ada", "secret": "evg_Zk3qX0w9r7uV6tS5dF4gH3jK2lM1nB8vC7xZ6aS5dF4"}
     )
 
-    username: str = Field(description="whose token it is")
+    username: str = Field(description="user name of the owner")
     secret: str = Field(description="send it as `Authorization: Bearer evg_…`")
 
 
@@ -111,10 +111,10 @@ class MailChoices(ApiModel):
         {"announcements": True, "results": False, "announcements_pace": "daily", "results_pace": "at_once"}
     )
 
-    announcements: bool = Field(description="of the organisers of competitions that one takes part in")
-    results: bool = Field(description="when a submission of one's own was scored, rejected, or failed")
+    announcements: bool = Field(description="announcements of the organisers of your competitions")
+    results: bool = Field(description="when a submission of yours was scored, rejected, or failed")
     announcements_pace: Pace = Field(
-        Pace.AT_ONCE, description="one by one, or one mail a day or a week; where a phase closes soon, at once always"
+        Pace.AT_ONCE, description="each at once, or one mail per day or week; if a phase closes soon, always at once"
     )
     results_pace: Pace = Field(Pace.AT_ONCE, description="likewise")
 
@@ -124,11 +124,11 @@ class AuditEntryOut(ApiModel):
 
     id: int
     at: Moment
-    actor: str = Field(description="a user's name, or what acted by itself, such as the command line")
+    actor: str = Field(description="a user name, or the part of the server that acted, such as the command line")
     action: str = Field(description="`thing.deed`")
-    subject: str = Field(description="what it was done to")
+    subject: str = Field(description="the object of the action")
     details: dict[str, Any]
-    request_id: str | None = Field(description="as in the log; null: it was not a request")
+    request_id: str | None = Field(description="ID of the request, as in the log; null: not a request")
 
 
 class RoleOut(ApiModel):
@@ -232,7 +232,7 @@ class AuditLog(ApiModel):
     )
 
     entries: list[AuditEntryOut]
-    next: str | None = Field(description="leads to older ones; null: these were the oldest")
+    next: str | None = Field(description="address of older entries; null: these are the oldest")
 
 
 class RoleList(ApiModel):

@@ -93,7 +93,7 @@ here. Data that you and others can see anyway, such as boards, are on the server
 
 
 _MISSING = """\
-The server no longer has these files, or they are damaged there, so that this archive is without them:
+The server no longer has these files, or they are damaged, so this archive does not contain them:
 
 """
 

@@ -55,11 +55,11 @@ The deletion of your account "{username}" on {server} was undone. Everything sta
 _NOT_YET = """\
 Hello {username},
 
-Your account "{username}" on {server} should have been deleted today. It was not, because
+Your account "{username}" on {server} should have been deleted today. It was not deleted because
 
 {obstacles}
 
-It is deleted as soon as this is settled. You can also undo the deletion: {page}
+It will be deleted as soon as this is settled. You can also undo the deletion: {page}
 """
 
 _SUBJECTS = {

@@ -42,20 +42,25 @@ def retention_rules(settings: Settings) -> list[RetentionOut]:
             "submissions", "Submissions, their scores and rows on boards", None, "boards are public and stay for ever"
         ),
         rule("rejected_files", "Files of rejected submissions", settings.rejected_days, "their error report stays"),
-        rule("checked_files", "Results of files that were only checked", CHECK_KEPT.days, "the file goes at once"),
-        rule("held_uploads", "Files and bundles sent before they were submitted", max(HELD, BUNDLE_KEPT).days),
+        rule("checked_files", "Results of validated files", CHECK_KEPT.days, "the file is deleted at once"),
+        rule("held_uploads", "Uploaded files and bundles that were not submitted", max(HELD, BUNDLE_KEPT).days),
         rule("blueprints", "Unfinished declarations", settings.blueprint_days, "after the last change; a mail warns"),
         rule("drafts", "Drafts of competitions", settings.draft_days, "after the last change; a mail warns"),
         rule("mails", "Mails that were sent, without their text", settings.mail_days),
         rule("downloads", "Who downloaded which file for participants", settings.download_days),
         rule("logins", "Log-ins, API tokens and mailed links", settings.login_days, "after their end"),
-        rule("refusals", "Requests that a limit refused, by account", BY_ACCOUNT_KEPT.days, "then as numbers"),
+        rule("refusals", "Requests that a limit refused, by account", BY_ACCOUNT_KEPT.days, "then only as numbers"),
         rule("webhooks", "What was sent to webhooks, and what they answered", settings.webhook_log_days),
-        rule("reports", "Reports of texts, and texts that organisers hid", None, "until their author's account goes"),
+        rule(
+            "reports",
+            "Reports of texts, and texts that organisers hid",
+            None,
+            "until their author's account is deleted",
+        ),
         rule("devices", "Browsers that you logged in with", KNOWN_DAYS, "after the last log-in"),
         rule("archives", "Archives of your own data", settings.archive_days),
-        rule("deletion", "Accounts to be deleted", settings.deletion_days, "until then you can keep yours"),
-        rule("audit", "What organisers and administrators did", None, "without a name once the account is deleted"),
+        rule("deletion", "Accounts to be deleted", settings.deletion_days, "until then you can cancel the deletion"),
+        rule("audit", "Actions of organisers and administrators", None, "without a name once the account is deleted"),
     ]
 
 

@@ -31,13 +31,13 @@ class ArchiveOut(ApiModel):
     model_config = example(ARCHIVE_EXAMPLE)
 
     state: Literal["pending", "ready", "ended"] = Field(
-        description="ended: its days are over, or it could not be made; ask for another one"
+        description="`ended`: it has expired or could not be made; request another one"
     )
     asked_at: Moment
     ready_at: Moment | None
     expires_at: Moment | None = Field(description="when its file is deleted")
     size_bytes: int | None
-    file: str | None = Field(description="where to download it; null unless it is ready")
+    file: str | None = Field(description="address of the file; null: not ready")
 
 
 class ObstacleOut(ApiModel):
@@ -47,7 +47,7 @@ class ObstacleOut(ApiModel):
 
     kind: ObstacleKind
     competition: str = Field(description="its name; empty: the whole server")
-    message: str = Field(description="what to do about it")
+    message: str = Field(description="what to do, as a sentence")
 
 
 class DeletionOut(ApiModel):
@@ -55,9 +55,9 @@ class DeletionOut(ApiModel):
 
     model_config = example({"due_at": "2026-01-24T12:00:00Z", "days": 14, "obstacles": []})
 
-    due_at: Moment | None = Field(description="null: it is not going to be deleted")
-    days: int = Field(description="between the request and the deletion; it can be undone for as long")
-    obstacles: list[ObstacleOut] = Field(description="empty: it can be deleted")
+    due_at: Moment | None = Field(description="null: the account will not be deleted")
+    days: int = Field(description="days between the request and the deletion, in which it can be undone")
+    obstacles: list[ObstacleOut] = Field(description="empty: the account can be deleted")
 
 
 class RetentionOut(ApiModel):

@@ -184,8 +184,8 @@ def _check_current(session: Session, rescoring: Rescoring) -> None:
             changed.append("the gold in use")
         if changed:
             raise RescoringStale(
-                f"Since this set was made, {' and '.join(changed)} of {place_of(phase_task)} changed: drop it, and "
-                "make another one.",
+                f"Since this set was made, {' and '.join(changed)} of {place_of(phase_task)} changed: drop the set and "
+                "start another one.",
                 place=place_of(phase_task),
             )
 
@@ -202,7 +202,7 @@ def _check_ready(session: Session, rescoring: Rescoring, now: datetime) -> None:
     progress = progress_of(session, rescoring)
     if not progress.is_ready:
         waits = f"{progress.waiting} of {progress.of} submissions are not rescored yet"
-        failed = f"{progress.failed} failed on our side and have to be scored again"
+        failed = f"{progress.failed} failed on our side and must be scored again"
         losses = [words for words, number in ((waits, progress.waiting), (failed, progress.failed)) if number]
         raise RescoringNotReady(
             f"Publishing now would lose submissions: {', and '.join(losses)}. Nothing was changed.",

@@ -173,7 +173,7 @@ def _trouble_with(note: str) -> str:
         return "Give a reason in a sentence: teams see it once the set is published."
     if len(note) > NOTE_CHARACTERS:
         return f"At most {NOTE_CHARACTERS} characters; this has {len(note)}."
-    return "NUL characters cannot be kept." if "\0" in note else ""
+    return "NUL characters are not allowed." if "\0" in note else ""
 
 
 def _check_free(session: Session, phase_tasks: Sequence[PhaseTask]) -> None:
@@ -224,7 +224,7 @@ def _version(session: Session, phase_task: PhaseTask, number: int | None) -> Gol
     found = next((one for one in versions if one.number == number), None)
     if found is None:
         missing = f"There is no gold version {number} of {place_of(phase_task)}."
-        raise InvalidForm("Please correct what is marked.", fields={"gold_version": missing})
+        raise InvalidForm("Please correct the marked fields.", fields={"gold_version": missing})
     newest = max((one.number for one in versions if one.published_at is not None), default=0)
     if newest > number:
         raise OlderGold(f"Version {newest} is in use already; to go back, upload the older gold again.")

@@ -41,7 +41,7 @@ class RescoringProgress(Mirror):
     of: int
     scored: int
     rejected: int
-    failed: int = Field(description="on our side; these have to be scored again before the set can be published")
+    failed: int = Field(description="failed on our side; these must be scored again before the set can be published")
     waiting: int
     is_ready: bool = Field(description="whether it can be published")
 
@@ -54,8 +54,8 @@ class RescoringOut(ApiModel):
     number: int
     competition: str
     state: RescoringState
-    note: str = Field(description="why; teams and official results show it once the set is published")
-    with_rejected: bool = Field(description="whether rejected files are tried again, too")
+    note: str = Field(description="reason, shown to teams and with official results once the set is published")
+    with_rejected: bool = Field(description="whether rejected files are also scored again")
     tasks: list[RescoredTaskOut]
     progress: RescoringProgress | None = Field(description="null once the set has ended")
     started_at: Moment
@@ -78,15 +78,15 @@ class MoveOut(Mirror):
 
     team: str
     kind: str
-    submission: UUID | None = Field(description="that it stands with afterwards, or stood with")
-    carried_from: str | None = Field(description="the phase that it is carried over from")
+    submission: UUID | None = Field(description="submission that counts afterwards, or counted before")
+    carried_from: str | None = Field(description="phase from which it is carried over")
     rank_before: int | None
     rank_after: int | None
-    places: int | None = Field(description="how many it rises; below 0: falls")
+    places: int | None = Field(description="number of places that it rises; negative: falls")
     score_before: float | None
     score_after: float | None
     cells_changed: int
-    words: str = Field(description="what happened, where scores alone do not show it")
+    words: str = Field(description="what happened, if the scores do not show it")
 
 
 class BoardMovesOut(Mirror):
@@ -95,9 +95,9 @@ class BoardMovesOut(Mirror):
     phase: str
     board: str
     title: str
-    column: str = Field(description="the one that ranks")
+    column: str = Field(description="the ranking column")
     moves: list[MoveOut]
-    unchanged: int = Field(description="how many rows stay as they are")
+    unchanged: int = Field(description="number of unchanged rows")
 
 
 class RankDifference(ApiModel):
@@ -138,8 +138,8 @@ class RankDifference(ApiModel):
 
     number: int
     progress: RescoringProgress
-    newly_rejected: int = Field(description="submissions whose files are found wrong now")
-    newly_accepted: int = Field(description="submissions whose files were rejected, and are scored now")
+    newly_rejected: int = Field(description="submissions that were scored before and are rejected now")
+    newly_accepted: int = Field(description="submissions that were rejected before and are scored now")
     boards: list[BoardMovesOut]
 
 
@@ -148,9 +148,9 @@ class ScoredAnewOut(Mirror):
 
     model_config = example({"queued_again": 0, "rescoring": 3, "tasks": ["evaluation/idiom-detection"]})
 
-    queued_again: int = Field(description="failed ones, which are scored after all")
-    rescoring: int | None = Field(description="the set that was started for those that had scores; null: none")
-    tasks: list[str] = Field(description="of the set: all submissions to them are rescored")
+    queued_again: int = Field(description="failed submissions that were queued again")
+    rescoring: int | None = Field(description="the rescoring set that was started for scored submissions; null: none")
+    tasks: list[str] = Field(description="tasks of the set, all of whose submissions are rescored")
 
 
 def describe_rescoring(competition: Competition, rescoring: Rescoring, progress: Progress | None) -> RescoringOut:

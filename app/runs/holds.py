@@ -162,7 +162,7 @@ def lift(session: Session, target: Target, *, actor: User | None, now: datetime)
     """Lift a hold; the next sweep announces the waiting runs. Raises NotFound."""
     found = session.get(ScoringHold, target.key, with_for_update=True)
     if found is None:
-        raise NotFound(f"Nothing is held for {target.words}.")
+        raise NotFound(f"Nothing is paused for {target.words}.")
     session.delete(found)
     session.flush()
     _announce_queued(session)

@@ -116,6 +116,6 @@ def time_left(seconds: int) -> str:
 
 def _scoring_words(run: ScoringRun) -> str:
     if run.items_total is None:
-        return "Your file is in order and is being scored."
+        return "Your file is valid and is being scored."
     left = f", about {time_left(run.seconds_left)} left" if run.seconds_left else ""
-    return f"Your file is in order and is being scored: {run.items_done:,} of {run.items_total:,} items{left}."
+    return f"Your file is valid and is being scored: {run.items_done:,} of {run.items_total:,} items{left}."

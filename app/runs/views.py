@@ -21,9 +21,9 @@ class FailedRunOut(ApiModel):
     submitted_at: Moment
     failed_at: Moment
     attempts: int
-    worker: str | None = Field(description="host and process of the last one")
-    failure: str = Field(description="the kind of error and where it rose; the worker's log has the rest")
-    submission: str = Field(description="the submission in this API")
+    worker: str | None = Field(description="host and process of the last worker")
+    failure: str = Field(description="the kind and place of the error; the worker's log has the rest")
+    submission: str = Field(description="address of the submission in this API")
     rescoring: int | None = Field(description="the open rescoring set that it was made for; null: the first scoring")
 
 
@@ -89,11 +89,13 @@ class ProgramLogOut(ApiModel):
         }
     )
 
-    failure: str | None = Field(None, description="as after 'the program'; null: it gave scores")
-    exit_code: int | None = Field(None, description="null: it was ended before it ended by itself")
+    failure: str | None = Field(None, description="continues 'the program': how it failed; null: it gave scores")
+    exit_code: int | None = Field(None, description="null: it was stopped")
     seconds: float | None = None
     stdout: str | None = Field(None, description="the first MiB")
     stderr: str | None = Field(None, description="the first MiB")
-    page: str | None = Field(None, description="HTML that it made, without scripts, styles, forms, images and links")
-    notes: list[str] = Field([], description="what is wrong with declared scores")
-    undeclared: dict[str, str] = Field({}, description="what it wrote under keys that no metric reads")
+    page: str | None = Field(
+        None, description="HTML page that it wrote, without scripts, styles, forms, images and links"
+    )
+    notes: list[str] = Field([], description="problems with declared scores")
+    undeclared: dict[str, str] = Field({}, description="values of keys that no metric uses")

@@ -28,7 +28,7 @@ SILENT_SECONDS = 45.0
 
 
 #: Beginning of a worker's message that gold cannot be opened for an organisers' program.
-NOT_FOR_PROGRAM = "this gold is not opened for this program"
+NOT_FOR_PROGRAM = "this gold was not sealed for this program"
 
 
 @dataclass(frozen=True, slots=True)

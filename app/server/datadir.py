@@ -52,7 +52,7 @@ def _lock(file: TextIO, data_dir: Path) -> None:
             where = f", {holder['address']}" if holder.get("address") else ""
             raise ServeError(f"A server already runs on {data_dir} (process {holder['process']}{where}).")
         if time.monotonic() > deadline:
-            raise ServeError(f"Processes of an earlier server still use {data_dir}; end them, then start again.")
+            raise ServeError(f"Processes of an earlier server still use {data_dir}; stop them, then start again.")
         time.sleep(0.1)
 
 

@@ -97,7 +97,7 @@ def init_server(
     database = data_dir / "evergold.db"
     for path in (phases, *(() if database_url else (database,))):
         if path.exists():
-            raise ServeError(f"There is a server already: {path} exists. Nothing was changed.")
+            raise ServeError(f"This folder already has a server: {path} exists. Nothing was changed.")
     data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     (data_dir / "gold").mkdir(exist_ok=True, mode=0o700)
     (folder / "competitions").mkdir(parents=True, exist_ok=True)
@@ -136,7 +136,7 @@ def _make_in_server(database_url: str, administrator: NewAccount, now: datetime)
         try:
             if _has_accounts(engine):
                 raise ServeError(
-                    f"There is a server already: the database ({printable(database_url)}) has accounts. "
+                    f"There is already a server: the database ({printable(database_url)}) has accounts. "
                     "Nothing was changed."
                 )
             _make_administrator(engine, administrator, now)

@@ -122,7 +122,9 @@ def install_gold(gold_dir: Path) -> None:
 def check_demo_allowed(session: Session) -> None:
     """Raise ServeError on a server with an administrator, because the passwords of demo accounts are public."""
     if not DEMO.is_dir():
-        raise ServeError("--demo needs the files of the demo, which a checkout of Evergold has: `make run` there.")
+        raise ServeError(
+            "--demo needs the files of the demo, which only a checkout of Evergold has: use `make run` there."
+        )
     try:
         find_competition(session, COMPETITION)
     except NotFound:
@@ -331,7 +333,7 @@ def _above_limit(loaded: Sequence[LoadedCompetition], limit_bytes: int) -> Itera
                 yield Change(
                     f"phase '{phase.name}' of '{competition.declaration.name}' declares uploads of "
                     f"{readable_size(declared)}, but this server takes none above {readable_size(limit_bytes)}: raise "
-                    "EVERGOLD_UPLOAD_LIMIT_BYTES, or declare less",
+                    "EVERGOLD_UPLOAD_LIMIT_BYTES, or declare a lower limit",
                     counts=False,
                 )
 
@@ -428,8 +430,8 @@ def _listed(settings: Settings, error: InvalidPhases) -> str:
     errors = [str(finding) for finding in error.findings if finding.severity == "error"]
     if not settings.phases_file.exists():
         return (
-            f"There is no {settings.phases_file}. `evergold init` makes a server's folder; "
-            "or name the file with --phases or EVERGOLD_PHASES_FILE."
+            f"There is no {settings.phases_file}. Create a server's folder with `evergold init`, or name the file "
+            "with --phases or EVERGOLD_PHASES_FILE."
         )
     if len(errors) == 1:
         return errors[0]

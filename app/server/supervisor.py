@@ -80,7 +80,7 @@ def serve(options: ServeOptions, say: Say) -> None:
             with suppress(Stopped):
                 bring_up(server)
                 look_after(server)
-            server.say("\nStopping: a running scoring may end (Ctrl-C again: at once) ...")
+            server.say("\nStopping after the scoring in progress (Ctrl-C again: at once) ...")
         finally:
             take_down(server)
         server.say("Stopped.")
@@ -107,7 +107,7 @@ def bring_up(server: Server) -> None:
         _add(server, programs.gpu_worker(options, environment))
     _add(server, programs.sweep(options, environment))
     if prepared["tells_history"]:
-        server.say("Writing the demo's past and comparing its systems: the address follows in a minute at most ...")
+        server.say("Writing the demo's history and comparing its systems: the address follows within a minute ...")
         _add(server, programs.history(options, environment))
     _wait_until_ready(server, web)
     _wait_for_history(server)
@@ -217,7 +217,7 @@ def _look_at(server: Server, child: Child) -> None:
             _wait_for_tables(server, child, is_new=not was_refused)
             return
         again = max(0.0, child.start_again_at - time.monotonic())
-        server.say(f"{_death(child, status, f'{child.program.name} died')}\nIt is started again in {again:.1f} s.")
+        server.say(f"{_death(child, status, f'{child.program.name} died')}\nIt will be restarted in {again:.1f} s.")
 
 
 def _wait_for_tables(server: Server, child: Child, *, is_new: bool) -> None:
@@ -231,7 +231,7 @@ def _wait_for_tables(server: Server, child: Child, *, is_new: bool) -> None:
 def _death(child: Child, status: int, what: str) -> str:
     how = f"signal {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
     lines = last_lines(child)
-    where = f"its log, {child.program.log}, ends:" if lines else "it logged nothing."
+    where = f"its log, {child.program.log}, ends:" if lines else "its log is empty."
     return "\n    ".join([f"{what} ({how}); {where}", *lines])
 
 
@@ -276,12 +276,12 @@ def _say_summary(server: Server, prepared: dict[str, Any], broker_name: str) -> 
     if prepared["logins"]:
         say(f"  {'Reader':<12} {address_of(options.host, server.listener)}/competitions/demo  (no log-in needed)")
     if "history" in server.children:
-        say("  The demo's boards are still being completed: another half a minute.")
+        say("  The demo's boards will be complete in about half a minute.")
     if prepared["logins"] and not is_private(server.listener):
-        say("  Everybody who reaches this address can log in with these passwords.")
+        say("  Everybody who can reach this address can log in with these passwords.")
     for edits in prepared["edits"]:
-        say(f"  {options.phases_file.name} was not applied as it is, {edits}.")
-        say("  `evergold export yaml` writes what holds, edits included.\n")
+        say(f"  {options.phases_file.name} was not applied unchanged, {edits}.")
+        say("  `evergold export yaml` writes the current declaration, edits included.\n")
     facts = {
         "Set up" if prepared["is_new"] else "Changed": _changed(prepared, options),
         "Data": str(options.data_dir),

@@ -238,7 +238,8 @@ def check_processes(processes: int) -> None:
     """Raise ServeError if the database would serialise the writes of this many processes."""
     if processes > 1 and get_settings().database_address.startswith("sqlite"):
         raise ServeError(
-            "Several web processes need PostgreSQL: with SQLite one writes at a time. See docs/running.md."
+            "Several web processes need PostgreSQL: with SQLite only one process can write at a time. See "
+            "docs/running.md."
         )
 
 

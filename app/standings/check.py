@@ -108,9 +108,7 @@ def _check_is_near(session: Session, phase_task_id: int, teams: frozenset[int] |
     else:
         tries = session.scalar(_TRIES_OF_TEAMS, {**place, "teams": teams})
     if (tries or 0) > TRIES_AT_MOST:
-        raise TooFarBack(
-            "Since then came so much that it is not worked out who stood where; a later day may be near enough."
-        )
+        raise TooFarBack("Too many submissions have arrived since that day to compute its ranks; choose a later day.")
 
 
 #: Built once: building them takes longer than executing them.

@@ -72,7 +72,7 @@ const separatorOf = (line) => {
  */
 const readTable = (bytes, name) => {
   if (SPREADSHEET.some((start) => start.every((byte, at) => bytes[at] === byte))) {
-    throw new Error(`${name} is a spreadsheet's own file. Save it as CSV there, and choose that file.`);
+    throw new Error(`${name} is a spreadsheet file. Save it as CSV in the spreadsheet program, and choose that file.`);
   }
   const { text: content, isUtf8 } = decoded(bytes);
   let text = content.replace(/^\uFEFF/, "");
@@ -154,9 +154,9 @@ class SetupFiles {
     if (!file || !this.part("too-large").hidden) return;
     try {
       this.table = readTable(new Uint8Array(await file.arrayBuffer()), file.name);
-      if (!this.table) this.refuse(`${file.name} is not a table: it needs a line of column names, and a line for each item.`);
+      if (!this.table) this.refuse(`${file.name} is not a table: it needs a line of column names and one line per item.`);
     } catch (error) {
-      this.refuse(error instanceof SyntaxError ? `${file.name} is not JSON on each line.` : error.message);
+      this.refuse(error instanceof SyntaxError ? `${file.name} does not have JSON on each line.` : error.message);
     }
     if (!this.table) return;
     this.mended = !this.table.isPlain;
@@ -218,7 +218,7 @@ class SetupFiles {
       role.addEventListener("change", () => { column.role = role.value; this.update(); });
       const words = makeElement("td", { textContent: this.words(column) });
       if (GROUP_NAMES.includes(column.name.toLowerCase()) && !this.canGroup(column) && column.values.length <= MOST_GROUPS) {
-        words.append(makeElement("span", { className: "hint", textContent: "To score by it, write it and its values with letters a–z, digits, . _ - and no spaces." }));
+        words.append(makeElement("span", { className: "hint", textContent: "To score by this column, its name and values may only have letters a–z, digits, . _ - and no spaces." }));
       }
       return makeElement("tr", {}, makeElement("th", { scope: "row", textContent: column.name }),
         makeElement("td", {},
@@ -291,7 +291,7 @@ class SetupFiles {
     const misfit = all.findIndex((row) => row.length !== header.length);
     if (misfit >= 0) {
       line.hidden = false;
-      return line.replaceChildren(`Row ${misfit + 1} has ${all[misfit].length} cells, and there are ${header.length} columns. Correct it, and choose the file again.`);
+      return line.replaceChildren(`Row ${misfit + 1} has ${all[misfit].length} cells, but there are ${header.length} columns. Correct the row and choose the file again.`);
     }
     const checked = this.columns.filter((one) => one.role === "group" || (one.role === "answer" && this.kind === "label"));
     const slip = checked.flatMap((column) => column.values.filter(([value]) => value !== value.trim())
@@ -302,7 +302,7 @@ class SetupFiles {
     const row = this.table.rows.findIndex((one) => one[place] === slip.value);
     line.replaceChildren(`${slip.column.name}: “${slip.value}” has a space around it (row ${row + 1}). `);
     if (!this.table.isCsv) return;
-    const mend = makeElement("button", { type: "button", className: "button quiet small", textContent: "Mend it" });
+    const mend = makeElement("button", { type: "button", className: "button quiet small", textContent: "Correct it" });
     mend.addEventListener("click", () => this.mend(checked));
     line.append(mend);
   }

@@ -56,7 +56,7 @@ class UploadForm {
       event.preventDefault();
       over(false);
       if (this.request) return;
-      if (event.dataTransfer.files.length !== 1) return this.say("One file at a time, please; put several into one zip.");
+      if (event.dataTransfer.files.length !== 1) return this.say("Please choose one file; put several into one zip.");
       this.file.files = event.dataTransfer.files;
       this.fileChosen();
       this.file.focus();
@@ -205,12 +205,12 @@ class UploadForm {
   tryAgain(address, body, lost) {
     if (lost >= PAUSES_SECONDS.length) {
       this.rest();
-      this.refuse("The server cannot be reached. Your file is still chosen: send it again when the connection is back; " +
-        "should it have arrived already, it counts once.");
+      this.refuse("The server cannot be reached. Your file is still selected: submit it again when the connection is back; " +
+        "if it has already arrived, it counts only once.");
       return;
     }
     const seconds = PAUSES_SECONDS[lost];
-    this.say(`The connection was lost. Trying again in ${seconds} s; your file counts once, however often it is sent.`);
+    this.say(`The connection was lost. Trying again in ${seconds} s; your file counts only once.`);
     this.part("cancel").hidden = true;
     this.timer = setTimeout(() => this.send(address, body, lost + 1), 1000 * seconds);
   }
@@ -237,15 +237,15 @@ class UploadForm {
     const alert = alerts.find((one) => !one.hidden && one.textContent.trim());
     const told = alert ?? page.querySelector("main h1 ~ p") ?? page.querySelector("main h1");
     const fields = [...page.querySelectorAll(".field.wrong .error[id]")].map((one) => one.textContent.trim());
-    return [...new Set([told?.textContent.trim() || "The server did not take it.", ...fields])].join(" ");
+    return [...new Set([told?.textContent.trim() || "The server did not accept the file.", ...fields])].join(" ");
   }
 
   loggedOut() {
     this.isLoggedOut = true;
     this.checked.hidden = true;
     this.say("");
-    this.refuse("Your log-in has expired, and nothing was uploaded. Log in in another tab, then send it again: " +
-      "your file and all you wrote are still here.");
+    this.refuse("Your log-in has expired, and nothing was uploaded. Log in in another tab, then submit again: " +
+      "your file and everything you typed are still here.");
   }
 
   // After another log-in the form needs its token; everything else in it stays.
@@ -253,7 +253,7 @@ class UploadForm {
     const answer = await fetch(this.form.action.split("?")[0]).catch(() => null);
     const page = new DOMParser().parseFromString(answer?.ok ? await answer.text() : "", "text/html");
     const token = page.querySelector("form[data-upload] [name=csrf_token]")?.value;
-    if (!token) return this.refuse("You are still not logged in. Log in in another tab, then send it again.");
+    if (!token) return this.refuse("You are still not logged in. Log in in another tab, then submit again.");
     this.form.querySelector("[name=csrf_token]").value = token;
     this.isLoggedOut = false;
     this.form.requestSubmit(this.button);

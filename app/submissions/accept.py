@@ -330,7 +330,7 @@ def check_submission_form(
     sent = {**card, CardPart.METHOD: card.get(CardPart.METHOD) or None}
     document, faults = read_document(sent, form_of(phase_task), of_system)
     if method and document.get(CardPart.METHOD, method) != method:
-        faults[CardPart.METHOD] = "The card and the field give different methods; give one."
+        faults[CardPart.METHOD] = "The card and the field give different methods; send only one of them."
     elif method:
         document[CardPart.METHOD] = method
         faults.pop(CardPart.METHOD, None)
@@ -343,7 +343,7 @@ def text_faults(texts: Mapping[str, str]) -> dict[str, str]:
     faults = {}
     for name, text in texts.items():
         if "\0" in text:
-            faults[name] = "NUL characters cannot be kept."
+            faults[name] = "NUL characters are not allowed."
         elif len(text) > TEXT_LIMITS[name]:
             faults[name] = f"At most {TEXT_LIMITS[name]} characters; this has {len(text)}."
     return faults

@@ -128,7 +128,9 @@ def is_withdrawable(session: Session, submission: Submission, now: datetime) -> 
 def _check_withdrawal(session: Session, submission: Submission, now: datetime) -> None:
     phase, status = submission.phase_task.phase, current_run(submission).status
     if status in FREE_OF_CHARGE:
-        raise NotWithdrawable(f"There is nothing to withdraw: this submission was {status}, so it counts nowhere.")
+        raise NotWithdrawable(
+            f"There is nothing to withdraw: this submission was {status}, so it does not count on any board."
+        )
     if entry_settings(phase, submission.phase_task).rule is EntryRule.LADDER:
         # The selection of runs would reveal more about their scores than a Ladder does.
         raise NotWithdrawable(

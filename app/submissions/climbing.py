@@ -170,8 +170,8 @@ def _body(climber: Climber, competition: Competition, settings: Settings) -> str
     return (
         f"In {competition.title}, phase {climber.phase}, task {climber.task}, {climber.small_steps} of "
         f"{climber.submissions} submissions of the team {climber.team} changed no more than one line, or "
-        f"{100 * SMALL_SHARE:.0f} % of the lines, of the one before.\n\n"
-        "That may be honest work. It is also how a team learns hidden labels from a board. To prevent it, allow fewer "
-        "submissions a day, show fewer decimals (visibility: precision), or use a Ladder (entry: ladder).\n\n"
-        f"{page}\n`evergold climbers {competition.name}` lists all such teams.\n"
+        f"{100 * SMALL_SHARE:.0f} % of the lines, of the one before.\n\nThis may be honest work, but it is also how "
+        "a team can learn hidden labels from a board. To prevent it, allow fewer submissions per day, show fewer "
+        f"decimals (visibility: precision), or use a Ladder (entry: ladder).\n\n{page}\n`evergold climbers "
+        f"{competition.name}` lists all such teams.\n"
     )

@@ -208,7 +208,7 @@ def check_may_have(access: FileAccess, competition: Competition) -> None:
     if not access.is_there and access.available_from is not None:
         moment = deadline_words(access.available_from)
         raise NotYetThere(
-            f"'{access.file.name}' is there from {moment}.", available_from=access.available_from.isoformat()
+            f"'{access.file.name}' will be available from {moment}.", available_from=access.available_from.isoformat()
         )
     if access.needs_login:
         raise NotAuthenticated(f"'{access.file.name}' is for participants: log in first.")

@@ -223,7 +223,7 @@ def check_visible(session: Session, submission_id: UUID, user: User | None) -> N
 
 def _visible(session: Session, submission: Submission | None, user: User | None) -> Submission:
     if submission is None or user is None or not _may_see(session, submission, user):
-        raise NotFound("There is no such submission, or it is not yours.")
+        raise NotFound("This submission does not exist, or it is not yours.")
     return submission
 
 
@@ -319,7 +319,7 @@ def _start_after(session: Session, user: User, submission_id: UUID) -> dict[str,
     own = select(Submission.submitted_at).where(Submission.id == submission_id, _is_ones_own(user))
     moment = session.scalar(own)
     if moment is None:
-        raise NotFound("This page of the list does not exist any more; start again from its beginning.")
+        raise NotFound("This page of the list no longer exists; go back to the first page.")
     return {"moment": moment, "start": submission_id}
 
 

@@ -72,7 +72,7 @@ def check_awaited(session: Session, secret: str, now: datetime) -> None:
     """Raise NotFound unless a file is expected at this address."""
     live = HeldUpload.announced_at > now - HELD
     if session.scalar(select(HeldUpload.key).where(HeldUpload.secret_hash == hash_of_secret(secret), live)) is None:
-        raise NotFound("No upload is expected here, or not any more: announce it first.")
+        raise NotFound("No upload is expected at this address (any more): request an upload address first.")
 
 
 def record_upload(session: Session, secret: str, file: StoredFile, now: datetime) -> None:
@@ -88,7 +88,7 @@ def record_upload(session: Session, secret: str, file: StoredFile, now: datetime
         .execution_options(synchronize_session=False)
     )
     if session.scalar(select(HeldUpload.sha256).where(here)) != file.sha256:
-        raise UploadedAlready("Another file was uploaded here before; announce this one, too.")
+        raise UploadedAlready("Another file was already uploaded to this address; request a new upload address.")
 
 
 def held_file(session: Session, user: User, key: UUID, now: datetime) -> HeldFile:
@@ -96,7 +96,7 @@ def held_file(session: Session, user: User, key: UUID, now: datetime) -> HeldFil
     mine = HeldUpload.key == key, HeldUpload.user_id == user.id, HeldUpload.announced_at > now - HELD
     upload = session.scalar(select(HeldUpload).where(*mine))
     if upload is None:
-        raise NotFound("You have no upload with this key; files that were not submitted are held for a day.")
+        raise NotFound("You have no upload with this key; files that are not submitted are stored for a day.")
     if upload.sha256 is None or upload.size_bytes is None:
-        raise NotUploadedYet("This file was announced, but it was not uploaded.")
+        raise NotUploadedYet("This file has not been uploaded yet.")
     return HeldFile(StoredFile(upload.sha256, upload.size_bytes), upload.filename)

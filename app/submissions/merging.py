@@ -55,7 +55,7 @@ def accept_merge(act: UserAct, competition: Competition, offer_id: int) -> Team:
     asking_id = session.scalar(select(MergeOffer.asking_id).where(MergeOffer.id == offer_id))
     source = lock_both(session, competition, act.user, asking_id) if asking_id is not None else None
     if source is None:
-        raise NotFound("Offer not found: it was answered or withdrawn.")
+        raise NotFound("Offer not found: it was already answered or withdrawn.")
     offer = open_offer(session, offer_id, MergeOffer.asked_id == source.id)
     session.refresh(source)
     joining, staying = members_of(session, source), members_of(session, offer.asking)

@@ -35,9 +35,9 @@ from app.submissions.views import ListedSubmissionOut
 CHOSEN_LIMIT = 200
 
 
-Name = Annotated[str, Field(max_length=200, description="a name; empty: all of them")]
-Flag = Annotated[bool | None, Field(description="absent: whether or not")]
-Day = Annotated[date | None, Field(description="a day of UTC, included")]
+Name = Annotated[str, Field(max_length=200, description="a name; empty: all")]
+Flag = Annotated[bool | None, Field(description="absent: both")]
+Day = Annotated[date | None, Field(description="a day (UTC), inclusive")]
 
 
 class SubmissionFilter(BaseModel):
@@ -203,6 +203,6 @@ def _older_than(session: Session, competition: Competition, submission_id: UUID)
         .where(Submission.id == submission_id, Phase.competition_id == competition.id)
     )
     if moment is None:
-        raise NotFound("This page of the list does not exist any more; start again from its beginning.")
+        raise NotFound("This page of the list no longer exists; go back to the first page.")
     same = and_(Submission.submitted_at == moment, Submission.id < submission_id)
     return or_(Submission.submitted_at < moment, same)

@@ -87,7 +87,7 @@ def accept_validation(
         with session.begin_nested():
             session.add(validation)
     except IntegrityError:  # an old one with this key, not deleted by the sweep yet
-        raise IdempotencyConflict("This Idempotency-Key was already used; use a new one for a new check.") from None
+        raise IdempotencyConflict("This Idempotency-Key was already used; use a new key for a new check.") from None
     return AcceptedValidation(validation, created=True)
 
 
@@ -106,7 +106,7 @@ def get_validation(session: Session, validation_id: UUID, user: User | None, now
         .options(above.joinedload(PhaseTask.phase).joinedload(Phase.competition), above.joinedload(PhaseTask.task))
     )
     if found is None or user is None or found.user_id != user.id:
-        raise NotFound("Check not found: it is not yours, or older than a day.")
+        raise NotFound("Check not found: it is older than a day, or not yours.")
     return found
 
 

@@ -62,8 +62,8 @@ class Download(ApiModel):
     name: str
     title: str
     size_bytes: int
-    sha256: str | None = Field(description="null as long as you may not have the file")
-    available_from: Moment | None = Field(description="null: it was there at once")
+    sha256: str | None = Field(description="null: you may not download the file")
+    available_from: Moment | None = Field(description="null: it was available at once")
     audience: Audience
     is_open: bool = Field(description="whether you may download it now")
     link: str
@@ -106,19 +106,21 @@ class PhaseTaskOut(Named):
     type: str
     description: str = Field(description="Markdown")
     state: PhaseState
-    accepts_submissions: bool = Field(description="the phase is open, or still so for your team, and its gold is there")
-    entry_rule: EntryRule = Field(description="which of a team's submissions stands on the boards")
-    choose_until: Moment | None = Field(description="with entry rule `chosen`: until then; null: for ever")
+    accepts_submissions: bool = Field(description="whether the phase is open (for your team) and has gold")
+    entry_rule: EntryRule = Field(description="which of a team's submissions counts on the boards")
+    choose_until: Moment | None = Field(
+        description="until when teams choose, with the entry rule `chosen`; null: always"
+    )
     visibility: VisibilityOut
-    tracks: list[TrackOut] = Field(description="a submission names one of them; empty: none")
+    tracks: list[TrackOut] = Field(description="tracks, one of which a submission names; empty: none")
     limits: Limits
-    quota: Quota | None = Field(description="null for anonymous viewers")
+    quota: Quota | None = Field(description="null: you are not logged in")
     downloads: list[Download] = Field(
-        description="blind items, whatever the organisers offer, a template to fill in (theirs, or made from the items)"
+        description="blind items, files of the organisers, and a template to fill in (theirs, or made from the items)"
     )
     boards: list[Named]
     link: str
-    submissions_link: str = Field(description="POST your file here")
+    submissions_link: str = Field(description="address to POST your file to")
 
 
 def describe_phase_task(
@@ -179,16 +181,16 @@ def _download(access: FileAccess, place: tuple[str, str, str]) -> Download:
 class ProblemOut(ApiModel):
     """A problem in the file or, with severity `warning`, something to notice in it."""
 
-    code: str = Field(description="stable word for scripts", examples=["duplicate-id"])
+    code: str = Field(description="stable code for scripts", examples=["duplicate-id"])
     message: str
-    file: str | None = Field(description="member of an archive, if there are several")
-    line: int | None = Field(description="counted from 1; the header is line 1")
+    file: str | None = Field(description="file in an archive, if there are several")
+    line: int | None = Field(description="line number; the header is line 1")
     column: str | None
     text: str | None = Field(description="the offending text, shortened")
     severity: Literal["error", "warning"]
-    lines: int = Field(1, description="how many lines it stands for, this one first")
+    lines: int = Field(1, description="number of lines with this problem, of which this is the first")
     sentence: str = Field(
-        description="place and message in one", examples=["line 14: id 203 appears twice, first on line 9"]
+        description="place and message together", examples=["line 14: id 203 appears twice, first on line 9"]
     )
 
     @classmethod
@@ -254,18 +256,18 @@ class ValidationOut(ApiModel):
 
     id: UUID
     status: ValidationStatus
-    message: str = Field(description="the status in a sentence")
+    message: str = Field(description="the status as a sentence")
     competition: str
     phase: str
     task: str
     asked_at: Moment
     finished_at: Moment | None
-    kept_until: Moment = Field(description="then the answer is forgotten")
+    kept_until: Moment = Field(description="when the result is deleted")
     filename: str
     size_bytes: int
     sha256: str
     problems: list[ProblemOut] = Field(description="errors of an invalid file, warnings of a valid one")
-    problems_omitted: int = Field(description="how many more problems were only counted")
+    problems_omitted: int = Field(description="number of further problems that are not listed")
     links: ValidationLinks
 
 
@@ -328,8 +330,8 @@ class ListedSubmissionOut(ApiModel):
     phase: str
     task: str
     status: RunStatus
-    mark: RowStatus | None = Field(description="its mark, or else its team's, on this task")
-    is_late: bool = Field(description="accepted after the close")
+    mark: RowStatus | None = Field(description="mark of the submission, or of its team, on this task")
+    is_late: bool = Field(description="whether it was accepted after the deadline")
     withdrawn_at: Moment | None
     method: str
     filename: str

@@ -160,7 +160,7 @@ def new_team_for(session: Session, user: User, competition_id: int, now: datetim
         raise NameTaken("No free team name was found; please change your display name.")
     team = Team(competition_id=competition_id, name=free, kind=TeamKind.TEAM, captain_id=user.id, created_at=now)
     if not insert_now(session, team):
-        raise RuntimeError("a name that is locked was taken")
+        raise RuntimeError("a locked name was taken")
     if insert_now(session, TeamMember(team_id=team.id, user_id=user.id, competition_id=competition_id)):
         return team
     session.expunge(team)

@@ -94,7 +94,9 @@ def rename_team(act: UserAct, competition: Competition, name: str) -> Team:
     team = team_of_captain(session, competition, act.user)
     fixed = names_fixed_at(session, competition, team)
     if fixed is not None and act.now >= fixed:
-        raise NamesFixed(f"Names of teams cannot be changed since {deadline_words(fixed)}.", since=fixed.isoformat())
+        raise NamesFixed(
+            (f"Names of teams can no longer be changed since {deadline_words(fixed)}."), since=fixed.isoformat()
+        )
     before, name = team.name, _check_name(session, competition, name, team)
     if name == before:
         return team
@@ -129,7 +131,7 @@ def join_team(act: UserAct, competition: Competition, invitation: TeamInvitation
         raise AlreadyInTeam(f"You are a member of '{present.name}'; leave it first.")
     limit = members_max(competition)
     if limit is not None and len(members_of(session, team)) >= limit:
-        raise TeamFull(f"This team has {limit} members, and cannot have more.", members_max=limit)
+        raise TeamFull(f"This team already has {limit} members, the most allowed.", members_max=limit)
     if present is not None:
         _leave(act, competition, present, act.user)
     try:
@@ -155,7 +157,8 @@ def remove_member(act: UserAct, competition: Competition, username: str) -> None
     member = _member(session, team, username)
     if member.user_id == act.user.id:
         raise InvalidForm(
-            "Please correct what is marked.", fields={"username": "You cannot remove yourself: leave the team instead."}
+            "Please correct the marked fields.",
+            fields={"username": "You cannot remove yourself: leave the team instead."},
         )
     _leave(act, competition, team, member.user)
     end_invitations(session, team, act.now)
@@ -289,8 +292,8 @@ def _member(session: Session, team: Team, username: str) -> TeamMember:
 def _check_name(session: Session, competition: Competition, name: str, own: Team | None = None) -> str:
     name = " ".join(name.split())
     if not name or len(name) > NAME_CHARACTERS or not can_be_name(name):
-        sentence = f"1 to {NAME_CHARACTERS} printable characters." if name else "This is missing."
-        raise InvalidForm("Please correct what is marked.", fields={"name": sentence})
+        sentence = f"1 to {NAME_CHARACTERS} printable characters." if name else "Enter a name."
+        raise InvalidForm("Please correct the marked fields.", fields={"name": sentence})
     if is_name_taken(session, competition.id, name, own):
         raise NameTaken(
             "Another team of this competition has this name, or one that looks like it; please choose another."
@@ -337,7 +340,7 @@ def revoke_invitation(act: UserAct, competition: Competition) -> None:
     """End the open link. Raises NotFound if there is none."""
     team = team_of_captain(act.session, competition, act.user)
     if not end_invitations(act.session, team, act.now):
-        raise NotFound("There is no open invitation to your team.")
+        raise NotFound("Your team has no open invitation.")
     act.record("team.revoke_invitation", f"competition {competition.name}", {"team_id": team.id})
 
 

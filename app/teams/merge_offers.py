@@ -69,7 +69,7 @@ def check_merging(session: Session, competition: Competition, user: User, now: d
     check_registered(session, competition, user)
     until = merge_until(competition)
     if until is None:
-        raise NoMerging("In this competition teams do not merge.", merge_until=None)
+        raise NoMerging("Teams cannot merge in this competition.", merge_until=None)
     if now >= until:
         raise NoMerging(
             f"Teams could merge until {deadline_words(until)}; server time is {moment_words(now)}.",
@@ -87,8 +87,8 @@ def ask_to_merge(act: UserAct, competition: Competition, name: str) -> MergeOffe
     team = team_of_captain(session, competition, act.user)
     other = _team_named(session, competition, name)
     if other is None or other.id == team.id:
-        wrong = "That is your own team." if other else "No team of this name can answer."
-        raise InvalidForm("Please correct what is marked.", fields={"team": wrong})
+        wrong = "That is your own team." if other else "There is no team of this name that could answer."
+        raise InvalidForm("Please correct the marked fields.", fields={"team": wrong})
     offer = _between(session, team, other)
     if offer is not None and offer.status == OfferStatus.DECLINED:
         raise NoMerging(f"'{other.name}' has declined. They can still make you an offer.", merge_until=None)
@@ -126,7 +126,7 @@ def open_offer(session: Session, offer_id: int, *mine: ColumnElement[bool]) -> M
     locked = query.with_for_update(of=MergeOffer).execution_options(populate_existing=True)
     offer = session.scalar(locked)
     if offer is None:
-        raise NotFound("Offer not found: it was answered or withdrawn.")
+        raise NotFound("Offer not found: it was already answered or withdrawn.")
     return offer
 
 

@@ -117,12 +117,12 @@ def _text(_: Question, value: Any) -> _Read:
     if value is None:
         return None, ""
     if not isinstance(value, str):
-        return None, "This is text."
+        return None, "Write text here."
     text = many_lines(value)
     if len(text) > TEXT_CHARACTERS:
         return None, f"At most {TEXT_CHARACTERS} characters; this has {len(text)}."
     if any(is_control(character) for character in text):
-        return None, "Control characters cannot be kept."
+        return None, "Control characters are not allowed."
     return text or None, ""
 
 
@@ -134,7 +134,7 @@ def _choice(question: Question, value: Any) -> _Read:
     text = one_line(value) if isinstance(value, str) else ""
     return (
         None,
-        f"This is none of the answers{did_you_mean(text, question.choices)}; there are {listed(question.choices)}.",
+        f"This is not one of the answers{did_you_mean(text, question.choices)}; there are {listed(question.choices)}.",
     )
 
 

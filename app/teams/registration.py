@@ -263,10 +263,12 @@ def registration_needed(competition: Competition, missing: Missing) -> Registrat
 
 MISSING_WORDS = {
     Missing.REGISTRATION: "Please register for this competition first.",
-    Missing.TERMS: "Please accept the terms of this competition, as they are now, first.",
+    Missing.TERMS: "Please accept the current terms of this competition first.",
     Missing.ANSWERS: "Please answer the organisers' questions to all participants first.",
-    Missing.CONFIRMATION: "Please confirm your e-mail address first: a link was sent to you. Your account page sends "
-    "another; if this server sends no mail, its administrators have the link.",
+    Missing.CONFIRMATION: (
+        "Please confirm your e-mail address first: a link was sent to you. Request another on your account page; if "
+        "this server sends no mail, ask its administrators for the link."
+    ),
     Missing.APPROVAL: "The organisers have not answered your registration yet; you will get a mail when they have.",
     Missing.REFUSED: "The organisers have refused your registration for this competition.",
     Missing.NOT_LISTED: "This competition is not open to your e-mail address.",

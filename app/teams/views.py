@@ -79,8 +79,8 @@ class RegistrationQuestionOut(ApiModel):
     name: str
     title: str
     kind: QuestionKind
-    choices: tuple[str, ...] = Field(description="with kind `choice`: the answers there are")
-    required: bool = Field(description="whether nobody takes part without an answer; of a tick: unless it is ticked")
+    choices: tuple[str, ...] = Field(description="with kind `choice`: the possible answers")
+    required: bool = Field(description="whether an answer (or a tick) is needed to take part")
     help: str
 
 
@@ -91,14 +91,14 @@ class RegistrationOut(ApiModel):
 
     competition: str
     mode: RegistrationMode = Field(description="who may take part")
-    terms: str = Field(description="Markdown; empty: there is nothing to accept")
+    terms: str = Field(description="Markdown; empty: no terms")
     terms_sha256: str | None
-    questions: list[RegistrationQuestionOut] = Field(description="questions to everybody who registers")
-    answers: dict[str, Answer] = Field(description="yours, by question; only organisers see them besides you")
+    questions: list[RegistrationQuestionOut] = Field(description="questions for everybody who registers")
+    answers: dict[str, Answer] = Field(description="your answers, by question; only you and the organisers see them")
     status: RegistrationStatus | None = Field(description="null: you have not registered")
     has_accepted_terms: bool = Field(description="as they are now")
-    missing: Missing | None = Field(description="what you still need in order to submit; null: nothing")
-    message: str = Field(description="the same in words; empty: nothing")
+    missing: Missing | None = Field(description="what you still need to submit; null: nothing")
+    message: str = Field(description="the same as a sentence; empty: nothing")
     asks_to_publish: bool = Field(description="whether the organisers ask for consent to publish predictions")
     page: str
 
@@ -128,9 +128,11 @@ class ConsentOut(ApiModel):
     model_config = example({"competition": "demo", "is_asked": True, "consents": True, "team_consents": False})
 
     competition: str
-    is_asked: bool = Field(description="whether the organisers may want to publish predictions")
-    consents: bool = Field(description="yours; it can be revoked at any time")
-    team_consents: bool = Field(description="whether all members of your team do: only then anything is published")
+    is_asked: bool = Field(description="whether the organisers request consent to publish predictions")
+    consents: bool = Field(description="your consent; you can revoke it at any time")
+    team_consents: bool = Field(
+        description="whether all members of your team consent, without which nothing is published"
+    )
 
 
 class RegisteredOut(ApiModel):
@@ -145,7 +147,7 @@ class RegisteredOut(ApiModel):
     registered_at: Moment
     terms_accepted_at: Moment | None
     decided_at: Moment | None
-    decided_by: str | None = Field(description="null: the competition's own rule")
+    decided_by: str | None = Field(description="null: the competition's rule")
     answers: dict[str, Answer] = Field(description="by question")
 
 
@@ -155,7 +157,7 @@ class MemberOut(ApiModel):
     username: str
     display_name: str
     is_captain: bool
-    joined_at: Moment | None = Field(description="null: from the beginning")
+    joined_at: Moment | None = Field(description="null: since the team was founded")
     orcid: str | None = Field(description="the ORCID iD that the member shows; null: none")
 
 
@@ -169,7 +171,7 @@ class TeamOut(ApiModel):
     members: list[MemberOut] = Field(description="longest membership first")
     members_max: int | None = Field(description="null: no limit")
     invitation_expires_at: Moment | None = Field(description="end of the current link; null: there is none")
-    name_fixed_at: Moment | None = Field(description="from then on the name stays; null: nothing fixes it yet")
+    name_fixed_at: Moment | None = Field(description="when the name can no longer be changed; null: not fixed yet")
     page: str
 
     @property
@@ -184,10 +186,10 @@ class MergeOfferOut(ApiModel):
     model_config = example(_OFFER) | ConfigDict(populate_by_name=True)
 
     id: int
-    asking: str = Field(validation_alias=AliasPath("asking", "name"), description="the team that will stay")
-    asked: str = Field(validation_alias=AliasPath("asked", "name"), description="the team that would join it")
+    asking: str = Field(validation_alias=AliasPath("asking", "name"), description="the team that remains")
+    asked: str = Field(validation_alias=AliasPath("asked", "name"), description="the team that would join the other")
     asked_by: str = Field(
-        validation_alias=AliasPath("user", "display_name"), description="the sender of the offer, by display name"
+        validation_alias=AliasPath("user", "display_name"), description="display name of the sender of the offer"
     )
     asked_at: Moment
 
@@ -197,7 +199,7 @@ class MergingOut(ApiModel):
 
     model_config = example({"merge_until": "2026-01-31T12:00:00Z", "to_us": [_OFFER], "by_us": []})
 
-    merge_until: Moment | None = Field(description="null: teams do not merge in this competition")
+    merge_until: Moment | None = Field(description="null: teams cannot merge in this competition")
     to_us: list[MergeOfferOut] = Field(description="offers to your team")
     by_us: list[MergeOfferOut] = Field(description="offers by your team")
 
@@ -220,5 +222,5 @@ class InvitationOut(ApiModel):
         }
     )
 
-    link: str = Field(description="anybody with the link may join, until it ends or the team is full")
+    link: str = Field(description="secret link with which anybody may join, until it expires or the team is full")
     expires_at: Moment

@@ -28,7 +28,7 @@ _ENTRY_BYTES = 300
 #: Retry interval for a text that took too long: the machine may have been busy.
 _TRIED_AGAIN_SECONDS = 60.0
 _HIGHEST_HEADING = 3
-_TOO_LONG = "It takes too long to lay out."
+_TOO_LONG = "Laying out this text takes too long."
 _AS_WRITTEN = Markup('<p class="quiet">This text is too large to be laid out; it is shown as it was written.</p>\n')
 _PLAIN = Markup('<div class="as-written">{}</div>\n')
 

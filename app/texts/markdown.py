@@ -50,7 +50,7 @@ def markdown_html(text: str, highest: int, images: ImageAttributes) -> str:
     bound = html_bound(text)
     if len(html) > bound:
         raise TextTooLarge(
-            f"It makes {len(html):,} characters of HTML; a text of this length may have {bound:,}. "
+            f"It becomes {len(html):,} characters of HTML; a text of this length may have {bound:,}. "
             "Use fewer tables, lists and links."
         )
     return html

@@ -66,19 +66,19 @@ from evergold.scoring.tasks import unusable_plugins
 from evergold.version import VERSION
 
 DESCRIPTION = """\
-Upload predictions, wait for their scores, read the leaderboards.
+Upload predictions, wait for their scores, read leaderboards.
 
-- **Authentication**: `Authorization: Bearer evg_…`. Make a token on your account page, or with `POST /api/v1/tokens`.
+- **Authentication**: `Authorization: Bearer evg_…`. Create a token on your account page, or with `POST /api/v1/tokens`.
 - **Errors** have one shape everywhere: `{"error": {"code", "message", "details"}}`.
 - **Scores** are fractions: with four decimals where gold is hidden, unless the phase says otherwise
   (`visibility.precision`), with all where it is public. An undefined score is `null` with a `reason`, never 0.
 """
 TAGS = [
-    {"name": "competitions", "description": "What there is, when it is open, what to download."},
+    {"name": "competitions", "description": "Competitions: their dates, tasks and files."},
     {"name": "taking part", "description": "Registering for a competition, and teams."},
-    {"name": "submissions", "description": "Send a file, wait for its scores."},
+    {"name": "submissions", "description": "Upload a file and wait for its scores."},
     {"name": "boards", "description": "The leaderboards."},
-    {"name": "feeds", "description": "To subscribe to: dates and boards."},
+    {"name": "feeds", "description": "Feeds and calendars to subscribe to."},
     {"name": "exports", "description": "Tables and citations for papers."},
     {"name": "organising", "description": "For organisers of a competition, and administrators."},
     {"name": "accounts", "description": "Accounts and API tokens."},
@@ -107,7 +107,7 @@ def create_app(settings: Settings | None = None, *, is_watched_over: bool = Fals
     configure_logging(settings.log_format)
     app = FastAPI(
         title="Evergold",
-        summary="Scores for NLP shared tasks whose gold stays hidden.",
+        summary="Scores NLP shared tasks whose gold stays hidden.",
         description=DESCRIPTION,
         version=VERSION,
         openapi_tags=TAGS,

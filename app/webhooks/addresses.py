@@ -91,20 +91,20 @@ def check_form(address: str, rules: Rules) -> SplitResult:
     except ValueError:
         raise AddressRefused("This is not an address.") from None
     if parts.scheme != "https" and not (parts.scheme == "http" and rules.allows_http):
-        raise AddressRefused("The address begins with https://.")
+        raise AddressRefused("The address must begin with https://.")
     if not host:
         raise AddressRefused("The address has no host.")
     if parts.username is not None or parts.password is not None:
-        raise AddressRefused("The address has no user name or password in it.")
+        raise AddressRefused("The address must not contain a user name or password.")
     if parts.fragment:
-        raise AddressRefused("The address has no part after '#'.")
+        raise AddressRefused("The address must not have a part after '#'.")
     literal = _literal(host)
     if literal is not None:
         _check_ip(literal, port or _usual_port(parts.scheme), parts.scheme, rules)
     elif not _is_name(host):
-        raise AddressRefused("The host is a name such as chat.example.org.")
+        raise AddressRefused("The host must be a name such as chat.example.org.")
     elif not rules.ranges and (port or _usual_port(parts.scheme)) not in _ports(parts.scheme):
-        raise AddressRefused(f"The port is one of {_listed(parts.scheme)}.")
+        raise AddressRefused(f"The port must be one of {_listed(parts.scheme)}.")
     return parts
 
 
@@ -145,7 +145,7 @@ def _check_ip(ip: Address, port: int, scheme: str, rules: Rules) -> None:
     if not is_public(ip):
         raise AddressRefused("The address leads into a private network, or to this server itself.")
     if port not in _ports(scheme):
-        raise AddressRefused(f"The port is one of {_listed(scheme)}.")
+        raise AddressRefused(f"The port must be one of {_listed(scheme)}.")
 
 
 def _literal(host: str) -> Address | None:

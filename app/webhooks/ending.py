@@ -22,7 +22,7 @@ Hello {username},
 
 The webhook '{name}' of {where} is disabled, and nothing is sent to it any more: {why}
 
-To enable it again, save it as one that is in use; you can then send again what it missed:
+To enable it again, open it, untick "Disabled" and save; you can then send missed deliveries again:
 
 {page}
 """

@@ -144,7 +144,7 @@ def _team_of(session: Session, competition: Competition, user: User) -> Team:
     mine = TeamMember.competition_id == competition.id, TeamMember.user_id == user.id
     found = session.scalar(select(Team).join(TeamMember, TeamMember.team_id == Team.id).where(*mine))
     if found is None:
-        raise NotFound("You are in no team of this competition.")
+        raise NotFound("You are not in a team of this competition.")
     return found
 
 
@@ -200,7 +200,7 @@ def add_webhook(act: UserAct, holder: Holder, entry: WebhookEntry) -> Webhook:
     session = act.session
     name = _checked(act, holder, entry)
     if session.scalars(select(func.count()).select_from(Webhook).where(*_held_by(holder))).one() >= MOST:
-        raise TooManyWebhooks(f"There are {MOST} webhooks here already; remove one first.")
+        raise TooManyWebhooks(f"There are already {MOST} webhooks here; remove one first.")
     webhook = Webhook(
         competition_id=holder.competition.id if holder.competition else None,
         team_id=holder.team.id if holder.team else None,
@@ -285,7 +285,7 @@ def _checked(act: UserAct, holder: Holder, entry: WebhookEntry, webhook: Webhook
         {
             "name": wrong_text(name, NAME_CHARACTERS),
             "address": _address_fault(address or (webhook.address if webhook else ""), entry.form, act.settings),
-            "audience": "" if holder.audience_of(entry) in holder.audiences else "Choose one of those offered.",
+            "audience": "" if holder.audience_of(entry) in holder.audiences else "Choose one of the offered values.",
             "kinds": _kinds_fault(act.session, holder, entry, act.user),
             "bearer": _bearer_fault(entry.bearer.strip(), is_needed=is_matrix and not has_bearer, is_matrix=is_matrix),
         }
@@ -312,21 +312,25 @@ def _bearer_fault(bearer: str, *, is_needed: bool, is_matrix: bool) -> str:
     if bearer and not is_matrix:
         return "Only Matrix takes an access token."
     if not bearer:
-        return "Matrix needs an access token of the account that writes." if is_needed else ""
+        return "Matrix needs an access token of the account that posts the messages." if is_needed else ""
     is_plain = bearer.isascii() and bearer.isprintable() and " " not in bearer and len(bearer) <= 500
-    return "" if is_plain else "An access token has no spaces, and at most 500 characters."
+    return "" if is_plain else "An access token must have no spaces and at most 500 characters."
 
 
 def _kinds_fault(session: Session, holder: Holder, entry: WebhookEntry, user: User) -> str:
     if not entry.kinds:
-        return "Choose one at least."
+        return "Choose at least one."
     if unseen := [kind for kind in entry.kinds if kind not in KINDS_FOR[holder.audience_of(entry)]]:
         return f"Not for this audience: {', '.join(unseen)}."
     if holder.competition is None or holder.audience_of(entry) is not WebhookAudience.ORGANISERS:
         return ""
     held = rights_of(session, user, holder.competition)
     lacking = sorted({RIGHT_FOR[kind] for kind in entry.kinds if kind in RIGHT_FOR} - held)
-    return f"You see such news with the right {' and '.join(f'{one!s}' for one in lacking)} only." if lacking else ""
+    return (
+        (f"You can only see such news with the right {' and '.join(f'{one!s}' for one in lacking)} only.")
+        if lacking
+        else ""
+    )
 
 
 def _kinds_text(kinds: Collection[NewsKind]) -> str:
@@ -385,7 +389,7 @@ def replay(session: Session, webhook: Webhook, now: datetime, first: int | None,
         query = query.where(WebhookDelivery.id <= last)
     chosen = session.scalars(query.order_by(WebhookDelivery.id).limit(REPLAYED_AT_ONCE)).all()
     if not chosen:
-        raise NotFound("There is no such delivery that has ended.")
+        raise NotFound("There is no finished delivery with this number.")
     again = {"status": DeliveryStatus.WAITING, "attempts": 0, "since": now, "next_attempt_at": now, "ended_at": None}
     session.execute(update(WebhookDelivery).where(WebhookDelivery.id.in_(chosen)).values(**again))
     return len(chosen)
@@ -393,4 +397,4 @@ def replay(session: Session, webhook: Webhook, now: datetime, first: int | None,
 
 def _check_enabled(webhook: Webhook) -> None:
     if webhook.disabled_at is not None:
-        raise WebhookDisabled("This webhook is disabled: save it as one that is in use first.")
+        raise WebhookDisabled("This webhook is disabled: enable it first.")

@@ -50,18 +50,20 @@ class WebhookOut(ApiModel):
 
     id: int
     competition: str | None = Field(description="null: a webhook of the server, for all competitions")
-    is_of_team: bool = Field(description="whether a team has it, for its own news")
+    is_of_team: bool = Field(description="whether it belongs to a team, for the team's news")
     name: str
     form: WebhookForm
     audience: WebhookAudience = Field(
-        description="whose view is sent; for a webhook of the server, `organisers` are its administrators"
+        description="audience whose view is sent; for a webhook of the server, `organisers` means its administrators"
     )
     kinds: list[NewsKind]
-    address: str = Field(description="without what is secret in it")
-    owner: str = Field(description="who changed it last; what is sent to organisers or a team is what they see")
+    address: str = Field(description="the address without its secret parts")
+    owner: str = Field(
+        description="who changed it last; news for organisers or a team is limited to what this person may see"
+    )
     created_at: Moment
     failing_since: Moment | None = Field(description="null: the last delivery succeeded, or there was none")
-    disabled_at: Moment | None = Field(description="since when nothing is sent any more; null: it is in use")
+    disabled_at: Moment | None = Field(description="since when it is disabled; null: it is in use")
     disabled_why: str
     link: str
     page: str
@@ -77,7 +79,7 @@ class WebhookWithSecret(WebhookOut):
 
     model_config = example({**WEBHOOK_EXAMPLE, "secret": "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"})
 
-    secret: str = Field(description="for libraries of Standard Webhooks; it is not in any other answer")
+    secret: str = Field(description="secret for libraries of Standard Webhooks; only in this answer")
 
     @classmethod
     def of(cls, webhook: Webhook, competition: Competition | None) -> Self:
@@ -99,15 +101,15 @@ class DeliveryOut(ApiModel):
     model_config = example(DELIVERY_EXAMPLE)
 
     id: int
-    message: str = Field(description="`webhook-id` of the message, which is the same each time that it is sent")
+    message: str = Field(description="`webhook-id` of the message, the same at every attempt")
     kind: NewsKind
     happened_at: Moment
-    status: DeliveryStatus = Field(description="`dropped`: the audience does not see it, or not any more")
+    status: DeliveryStatus = Field(description="`dropped`: the audience may not (or no longer) see it")
     attempts: int
-    next_attempt_at: Moment | None = Field(description="null: it has ended")
+    next_attempt_at: Moment | None = Field(description="null: it is finished")
     ended_at: Moment | None
     answered: int | None = Field(description="HTTP status of the last answer; null: there was none")
-    answer: str | None = Field(description="its first KiB, for the owner of the webhook alone")
+    answer: str | None = Field(description="first KiB of the answer, only for the owner of the webhook")
     error: str | None = Field(description="why the last attempt failed")
 
     @classmethod

@@ -1,4 +1,4 @@
-"""`make mutants`: a sample of faults, tried one by one; whoever lives must stand in survivors.toml with a reason.
+"""`make mutants`: a sample of faults, tried one by one; survivors must be listed in survivors.toml with a reason.
 
 The sample is drawn by a hash of each fault: the same seed draws the same faults until their own functions change. With
 `--semantic` it is drawn from `semantic.py`, evenly over all rooms and operators, and shown to a room's own tests; what
@@ -35,7 +35,7 @@ LEAST_PERCENT, LEAST_SEMANTIC_PERCENT = 95, 90
 
 
 def main() -> int:
-    """Draw, try, and say what lives."""
+    """Draw faults, try them, and report the survivors."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sample", type=int, default=300, metavar="N")
     parser.add_argument("--seed", default="1", help="another one draws other faults")
@@ -65,14 +65,14 @@ def main() -> int:
 
 
 def sample(seed: str, count: int, only: str = "") -> list[Fault]:
-    """So many faults, those of a module together."""
+    """Draw so many faults, grouped by module."""
     every = [fault for path in TESTS if only in path for fault in faults_of(path, (ROOT / path).read_text())]
     print(f"{len(every)} faults in {sum(only in path for path in TESTS)} modules", flush=True)
     return sorted(sorted(every, key=lambda fault: fault.rank(seed))[:count], key=lambda fault: fault.module)
 
 
 def semantic_sample(seed: str, count: int, only: str = "") -> list[Fault]:
-    """So many faults: of each room and operator one, then another, and so on; those of a module together."""
+    """Draw so many faults, in turn from each room and operator, grouped by module."""
     return _evenly(_every_semantic(only), seed, count)
 
 
@@ -110,7 +110,7 @@ def _evenly(faults: Sequence[Fault], seed: str, count: int) -> list[Fault]:
 def tried_in_turn(
     shares: Mapping[str, Sequence[Fault]], results: Results, *, with_leaks: bool
 ) -> tuple[list[Fault], list[bool | None]]:
-    """Try the faults of one room after the other; at the end show tests/leaks all that live, and print the figures."""
+    """Try the faults room by room; at the end run tests/leaks against all survivors, and print the figures."""
     for room, faults in shares.items():
         left = [fault for fault in faults if results.outcome(room, fault) is None]
         if left:
@@ -124,7 +124,7 @@ def tried_in_turn(
 
 
 def _ask_leaks(shares: Mapping[str, Sequence[Fault]], results: Results) -> None:
-    """Show tests/leaks every fault that lives, all at once: they take long to begin."""
+    """Run tests/leaks against all survivors together, since these tests take long to start."""
     left: list[tuple[str, Fault]] = []
     for room, faults in shares.items():
         for fault in faults:
@@ -137,7 +137,7 @@ def _ask_leaks(shares: Mapping[str, Sequence[Fault]], results: Results) -> None:
 
 
 def tried_by_rooms(faults: Sequence[Fault], processes: int, *, with_leaks: bool) -> list[bool | None]:
-    """Of each fault whether its room's own tests notice it, or tests/leaks do; says how many each."""
+    """Return of each fault whether tests of its room or tests/leaks notice it; print the numbers."""
     own = tried(faults, processes, lambda fault: rooms()[room_of(fault.module)])
     left = [place for place, is_noticed in enumerate(own) if is_noticed is False] if with_leaks else []
     by_leaks = dict(zip(left, tried([faults[place] for place in left], processes, lambda _: LEAKS), strict=True))
@@ -150,7 +150,7 @@ def tried_by_rooms(faults: Sequence[Fault], processes: int, *, with_leaks: bool)
 
 
 def survivors() -> dict[Key, str]:
-    """Why each may live, by `key_of`."""
+    """Return the reason of each listed survivor, by `key_of`."""
     listed = tomllib.loads(LISTED.read_text())["survivor"]
     return {(one["module"], one["function"], one["was"], one["becomes"]): one["because"] for one in listed}
 
@@ -160,9 +160,9 @@ def tried(
     processes: int,
     tests_of: Callable[[Fault], tuple[str, ...]] = lambda fault: TESTS[fault.module],
 ) -> list[bool | None]:
-    """Of each fault whether it was noticed, None where its tests fail without it.
+    """Return of each fault whether it was noticed, None if its tests fail without it.
 
-    Says which were not as soon as all those with the same tests are done.
+    Prints those not noticed as soon as all faults with the same tests are done.
     """
     together: dict[tuple[str, ...], list[Fault]] = {}
     for fault in faults:
@@ -193,7 +193,7 @@ def tried(
 
 
 def report(faults: Sequence[Fault], noticed: Sequence[bool | None], seconds: float) -> str:
-    """Return by module how many were noticed, and which live."""
+    """Return by module the number of noticed faults, and the survivors."""
     lines = [f"{len(faults)} faults in {seconds:.0f} s"]
     for module in dict.fromkeys(fault.module for fault in faults):
         of_module = [place for place, fault in enumerate(faults) if fault.module == module]
@@ -210,7 +210,7 @@ def verdict(
     *,
     least_percent: int = LEAST_PERCENT,
 ) -> int:
-    """What came of it, and the exit code. noticed: None of a fault that was not tried."""
+    """Return the summary and the exit code. noticed: None for a fault that was not tried."""
     alive, caught = (
         {key_of(fault) for fault, is_noticed in zip(faults, noticed, strict=True) if is_noticed is outcome}
         for outcome in (False, True)
@@ -234,7 +234,7 @@ def described(key: Key) -> str:
 
 
 def entry(key: Key) -> str:
-    """As it stands in the list, but for the reason."""
+    """Return the fault as an entry of the list, without the reason."""
     names = ("module", "function", "was", "becomes")
     return "\n".join(["[[survivor]]", *(f"{name} = {value!r}" for name, value in zip(names, key, strict=True))])
 

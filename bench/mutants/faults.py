@@ -1,6 +1,6 @@
-"""The faults of a module: what mutmut's operators make of every function, but for words and for what only costs time.
+"""The faults of a module: changes by mutmut's operators in functions, except in texts and code that only costs time.
 
-A fault is known by the function and the lines that it changes, so that moving code around does not make it another.
+A fault is identified by the function and the lines that it changes, so that moving code does not make it a new one.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ Change = tuple[cst.CSTNode, cst.CSTNode]
 
 @dataclass(frozen=True)
 class Fault:
-    """One changed expression. function: its qualified name; number: which of the faults of this function; kind: what a
-    semantic operator calls it, empty for mutmut's."""
+    """One changed expression. function: its qualified name; number: its index in the function; kind: the name of a
+    semantic operator, empty for mutmut's."""
 
     module: str
     function: str
@@ -53,16 +53,16 @@ class Fault:
     kind: str = ""
 
     def rank(self, seed: str) -> str:
-        """Its place in a sample: of the fault alone: a change of other functions moves it neither in nor out."""
+        """Return its rank in a sample, from the fault alone, so that changes of other functions do not matter."""
         kind = f" {self.kind}" if self.kind else ""
         return hashlib.sha256(f"{seed} {self.module} {self.function} {self.number}{kind}".encode()).hexdigest()
 
     def source(self) -> str:
-        """The whole changed module."""
+        """Return the whole changed module."""
         return cst.ensure_type(self.tree.deep_replace(self.old, self.new), cst.Module).code
 
     def lines(self) -> tuple[str, str]:
-        """The lines that it changes, and what they become; each stripped, and joined where they are several."""
+        """Return the changed lines before and after; each stripped, several joined."""
         before, after = (cst.Module([node]).code for node in (self.node, self.node.deep_replace(self.old, self.new)))  # type: ignore[list-item]
         told = list(difflib.ndiff(before.splitlines(), after.splitlines()))
         gone, come = ([line[2:].strip() for line in told if line.startswith(sign)] for sign in ("- ", "+ "))
@@ -73,12 +73,12 @@ Key = tuple[str, str, str, str]
 
 
 def key_of(fault: Fault) -> Key:
-    """Return what a fault is known by: its module, its function, and the lines before and after."""
+    """Return the identity of a fault: its module, its function, and the lines before and after."""
     return (fault.module, fault.function, *fault.lines())
 
 
 def faults_of(module: str, source: str) -> list[Fault]:
-    """All that count, in the order of the code."""
+    """Return all faults that count, in the order of the code."""
     tree = cst.parse_module(source)
     found: list[Fault] = []
     for name, function in functions_of(tree.body):
@@ -91,7 +91,7 @@ def faults_of(module: str, source: str) -> list[Fault]:
 
 
 def functions_of(body: Sequence[cst.CSTNode], within: str = "") -> Iterator[tuple[str, cst.FunctionDef]]:
-    """Functions of the module and of its classes, with their names; what is defined inside them is part of them."""
+    """Return the functions of the module and of its classes, with their names; nested functions are part of them."""
     for node in body:
         if isinstance(node, cst.FunctionDef):
             yield within + node.name.value, node
@@ -100,7 +100,7 @@ def functions_of(body: Sequence[cst.CSTNode], within: str = "") -> Iterator[tupl
 
 
 class _Changes(cst.CSTVisitor):
-    """(node, what an operator makes of it), for every node of a function that decides something."""
+    """Collects (node, replacement) for every node of a function that decides something."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -149,14 +149,14 @@ class _Changes(cst.CSTVisitor):
         return False
 
     def _takes_words(self, node: cst.Call, changed: cst.Call) -> bool:
-        """Whether it leaves an error without its sentence: its class and its details count, its words do not."""
+        """Return whether it only removes the sentence of an error; its class and details count, its words do not."""
         if id(node) in self._raised:
             return _words_of(node) != _words_of(changed)
         return _is_problem(node) and _words_of(node)[1] not in _words_of(changed)[1:2]
 
 
 def _is_for_readers(node: cst.CSTNode) -> bool:
-    """Types, words for people, logs, docstrings; and decorators and defaults that are calls, which run on import."""
+    """Return whether it changes types, texts, logs, docstrings, or decorators and defaults that run on import."""
     if isinstance(node, (cst.Annotation, cst.Decorator, cst.FormattedString, cst.ConcatenatedString)):
         return True
     if isinstance(node, cst.SimpleString):
@@ -171,7 +171,7 @@ def _is_for_readers(node: cst.CSTNode) -> bool:
 
 
 def _without_effect(call: cst.Call) -> list[cst.Call]:
-    """Calls, this one or inside of it, whose arguments no test of a trial could tell from others."""
+    """Return the calls, this or inner ones, whose arguments no test of a trial could distinguish."""
     if _name_of(call) in _ONLY_COSTS_TIME:
         ordered = _chain(call.func) if _name_of(call) == "with_for_update" else []
         return [call, *(inner for inner in ordered if _name_of(inner) == "order_by")]  # in which rows are locked
@@ -197,7 +197,7 @@ def _chain(node: cst.BaseExpression) -> list[cst.Call]:
 
 
 def _left_alone_in(call: cst.Call) -> list[str]:
-    """The arguments of a call that are never changed, nor dropped, as they are written."""
+    """Return the arguments of a call that are never changed or dropped, as written."""
     named = [argument for argument in call.args if argument.keyword]
     kept = [one.value for one in named if one.keyword and one.keyword.value in _NEVER_CHANGED_ARGUMENTS]
     kept += [one.value for one in call.args if _name_of(call) in _JOINS and matchers.matches(one.value, _OF_A_KEY)]
@@ -205,7 +205,7 @@ def _left_alone_in(call: cst.Call) -> list[str]:
 
 
 def _is_none_for_false(call: cst.Call, changed: cst.Call) -> bool:
-    """One is taken for the other; that True is given in its place is a fault of its own."""
+    """Return whether None replaces False or the reverse; replacing it by True is a separate fault."""
     if len(call.args) != len(changed.args):
         return False
     pairs = [(_name(old.value), _name(new.value)) for old, new in zip(call.args, changed.args, strict=True)]
@@ -227,5 +227,5 @@ def _is_problem(call: cst.Call) -> bool:
 
 
 def _name_of(call: cst.Call) -> str:
-    """What is called: the last part of its name."""
+    """Return the last part of the called name."""
     return getattr(getattr(call.func, "attr", call.func), "value", "")

@@ -68,7 +68,7 @@ Fail = Callable[[pytest.Session, Sequence[pytest.Item], Change, Mapping[str, "Le
 
 @dataclass(frozen=True)
 class Length:
-    """The time that a test takes without a fault."""
+    """Duration of a test without a fault."""
 
     processor_seconds: float
     seconds: float
@@ -80,7 +80,7 @@ class Length:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """Before anything of ours is imported."""
+    """Start recording before any module of this project is imported."""
     phases = [hypothesis.Phase.explicit, hypothesis.Phase.generate]  # one failure is enough: no smaller one is sought
     hypothesis.settings.register_profile(
         "mutants", phases=phases, deadline=None, derandomize=True, suppress_health_check=list(hypothesis.HealthCheck)
@@ -122,7 +122,7 @@ class Trials:
         return True
 
     def _pass(self, session: pytest.Session) -> tuple[Mapping[str, Length], set[str]]:
-        """Return the time of each test, and which failed; what lasts a session stays set up for the forks."""
+        """Return the duration of each test and the failed ones; session fixtures stay set up for the forks."""
         lengths, failed = {}, set()
         for place, item in enumerate(session.items):
             forget_what_is_kept()
@@ -139,7 +139,7 @@ class Trials:
 
     @contextmanager
     def _noted_as(self, test: str) -> Iterator[None]:
-        """Note the lines that run meanwhile as this test's, but for those that a module runs as it is imported late."""
+        """Record the executed lines as those of this test, except lines of modules that are imported late."""
         exec_module = SourceFileLoader.exec_module
 
         def noted_as_on_import(loader: SourceFileLoader, module: ModuleType) -> None:
@@ -162,7 +162,7 @@ class Trials:
 
 @dataclass(frozen=True)
 class Tests:
-    """The tests, the time of each, and what each ran. left_out: those that fail without any fault."""
+    """The tests, their durations, and the lines that each ran. left_out: those that fail without any fault."""
 
     session: pytest.Session
     lengths: Mapping[str, Length]
@@ -170,7 +170,7 @@ class Tests:
     left_out: set[str] = field(default_factory=set)
 
     def answer(self, module: Module, function: str, source: str, fail: Fail) -> tuple[Verdict, list[str]]:
-        """Return what becomes of a fault, and the tests that could tell."""
+        """Return the verdict on a fault, and the tests that could notice it."""
         text = module.path.read_text()
         lines = lines_of(text, function)
         tests, change = self._touching(module, lines, changed_lines(text, source)), module.change(function, source)
@@ -180,7 +180,7 @@ class Tests:
         return "noticed" if is_noticed else "lives", [item.nodeid for item in tests]
 
     def _is_noticed(self, tests: Sequence[pytest.Item], change: Change, fail: Fail) -> bool:
-        """Whether a test fails with the change that passes, after the same tests, without it."""
+        """Return whether a test fails with the change but passes, after the same tests, without it."""
         while tests and (place := fail(self.session, tests, change, self.lengths)) is not None:
             again = fail(self.session, tests[: place + 1], _no_change, self.lengths)
             if again is None:
@@ -196,7 +196,7 @@ class Tests:
     def _touching(
         self, module: Module, lines: frozenset[int] | None, changed: frozenset[int] = frozenset()
     ) -> list[pytest.Item]:
-        """Tests that run one of these lines, or any: those that run a changed one first, and of these the quick ones.
+        """Return tests that run one of these lines, or any: those that run a changed line first, and of these the quick ones.
 
         No more than are run in a minute.
         """
@@ -220,7 +220,7 @@ def _no_change() -> Callable[[], None]:
 
 
 class _Only:
-    """In place of the test that comes next: one of which nothing is known but the session."""
+    """A placeholder for the next test, which only knows the session."""
 
     nodeid = ""
 
@@ -232,7 +232,7 @@ class _Only:
 
 
 def run(item: pytest.Item, following: object) -> None:
-    """As pytest does it; failures are counted by the session."""
+    """Run a test as pytest does; the session counts failures."""
     item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
 
 
@@ -248,14 +248,14 @@ def _has_other_threads() -> bool:
 
 
 def _tear_down(session: pytest.Session) -> None:
-    """End what modules have, such as servers; what lasts a session stays."""
+    """Tear down module fixtures, such as servers; session fixtures stay."""
     session._setupstate.teardown_exact(_Only(session))  # type: ignore[arg-type]
 
 
 def fail_here(
     session: pytest.Session, tests: Sequence[pytest.Item], change: Change, lengths: Mapping[str, Length]
 ) -> int | None:
-    """Run tests after the change, which does not stay. pytest itself ends those that only wait."""
+    """Run tests after the change and undo it. pytest ends tests that hang."""
     undo = change()
     try:
         for place, item in enumerate(tests):
@@ -273,7 +273,7 @@ def fail_here(
 def fail_in_a_fork(
     session: pytest.Session, tests: Sequence[pytest.Item], change: Change, lengths: Mapping[str, Length]
 ) -> int | None:
-    """Run tests in a fork, after the change: one may also hang, or end its process."""
+    """Run tests in a fork after the change, since a test may hang or end its process."""
     ours = _children()
     clock = _Clock()
     child = os.fork()
@@ -300,7 +300,7 @@ def fail_in_a_fork(
 
 
 class _Clock:
-    """Which test a fork runs, and since when, in memory that it shares with this process."""
+    """The test that a fork runs, and its start, in shared memory."""
 
     _FORM = struct.Struct("id")
 
@@ -317,7 +317,7 @@ class _Clock:
 
 
 def _be_quiet() -> None:
-    """Become a group of its own, to be ended as one, that says nothing and takes little memory."""
+    """Become a process group, to be killed as one, without output and with limited memory."""
     os.setpgid(0, 0)
     ctypes.CDLL(None).prctl(_END_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
     nowhere = os.open(os.devnull, os.O_RDWR)
@@ -337,7 +337,7 @@ def _fails(session: pytest.Session, tests: Sequence[pytest.Item], clock: _Clock)
 
 
 def _end_others(ours: set[int]) -> None:
-    """Kill what a fork left behind: it belongs to this process now, and so does what it leaves behind itself."""
+    """Kill the orphaned children of a fork, and theirs, which now belong to this process."""
     while others := _children() - ours:
         for process in others:
             with suppress(ProcessLookupError):
@@ -352,7 +352,7 @@ def _children() -> set[int]:
 
 @dataclass(frozen=True)
 class Module:
-    """What lives of a module in this process: its functions, and everybody's caches."""
+    """The objects of a module in this process: its functions, and all caches."""
 
     path: Path
     functions: Mapping[Function, Sequence[FunctionType]]
@@ -370,7 +370,7 @@ class Module:
         return cls(path, functions, [found for found in objects if type(found) is functools._lru_cache_wrapper])
 
     def change(self, function: str, source: str) -> Change | None:
-        """What puts a fault into a function; None where it changes a default, which is taken on import."""
+        """Return a function that puts the fault in place; None if it changes a default, evaluated on import."""
         was, becomes = (_codes(text, self.path) for text in (self.path.read_text(), source))
         changed = [name for name in was if name[0] == function and was[name] != becomes[name]]
         if not changed or not all(self.functions[name] for name in changed):
@@ -392,7 +392,7 @@ class Module:
 
 
 def forget_what_is_kept() -> None:
-    """Empty what modules of the house keep, such as statements: a test that finds one does not run what makes it."""
+    """Empty the caches of this project's modules, such as statements, so that tests run the code that fills them."""
     here = f"{Path.cwd()}/"
     for name, module in list(sys.modules.items()):
         if (getattr(module, "__file__", None) or "").startswith(here) and not name.startswith("test"):
@@ -414,7 +414,7 @@ def _is_same(code: CodeType, other: CodeType) -> bool:
 
 
 def _codes(source: str, path: Path) -> dict[Function, CodeType]:
-    """Of functions and methods; what is defined inside of a function is part of it."""
+    """Return the code objects of functions and methods; nested functions are part of them."""
     found: dict[Function, CodeType] = {}
 
     def visit(code: CodeType) -> None:

@@ -1,4 +1,4 @@
-"""Where the functions of a module stand, and what a change changes."""
+"""Line ranges of the functions of a module, and the lines that a change touches."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 
 def lines_of(source: str, function: str) -> frozenset[int]:
-    """Of the body of every function that has this qualified name: its head runs on import."""
+    """Return the lines of the bodies of all functions with this qualified name; their heads run on import."""
     return frozenset(
         line
         for name, node in _functions(ast.parse(source), "")

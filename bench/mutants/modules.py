@@ -1,4 +1,4 @@
-"""Which modules decide, and in which rooms tests look at them; which test touches which function is seen as they run.
+"""The decisive modules and the folders of their tests; coverage shows which test touches which function.
 
 Modules that share their tests share one run of these. Servers and browsers are left out (`pytest -m "not services and
 not browser"`), so that a trial takes seconds.

@@ -15,7 +15,7 @@ _HEAD = f"{'room':28} {'drawn':>5} {'own':>5} {'+leaks':>6} {'alive':>5} {'untri
 
 
 class Results:
-    """What became of each fault, by room: `app+people.json` lists them with the outcome as `noticed`."""
+    """The outcome of each fault, by room: `app+people.json` lists them with the outcome as `noticed`."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -29,7 +29,7 @@ class Results:
         self._write(room, self._read(room) | dict(zip(map(key_of, faults), outcomes, strict=True)))
 
     def forget_alive(self) -> None:
-        """Make every fault that lived one that was not tried."""
+        """Mark every survivor as not tried."""
         for path in self._folder.glob("*.json"):
             room = path.stem.replace("+", "/")
             self._write(room, {key: None if one == "no" else one for key, one in self._read(room).items()})

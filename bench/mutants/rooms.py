@@ -1,4 +1,4 @@
-"""Every room of the house, and where its own tests lie: they are shown semantic faults, and after them tests/leaks.
+"""The rooms (packages) of the project and their own tests, which run against semantic faults before tests/leaks do.
 
 The tests of a subject's routes are the subject's own tests, too: they ask its rules, from outside.
 """
@@ -67,14 +67,14 @@ _LEFT_OUT = ("app/models/", "app/data/", "app/base/config.py", "evergold/version
 
 @cache
 def rooms() -> Mapping[str, tuple[str, ...]]:
-    """The tests of each room that has some, by its folder."""
+    """Return the tests of each room that has some, by its folder."""
     folders = [*_folders("app"), *_folders("app/web"), *_folders("evergold"), "workers"]
     found = {room: _ELSEWHERE.get(room) or _own_tests(room) for room in folders}
     return {room: tests for room, tests in found.items() if tests}
 
 
 def room_of(module: str) -> str:
-    """The innermost room that a module lies in."""
+    """Return the innermost room of a module."""
     return max((room for room in rooms() if module.startswith(f"{room}/")), key=len)
 
 
@@ -83,7 +83,7 @@ def every_module() -> list[str]:
 
 
 def modules_of(room: str) -> list[str]:
-    """Its modules with code; those of a room inside of it are not its own."""
+    """Return the room's modules with code, without those of an inner room."""
     inside = tuple(f"{other}/" for other in rooms() if other.startswith(f"{room}/"))
     names = (path.relative_to(ROOT).as_posix() for path in sorted((ROOT / room).rglob("*.py")))
     return [name for name in names if not name.startswith((*_LEFT_OUT, *inside)) and not name.endswith("__init__.py")]

@@ -1,4 +1,4 @@
-"""Faults that a careless move makes: what still reads well, and takes the neighbour's for one's own.
+"""Faults of careless refactoring: code that still reads well but uses a neighbouring value.
 
 A filter is dropped; two values of one kind are swapped, in filters or in arguments side by side; a right, a role, a
 state or a visibility becomes its neighbour; any run passes for the current one; an id passes for a position or a
@@ -54,7 +54,7 @@ _PLAIN = frozenset(
 
 
 def semantic_faults_of(module: str, source: str) -> list[Fault]:
-    """All that count, in the order of the code; none twice."""
+    """Return all faults that count, in the order of the code, each once."""
     tree = cst.parse_module(source)
     found: list[Fault] = []
     for name, function in functions_of(tree.body):
@@ -69,7 +69,7 @@ def semantic_faults_of(module: str, source: str) -> list[Fault]:
 
 
 class _Search(cst.CSTVisitor):
-    """(operator, node, what it becomes) for every node of a function."""
+    """Collects (operator, node, replacement) for every node of a function."""
 
     def __init__(self, function: str, annotated: Mapping[str, str]) -> None:
         super().__init__()
@@ -93,7 +93,7 @@ class _Search(cst.CSTVisitor):
         return True
 
     def _kind_of(self, value: cst.BaseExpression) -> str:
-        """Empty where nothing is known of it."""
+        """Return the kind of a value, empty if unknown."""
         if isinstance(value, (cst.Integer, cst.Float)):
             return "number"
         if not isinstance(value, (cst.Name, cst.Attribute)):
@@ -111,7 +111,7 @@ class _Search(cst.CSTVisitor):
 
 
 def _annotations(function: cst.FunctionDef) -> dict[str, str]:
-    """What parameters are said to be, where that is a plain type; `int | None` is an int, too."""
+    """Return the plain types of annotated parameters; `int | None` counts as int."""
     every = [*function.params.params, *function.params.kwonly_params, *function.params.posonly_params]
     said = {
         one.name.value: cst.Module([]).code_for_node(one.annotation.annotation).removesuffix(" | None")
@@ -123,7 +123,7 @@ def _annotations(function: cst.FunctionDef) -> dict[str, str]:
 
 @cache
 def enumerations() -> Mapping[str, Sequence[str]]:
-    """The members of every enumeration of the house, by its name."""
+    """Return the members of every enumeration of the project, by its name."""
     found: dict[str, Sequence[str]] = {}
     for folder in ("app", "evergold", "workers"):
         for path in sorted((ROOT / folder).rglob("*.py")):
@@ -144,7 +144,7 @@ def _enumerations_in(source: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _dropped_filters(node: cst.CSTNode) -> Iterator[Change]:
-    """A condition of a query, of a comprehension, or beside another one."""
+    """Drop a condition of a query, of a comprehension, or next to another one."""
     if isinstance(node, cst.Call) and _called(node) in _FILTERS | _BOTH:
         conditions = [argument for argument in node.args if argument.keyword is None and not argument.star]
         if len(conditions) > 1:
@@ -167,7 +167,7 @@ def _neighbours(node: cst.CSTNode) -> Iterator[Change]:
 
 
 def _any_run(node: cst.CSTNode) -> Iterator[Change]:
-    """What asks for the current run takes any: a column is never null, and an attribute always something."""
+    """Replace a check for the current run by one that accepts any run."""
     if isinstance(node, cst.Attribute) and node.attr.value == _CURRENT:
         yield node, cst.parse_expression(f"({cst.Module([]).code_for_node(node)} | True)")
 
@@ -180,7 +180,7 @@ def _other_columns(node: cst.CSTNode) -> Iterator[Change]:
 
 
 def _turned(node: cst.CSTNode) -> Iterator[Change]:
-    """Before becomes after, the first the last."""
+    """Turn before into after, and the first into the last."""
     if isinstance(node, cst.Comparison) and len(node.comparisons) == 1:
         target = node.comparisons[0]
         other = _TURNED.get(type(target.operator))
@@ -200,7 +200,7 @@ KindOf = Callable[[cst.BaseExpression], str]
 
 
 def _swapped_filters(node: cst.CSTNode, kind_of: KindOf) -> Iterator[Change]:
-    """`where(A.x == one, B.y == other)`: the two values, if they are of one kind."""
+    """Swap the values of `where(A.x == one, B.y == other)`, if they are of one kind."""
     if not isinstance(node, cst.Call) or _called(node) not in _FILTERS | _BOTH:
         return
     equal = [(argument, compared) for argument in node.args if (compared := _compared(argument.value))]
@@ -219,7 +219,7 @@ def _swapped_filters(node: cst.CSTNode, kind_of: KindOf) -> Iterator[Change]:
 
 
 def _swapped_arguments(node: cst.CSTNode, kind_of: KindOf) -> Iterator[Change]:
-    """Two side by side, if they are of one kind."""
+    """Swap two adjacent arguments of one kind."""
     if not isinstance(node, cst.Call) or _called(node) in _SYMMETRIC | _FILTERS:
         return
     for place, (one, other) in enumerate(pairwise(node.args)):
@@ -232,7 +232,7 @@ def _swapped_arguments(node: cst.CSTNode, kind_of: KindOf) -> Iterator[Change]:
 
 
 def _without_a_part(node: cst.CSTNode) -> Iterator[Change]:
-    """A tuple, or an f-string that is put together of several values."""
+    """Drop a part of a tuple, or of an f-string of several values."""
     if isinstance(node, (cst.Assign, cst.AnnAssign, cst.Return)) and node.value is not None:
         yield from _shorter(node.value)
     if isinstance(node, cst.Call) and _called(node) in {"sha256", "dumps", "repr"} and node.args:
@@ -272,7 +272,7 @@ _BY_KIND: Sequence[tuple[str, Callable[[cst.CSTNode, KindOf], Iterable[Change]]]
 
 
 def _is_key(node: cst.CSTNode) -> bool:
-    """Whether this names a key: `key = (…)`."""
+    """Return whether this names a key: `key = (…)`."""
     return isinstance(node, cst.Assign) and any(
         isinstance(one.target, cst.Name) and bool(_KEY.search(one.target.value)) for one in node.targets
     )
@@ -284,7 +284,7 @@ def _is_moment(value: cst.BaseExpression) -> bool:
 
 
 def _compared(value: cst.BaseExpression) -> tuple[cst.BaseExpression, cst.BaseExpression] | None:
-    """The sides of `A.x == one`."""
+    """Return the sides of `A.x == one`."""
     if isinstance(value, cst.Comparison) and len(value.comparisons) == 1:
         target = value.comparisons[0]
         if isinstance(target.operator, cst.Equal):
@@ -297,7 +297,7 @@ def _are_alike(one: cst.BaseExpression, other: cst.BaseExpression, kind_of: Kind
 
 
 def _in_brackets_of(whole: cst.BaseExpression, part: cst.BaseExpression) -> cst.BaseExpression:
-    """What takes the place of the whole has its brackets, too: they may hold several lines together."""
+    """Put a replacement in the brackets of the whole, since these may join several lines."""
     changed: cst.BaseExpression = part.with_changes(lpar=[*whole.lpar, *part.lpar], rpar=[*part.rpar, *whole.rpar])
     return changed
 
@@ -313,5 +313,5 @@ def _is_log(node: cst.CSTNode) -> bool:
 
 
 def _called(call: cst.Call) -> str:
-    """The last part of the name of what is called."""
+    """Return the last part of the called name."""
     return getattr(getattr(call.func, "attr", call.func), "value", "")

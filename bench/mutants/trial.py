@@ -32,11 +32,11 @@ _QUIET = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
 class Broken(Exception):
-    """The tests fail, or there are none, without any fault."""
+    """Tests fail without any fault, or there are none."""
 
 
 class Yard:
-    """A copy of what git knows of the checkout, and of what it does not ignore; with packages that tests need."""
+    """A copy of the tracked and unignored files of the checkout, with packages that tests need."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -54,7 +54,7 @@ class Yard:
                 (folder / name).symlink_to(ROOT / name)
 
     def try_all(self, tests: Sequence[str], faults: Sequence[Fault]) -> list[bool | None]:
-        """Return whether one of the tests fails with each fault; None of those that there was no time for.
+        """Return of each fault whether a test fails with it; None for those without time left.
 
         What was changed too late, after it had run on import, is tried again in a process of its own. Raises Broken if
         there are no tests, or none that passes without a fault.
@@ -82,7 +82,7 @@ class Yard:
         return [str(file.relative_to(self._folder)) for file in sorted(files) if named.search(file.read_text())]
 
     def _together(self, tests: Sequence[str], faults: Sequence[Fault]) -> list[tuple[Verdict, list[str]]]:
-        """Return what `inside` answers of each fault, as far as it came."""
+        """Return the answers of `inside`, as far as it came."""
         task = self._folder / "faults.json"
         task.write_text(
             json.dumps(
@@ -108,7 +108,7 @@ class Yard:
         return [(verdict, touching) for verdict, touching, _ in told]
 
     def _is_noticed_alone(self, tests: Sequence[str], fault: Fault, lane: str = _QUICK) -> bool:
-        """Whether a test fails with the fault, and passes without it; one that fails again is left out."""
+        """Return whether a test fails with the fault and passes without it; others are left out."""
         left = [name for name in tests if name not in self.left_out]
         while left:  # pytest would take none for all
             with self._in_place(self._folder / fault.module, fault.source()):
@@ -133,7 +133,7 @@ class Yard:
 
     @contextmanager
     def _in_place(self, path: Path, source: str) -> Iterator[None]:
-        """A compiled module is known by size and second of its text: no two texts here have the same second."""
+        """Write a module with a distinct modification time, by which Python recognises compiled modules."""
         before, times = path.read_bytes(), path.stat()
         self._faults += 1
         path.write_text(source, encoding="utf-8")
@@ -147,7 +147,7 @@ class Yard:
     def _run(
         self, tests: Sequence[str], limit_seconds: float, *options: str, lane: str = _QUICK, **environment: str
     ) -> tuple[int, str]:
-        """The status and the output; of a trial that takes too long, a signal's."""
+        """Return status and output; a trial that takes too long is killed."""
         usual = ["-q", "-n", "0", "-p", "no:cacheprovider", "-m", lane]
         command = [sys.executable, "-m", "pytest", *usual, "--hypothesis-seed=0", *options, *tests]
         process = subprocess.Popen(
@@ -168,7 +168,7 @@ class Yard:
 
 
 def _is_failed(name: str, said: str) -> bool:
-    """Whether pytest's last lines name this test: `FAILED tests/test_x.py::test_y[1 - 2] - AssertionError`."""
+    """Return whether pytest's last lines name this test: `FAILED tests/test_x.py::test_y[1 - 2] - AssertionError`."""
     heads = (f"FAILED {name}", f"ERROR {name}")
     follows = tuple(f"{head}{sign}" for head in heads for sign in (" - ", "::"))
     return any(line in heads or line.startswith(follows) for line in said.splitlines())

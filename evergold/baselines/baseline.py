@@ -123,5 +123,5 @@ def written_zip(members: Mapping[str, bytes]) -> bytes:
 
 
 def needs_training(message: str) -> InvalidItems:
-    """Return the error of a baseline that was given nothing to learn from."""
+    """Return the error of a baseline without training data."""
     return InvalidItems([Problem("no-training", message)])

@@ -34,7 +34,7 @@ BASELINES = (
     Baseline("no-label", "No label for any item.", _no_label),
     Baseline(
         "majority",
-        "The labels that more than half of the training data have, else the most frequent one, for every item.",
+        "For every item the labels of more than half of the training data, or else the most frequent one.",
         _majority,
         learns=True,
     ),

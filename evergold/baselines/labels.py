@@ -74,7 +74,8 @@ BASELINES = (
     Baseline("majority", "The most frequent label of the training data for every item.", _majority, learns=True),
     Baseline(
         "frequency",
-        "The most frequent label of each expression in the training data; of others, of them all.",
+        "The most frequent label of each expression in the training data; for unseen expressions, the most frequent "
+        "label overall.",
         _frequency,
         learns=True,
     ),

@@ -51,7 +51,7 @@ def _predict(
 BASELINES = (
     Baseline(
         "nearest",
-        "The meaning whose character trigrams are most like the sentence's fits, no other.",
+        "Only the meaning whose character trigrams are most similar to the sentence's fits.",
         partial(_predict, _nearest),
     ),
     Baseline("none", "No meaning fits.", partial(_predict, partial(_always, "0"))),

@@ -75,10 +75,10 @@ def _document(file: BlindFile, paraphrase: Callable[[str], str]) -> bytes:
 
 
 BASELINES = (
-    Baseline("copy", "Every sentence as it is, its expression and all: scores 0.", _copy, ".zip"),
+    Baseline("copy", "Every sentence unchanged, which scores 0.", _copy, ".zip"),
     Baseline(
         "deletion",
-        "The sentence without its expression, where trial data have marked the same one; else as it is.",
+        "The sentence without its expression, if the trial data mark the same expression; otherwise unchanged.",
         _deletion,
         ".zip",
         learns=True,

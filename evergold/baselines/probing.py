@@ -46,5 +46,5 @@ def _text(row: Row, level: str) -> str:
 
 BASELINES = (
     Baseline("trigrams", "The cosine of the texts' character trigrams.", partial(_predict, trigram_cosine)),
-    Baseline("word-overlap", "The share of words that both texts have.", partial(_predict, word_overlap)),
+    Baseline("word-overlap", "The share of words that the two texts have in common.", partial(_predict, word_overlap)),
 )

@@ -48,7 +48,8 @@ BASELINES = (
     Baseline("as-listed", "The candidates in the order of the blind file.", partial(_ranked, _as_listed)),
     Baseline(
         "word-overlap",
-        f"The share of words that `{QUERY_TEXT}` and `{DOCUMENT_TEXT}` of the blind file both have; else of the names.",
+        f"The share of words that `{QUERY_TEXT}` and `{DOCUMENT_TEXT}` of the blind file have in common; without "
+        "these columns, of the names.",
         partial(_ranked, _words),
     ),
 )

@@ -23,6 +23,8 @@ def _predict(similarity: Callable[[str, str], float], items: Path, training: Seq
 
 
 BASELINES = (
-    Baseline("word-overlap", "The share of words that both sentences have.", partial(_predict, word_overlap)),
+    Baseline(
+        ("word-overlap"), "The share of words that the two sentences have in common.", partial(_predict, word_overlap)
+    ),
     Baseline("trigrams", "The cosine of the sentences' character trigrams.", partial(_predict, trigram_cosine)),
 )

@@ -85,10 +85,10 @@ def _in_texts(data: bytes, lexicon: Lexicon) -> Iterator[str]:
 
 
 BASELINES = (
-    Baseline("nothing", "Not one span.", _nothing, ".txt"),
+    Baseline("nothing", "No span.", _nothing, ".txt"),
     Baseline(
         "lexicon",
-        "What is labelled in the training data, wherever it stands again, with its usual type.",
+        "Every text that is labelled in the training data, wherever it occurs, with its most frequent type.",
         _lexicon,
         ".txt",
         learns=True,

@@ -53,7 +53,7 @@ class Step:
 
 
 def has_starter_kit(task_type: str, options: Mapping[str, Any]) -> bool:
-    """Return whether there is a baseline to begin with."""
+    """Return whether there is a baseline to start from."""
     return first_baseline(task_type, options) is not None
 
 
@@ -64,7 +64,7 @@ def starter_kit(task: StarterTask) -> bytes:
 
 
 def starter_readme(task: StarterTask) -> str:
-    """Return what is in the kit, how to begin, and where to read on, in Markdown."""
+    """Return the README: the content of the kit, how to start, and where to read more."""
     place = f"/competitions/{task.competition}"
     values = {"items": task.items, "place": task.place, "page": f"{task.server}{place}", "version": VERSION}
     return _words(_README, task, **values)
@@ -104,7 +104,7 @@ def _words(template: str, task: StarterTask, **values: str) -> str:
 
 def _steps(task: StarterTask, submit: str) -> Sequence[Step]:
     if not has_starter_kit(task.task_type, task.options):
-        raise UnknownBaseline(f"{task.task_type} has no baseline to begin with")
+        raise UnknownBaseline(f"{task.task_type} has no baseline to start from")
     form = form_of(task.task_type, read_options(get_task(task.task_type), task.options), task.items)
     values = {
         "server": task.server,
@@ -132,11 +132,11 @@ where the data are public; to submit, `evergold login --server {server}` first. 
 
 _README = """# {title}: starter kit
 
-A first submission to `{place}`, which scores little, and is valid.
+A first submission to `{place}`: valid, with a low score.
 
 | file | what it is |
 | --- | --- |
-| `starter.py` | loads `{items}`, predicts, checks the file here, and submits it if you say `--submit` |
+| `starter.py` | loads `{items}`, predicts, checks the file locally, and submits it with `--submit` |
 | `starter.ipynb` | the same as a notebook |
 
 1. `pip install --find-links {server}/wheels/ 'evergold[metrics]'` (Python 3.11 or newer). That is the version of this
@@ -154,7 +154,7 @@ Formats and scores: {server}/guide/tasks
 
 _STEPS = (
     (
-        "Which task, and where.",
+        "The task and the server.",
         """\
 ${standard}import sys
 from pathlib import Path$others
@@ -169,7 +169,7 @@ OPTIONS = $options
 $submit""",
     ),
     (
-        "Load the data: the blind file, as the page *Data* has it.",
+        "Load the blind file, from the page *Data*.",
         """\
 items = Path($items)
 if not items.exists():
@@ -189,7 +189,7 @@ submission = Path($submission)
 $write""",
     ),
     (
-        "Check the file as the server would, here and without the gold. What is wrong with it would be raised.",
+        "Check the file locally, exactly as the server would, but without gold. An invalid file raises an error.",
         """\
 for warning in validate(TASK_TYPE, items, submission, OPTIONS):
     print("Warning:", warning)

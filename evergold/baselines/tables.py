@@ -38,7 +38,7 @@ def _middle(items: Path, training: Sequence[Path], options: TableOptions) -> byt
 def _mean(items: Path, training: Sequence[Path], options: TableOptions) -> bytes:
     numbers = [found for text in _answers(training, options) if (found := finite_number(text)) is not None]
     if not numbers:
-        raise needs_training(f"this baseline learns: no number stands in the column {options.answer}")
+        raise needs_training(f"this baseline learns: the column {options.answer} has no number")
     value = number(fsum(numbers) / len(numbers))
     return _written(items, options, lambda row: value)
 
@@ -55,7 +55,7 @@ def _text_of(row: Row, options: TableOptions) -> str:
     """Return the text of the first column besides the id that has one."""
     text = next((text for name, text in row.items() if name != options.id and text.strip()), "")
     if not text and not options.allow_empty:
-        message = f"item {row[options.id]} has no text to copy, only an id"
+        message = f"item {row[options.id]} has no text to copy, only an ID"
         raise InvalidItems([Problem("no-text", message)])
     return text
 
@@ -83,13 +83,13 @@ def _of_kind(kind: str) -> Callable[[TableOptions], bool]:
 
 _LABELS, _NUMBERS, _TEXTS = _of_kind("labels"), _of_kind("numbers"), _of_kind("texts")
 BASELINES_OF_TEXTS = (
-    Baseline("copy", "The item's own text, from the first column beside the id.", _copy, fits=_TEXTS),
-    Baseline("lead", "The first sentence of the item's own text.", _lead, fits=_TEXTS),
+    Baseline("copy", "The item's text, from the first column other than the ID.", _copy, fits=_TEXTS),
+    Baseline("lead", "The first sentence of the item's text.", _lead, fits=_TEXTS),
 )
 BASELINES = (
     Baseline("constant", "The first of the labels that the task declares.", _constant, fits=_has_labels),
     Baseline("majority", "The most frequent label of the training data.", _majority, learns=True, fits=_LABELS),
-    Baseline("middle", "The middle of the numbers that are allowed; 0 where none is given.", _middle, fits=_NUMBERS),
+    Baseline("middle", "The middle of the allowed range; 0 if no range is declared.", _middle, fits=_NUMBERS),
     Baseline("mean", "The mean of the training data's numbers.", _mean, learns=True, fits=_NUMBERS),
     *BASELINES_OF_TEXTS,
 )

@@ -108,7 +108,7 @@ def _print_missing(error: ModuleNotFoundError, arguments: Sequence[str]) -> int:
 def _print_usage(fault: typer.TyperException, arguments: Sequence[str]) -> int:
     message = fault.format_message()
     if not joined() and (name := server_command(arguments)):
-        message = f"`evergold {name}` belongs to the server, which is not installed here: {INSTALL_SERVER}"
+        message = f"`evergold {name}` needs the server's package, which is not installed here: {INSTALL_SERVER}"
         return _print_error(CommandError(message, Code.USAGE, name="not_installed"), as_json=_wants_json(arguments))
     if not message:  # a group named alone: its help was printed
         return Code.OK

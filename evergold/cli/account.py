@@ -48,11 +48,11 @@ def login(
     username: Annotated[str, typer.Option(help="User name or e-mail address; prompted for if missing.")] = "",
     password_stdin: PasswordStdin = False,
     token_stdin: Annotated[
-        bool, typer.Option("--token-stdin", help="Read a token, made on the account page, from stdin.")
+        bool, typer.Option("--token-stdin", help="Read a token, created on the account page, from stdin.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Log in; the server's address and a token are kept for the other commands."""
+    """Log in; the server's address and a token are stored for the other commands."""
     address, _ = chosen(server)
     if token_stdin:
         document = _keep_token(address, sys.stdin.readline().strip())
@@ -66,7 +66,7 @@ def login(
 
 @commands.command(rich_help_panel=SUBMITTING)
 def logout() -> None:
-    """Log out; the token is revoked and forgotten here."""
+    """Log out: revoke the token and delete it here."""
     stored = credentials.load()
     if stored is None:
         say("You were not logged in.")
@@ -77,7 +77,7 @@ def logout() -> None:
             if stored.token_id is not None:
                 client.revoke_token(stored.token_id)
     except CommandError as error:
-        remark(f"The token is forgotten here, but was not revoked: {error.message} The account page can do it.")
+        remark(f"The token was deleted here, but not revoked: {error.message} Revoke it on the account page.")
     say(f"Logged out of {stored.server}.")
 
 
@@ -101,4 +101,7 @@ def _say_logged_in(document: Json, as_json: bool) -> None:
     if as_json:
         print_json(document)
     else:
-        say(f"Logged in to {document['server']} as {document['username']}; kept in {document['credentials']}.")
+        say(
+            f"Logged in to {document['server']} as {document['username']}; the token is stored in "
+            f"{document['credentials']}."
+        )

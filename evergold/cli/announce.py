@@ -31,7 +31,7 @@ announce = typer.Typer(no_args_is_help=True, help="Announcements of a competitio
 commands.add_typer(announce, name="announce", rich_help_panel=WHILE_IT_RUNS)
 
 CompetitionArgument = Annotated[str, typer.Argument(metavar="COMPETITION")]
-NumberArgument = Annotated[int, typer.Argument(metavar="NUMBER", help="As `evergold announce list` shows it.")]
+NumberArgument = Annotated[int, typer.Argument(metavar="NUMBER", help="Number shown by `evergold announce list`.")]
 
 
 @announce.command("list")
@@ -58,7 +58,10 @@ def publish(
     pin: Annotated[bool, typer.Option("--pin", help="Pin it above the others.")] = False,
     mail: Annotated[
         str,
-        typer.Option(metavar="GROUP", help="all, entered:PHASE, without-valid:PHASE, organisers; default: nobody."),
+        typer.Option(
+            metavar="GROUP",
+            help="Group to mail: all, entered:PHASE, without-valid:PHASE or organisers; default: nobody.",
+        ),
     ] = "",
     preview: Annotated[bool, typer.Option("--preview", help="Only count the people who would get the mail.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Send the mails without confirmation.")] = False,
@@ -88,9 +91,9 @@ def publish(
 def edit(
     competition: CompetitionArgument,
     number: NumberArgument,
-    title: Annotated[str | None, typer.Option(help="Default: as it is.")] = None,
+    title: Annotated[str | None, typer.Option(help="New title; default: unchanged.")] = None,
     text: Annotated[
-        str | None, typer.Option(metavar="FILE", help="A file with Markdown, - for stdin; default: as it is.")
+        str | None, typer.Option(metavar="FILE", help="A file with Markdown, - for stdin; default: unchanged.")
     ] = None,
     pin: Annotated[bool | None, typer.Option("--pin/--unpin", help="Pin it above the others, or unpin it.")] = None,
     server: ServerOption = None,
@@ -115,7 +118,7 @@ def edit(
 
 @announce.command()
 def withdraw(competition: CompetitionArgument, number: NumberArgument, server: ServerOption = None) -> None:
-    """Withdraw an announcement; mails that went out cannot be called back."""
+    """Withdraw an announcement; mails that were sent cannot be recalled."""
     with logged_in(server) as (client, _):
         client.send("DELETE", f"{_path(competition)}/{number}")
     say(f"Withdrew announcement {number} of {competition}.")

@@ -16,9 +16,7 @@ commands = typer.Typer()
 @commands.command(rich_help_panel=LOCAL)
 def baseline(
     task: Annotated[str, typer.Argument(metavar="TASK", help="The task type, e.g. idiom-detection.")],
-    name: Annotated[
-        str, typer.Argument(metavar="[NAME]", help="The baseline to write; leave it out to list all.")
-    ] = "",
+    name: Annotated[str, typer.Argument(metavar="[NAME]", help="The baseline to write; default: list all.")] = "",
     items: Annotated[
         Path | None, typer.Option(metavar="FILE", exists=True, help="The blind file of the phase, or a folder.")
     ] = None,
@@ -38,7 +36,7 @@ def baseline(
         _show(task, as_json)
         return
     if items is None:
-        raise CommandError("Give --items, the blind file that everybody may download.", Code.USAGE)
+        raise CommandError("Give --items: the blind file, from the competition's data page.", Code.USAGE)
     from evergold.baselines.catalogue import find_baseline, write_baseline
     from evergold.scoring import InvalidFile, ScoringError
 
@@ -46,7 +44,7 @@ def baseline(
         found = find_baseline(task, name)
         path = into or Path(f"{name}{found.suffix}")
         if path.exists():
-            raise CommandError(f"Nothing was written: {path} exists already.")
+            raise CommandError(f"{path} exists already; nothing was written.")
         write_baseline(task, name, items, path, training or [], task_options(option))
     except InvalidFile as error:
         lines = [f"  {problem}" for problem in error.problems]

@@ -43,11 +43,13 @@ def card(
     submission_id: Annotated[str, typer.Argument(metavar="ID", help="A submission of your team.")],
     file: Annotated[
         Path | None,
-        typer.Option("--from", metavar="FILE", exists=True, dir_okay=False, help="A whole card, as JSON or YAML."),
+        typer.Option(
+            ("--from"), metavar="FILE", exists=True, dir_okay=False, help="A file with the whole card, as JSON or YAML."
+        ),
     ] = None,
     change: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Change this and leave the rest; may be repeated."),
+        typer.Option("--set", metavar="NAME=VALUE", help="Field to change, the others stay; may be repeated."),
     ] = None,
     server: ServerOption = None,
     as_json: JsonOption = False,
@@ -80,7 +82,7 @@ def read_card(path: Path) -> dict[str, Any]:
         raise CommandError(f"{path}, line {fault.line}: {fault.message}.", Code.USAGE)
     found = node.plain() if node else None
     if not isinstance(found, dict):
-        raise CommandError(f"{path} has no card: expected is a mapping such as `code: https://…`.", Code.USAGE)
+        raise CommandError(f"{path} is not a card: write a mapping such as `code: https://…`.", Code.USAGE)
     return found
 
 
@@ -103,7 +105,7 @@ def _changed(found: Json, pairs: list[str]) -> dict[str, Any]:
             fields[name] = value
         else:
             known = ", ".join([SYSTEM, *PARTS, *questions])
-            raise CommandError(f"There is no '{name}' on this card; there are {known}.", Code.USAGE)
+            raise CommandError(f"This card has no field '{name}'; the fields are {known}.", Code.USAGE)
     return {**wanted, "fields": fields}
 
 

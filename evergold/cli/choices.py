@@ -15,12 +15,14 @@ commands = typer.Typer()
 @commands.command(rich_help_panel=SUBMITTING)
 def choose(
     submission_id: Annotated[str, typer.Argument(metavar="ID", help="A scored submission of your team.")],
-    board: Annotated[str | None, typer.Option(metavar="NAME", help="Only on this board; default: on all.")] = None,
+    board: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Choose it only for this board; default: all boards.")
+    ] = None,
     undo: Annotated[bool, typer.Option("--undo", help="Undo the choice.")] = False,
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Choose the submission that counts, where the entry rule is `chosen`; the last choice holds."""
+    """Choose the submission that counts, in a phase with the entry rule `chosen`; the last choice holds."""
     address, token = chosen(server)
     with connected(address, token) as client:
         submission = client.choose(submission_id, board=board, undo=undo).document

@@ -28,7 +28,9 @@ _HEADINGS = ["Metric", "Split", "First", "Second", "Difference", "95 % interval"
 @commands.command(rich_help_panel=LOCAL)
 def compare(
     first: Annotated[Path, typer.Argument(metavar="FIRST", exists=True, help="A prediction, as it would be uploaded.")],
-    second: Annotated[Path, typer.Argument(metavar="SECOND", exists=True, help="Another one for the same items.")],
+    second: Annotated[
+        Path, typer.Argument(metavar="SECOND", exists=True, help="Another prediction for the same items.")
+    ],
     task: Annotated[str, typer.Option(metavar="TYPE", help="The task type, e.g. idiom-detection.")],
     gold: GoldOption,
     items: ItemsOption = None,
@@ -36,7 +38,7 @@ def compare(
     option: OptionOption = None,
     metric: MetricOption = None,
     resamples: Annotated[
-        int, typer.Option(min=FEWEST_RESAMPLES, help="The number of permutations and resamples.")
+        int, typer.Option(min=FEWEST_RESAMPLES, help="Number of permutations and resamples.")
     ] = 10_000,
     seed: Annotated[
         str, typer.Option(metavar="TEXT", help="The random seed; the gold's commitment reproduces a board's numbers.")
@@ -45,8 +47,8 @@ def compare(
 ) -> None:
     """Compare two predictions with the same gold: differences, their 95 % intervals, and p of a paired test.
 
-    Intervals and p are of each score alone; the corrected p (Holm) takes all scores listed together.
-    The exit code is 0 whichever is better.
+    Intervals and p are for each score alone; the corrected p (Holm) is over all listed scores.
+    The exit code is always 0, whichever prediction is better.
     """
     from evergold.scoring import ScoringError, get_task
     from evergold.scoring.uncertainty import Reader, gold_digest
@@ -75,7 +77,7 @@ def _differences(runs: Sequence[Scored], metrics: Sequence[str], digest: str, re
     except NotComparable as error:
         raise CommandError(f"The two cannot be compared: {error}.", name="not_comparable") from None
     if not found:
-        raise CommandError("There is no score that both have.", name="nothing_to_compare")
+        raise CommandError("The two have no score in common.", name="nothing_to_compare")
     return found
 
 
@@ -142,11 +144,14 @@ def show_differences(found: dict[Name, Difference]) -> None:
     ]
     print_table(_HEADINGS, rows, numbers=_HEADINGS[2:])
     if len(found) > 1:
-        remark("Intervals and p are of each score alone; the corrected p (Holm) takes all rows together.")
+        remark("Intervals and p are for each score alone; the corrected p (Holm) is over all rows.")
     if undefined := max(one.undefined for one in found.values()):
-        remark(f"In up to {undefined} resamples a score was undefined; intervals are those of the others.")
+        remark(f"In up to {undefined} resamples a score was undefined; intervals are computed from the others.")
     if any(one.low is None and one.undefined <= MOST_UNDEFINED * one.resamples for one in found.values()):
-        remark("No resample changes a difference without an interval: these items do not show how far it could be off.")
+        remark(
+            "A difference without an interval is the same in every resample, so these items do not show its "
+            "uncertainty."
+        )
 
 
 def _ends(one: Difference) -> str:

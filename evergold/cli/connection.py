@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
 ServerOption = Annotated[
     str | None,
-    typer.Option("--server", metavar="URL", help="The server; default: EVERGOLD_SERVER, else that of the last log-in."),
+    typer.Option(
+        ("--server"), metavar="URL", help="The server; default: EVERGOLD_SERVER, otherwise that of the last log-in."
+    ),
 ]
 #: Message above a page's form whose fields are marked.
-_LOOK_THERE = "Please correct what is marked."
+_LOOK_THERE = "Please correct the marked fields."
 #: Refusals that are nobody's mistake: a limit, or a phase that is not open.
 _REFUSALS = frozenset(
     {"limit_reached", "phase_not_open", "gold_missing", "no_choice", "not_withdrawable", "registration_needed"}
@@ -72,7 +74,9 @@ def refused(error: Refused, address: str) -> CommandError:
     """Convert a server's error to one of the command line."""
     if error.code == "not_evergold":
         code = Code.NETWORK if error.status >= 500 else Code.ERROR
-        return CommandError(f"{address} is not an Evergold server, or not well: {error.message}", code, name=error.code)
+        return CommandError(
+            (f"{address} is not an Evergold server, or has a problem: {error.message}"), code, name=error.code
+        )
     message = error.message
     if error.status == 401:
         message += " (`evergold login` gets a token.)"
@@ -104,6 +108,4 @@ def parse_place(text: str, last: str) -> Place:
         return Place.parse(text)
     except ValueError:
         wanted = f"COMPETITION/PHASE/{last}"
-        raise CommandError(
-            f"'{text}' is not {wanted}; `evergold competitions` lists what there is.", Code.USAGE
-        ) from None
+        raise CommandError(f"'{text}' is not {wanted}; `evergold competitions` lists them.", Code.USAGE) from None

@@ -26,7 +26,7 @@ def predictions(
     publishable: Annotated[bool, typer.Option("--publishable", help="Only teams that consent to publication.")] = False,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Where to; default: COMPETITION-predictions.zip."),
+        typer.Option("--output", "-o", metavar="FILE", help="File to write; default: COMPETITION-predictions.zip."),
     ] = None,
     server: ServerOption = None,
 ) -> None:
@@ -45,14 +45,14 @@ def predictions(
 @exports.command()
 def downloads(
     competition: Annotated[str, typer.Argument(metavar="COMPETITION")],
-    csv: Annotated[bool, typer.Option("--csv", help="Print all of it as CSV, oldest first.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print all downloads as CSV, oldest first.")] = False,
     username: Annotated[str, typer.Option("--user", metavar="USER", help="Only downloads by this user.")] = "",
     file: Annotated[str, typer.Option(metavar="NAME", help="Only downloads of this file.")] = "",
-    limit: Annotated[int, typer.Option(min=1, max=200, help="The number to list, newest first.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=200, help="Number of downloads to list, newest first.")] = 50,
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List who downloaded files that are for participants: who, when, which."""
+    """List downloads of files for participants: who, when, which file."""
     path = f"/competitions/{quoted(competition)}/downloads"
     with logged_in(server) as (client, _):
         if csv:

@@ -20,9 +20,9 @@ _PATH = "/me/invitations"
 @commands.command(rich_help_panel=PREPARING)
 def invitations(
     accept: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="Accept this one: you have the role from now on.")
+        int | None, typer.Option(metavar="NUMBER", help="Accept this invitation and get the role.")
     ] = None,
-    decline: Annotated[int | None, typer.Option(metavar="NUMBER", help="Decline this one.")] = None,
+    decline: Annotated[int | None, typer.Option(metavar="NUMBER", help="Decline this invitation.")] = None,
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -31,7 +31,7 @@ def invitations(
     They are for the address that you have confirmed on this server.
     """
     if accept is not None and decline is not None:
-        raise CommandError("Accept one or decline one, not both at once.", Code.USAGE)
+        raise CommandError("Give --accept or --decline, not both.", Code.USAGE)
     address, token = chosen(server)
     with connected(address, token) as client:
         if accept is not None:
@@ -47,7 +47,7 @@ def _say_answer(document: Json, as_json: bool) -> None:
     if as_json:
         print_json(document)
     elif document["competition"]:
-        say(f"Accepted: you have the role in {document['competition']}.")
+        say(f"Accepted: you now have the role in {document['competition']}.")
     else:
         say("Declined.")
 
@@ -70,4 +70,4 @@ def _show(listed: list[Json], as_json: bool) -> None:
     if rows:
         print_table(["Number", "Competition", "Role", "Rights", "By", "Until"], rows, numbers=["Number"])
     else:
-        say("None. Invitations come to the address that you have confirmed.")
+        say("No invitations. They are sent to your confirmed address.")

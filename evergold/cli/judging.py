@@ -41,10 +41,11 @@ NameOption = Annotated[str, typer.Option(help="The name of the round.")]
 def start(
     place: PlaceArgument,
     name: NameOption = "human",
-    items: Annotated[int | None, typer.Option(help="How many items of each language; default: all.")] = None,
+    items: Annotated[int | None, typer.Option(help="Number of items per language; default: all.")] = None,
     seed: Annotated[int | None, typer.Option(help="Number for drawing and shuffling; default: a random one.")] = None,
     submission: Annotated[
-        list[str] | None, typer.Option(metavar="ID", help="One to judge; default: those on the boards.")
+        list[str] | None,
+        typer.Option(metavar="ID", help="ID of a submission to judge; default: all entries of the boards."),
     ] = None,
     annotator: Annotated[
         list[str] | None, typer.Option(metavar="LANGUAGE:USER", help="An annotator of a language.")
@@ -82,7 +83,7 @@ def import_marks(
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Import annotators' marks from a CSV file: all of it or, with every problem reported, nothing."""
+    """Import annotators' marks from a CSV file, as a whole or not at all; every problem is reported."""
     path = f"{parse_place(to, 'TASK').path('tasks')}/judging/marks"
     with _organiser(server, as_json) as (client, _), file.open("rb") as content:
         files = {"file": (file.name, content)}
@@ -100,7 +101,7 @@ def import_marks(
 def export(
     place: RoundArgument,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Default: the standard output.")
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write; default: the standard output.")
     ] = None,
     server: ServerOption = None,
 ) -> None:
@@ -142,11 +143,11 @@ def publish(
     unfinished: Annotated[
         bool, typer.Option("--unfinished", help="Publish even if some paraphrases have no marks.")
     ] = False,
-    withdraw: Annotated[bool, typer.Option("--withdraw", help="Hide it again instead.")] = False,
+    withdraw: Annotated[bool, typer.Option("--withdraw", help="Hide the round again instead.")] = False,
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Publish a round, on boards too, or hide it again; while it is public no mark changes."""
+    """Publish a round, also on boards, or hide it again; marks cannot change while it is public."""
     with _organiser(server) as (client, address):
         path = f"{_round(place)}/publication"
         if withdraw:
@@ -164,7 +165,7 @@ def publish(
 
 @contextmanager
 def _organiser(server: str | None, as_json: bool = False) -> Iterator[tuple[Client, str]]:
-    """Yield a client that is logged in; an invalid file ends with its own exit code, its problems reported."""
+    """Yield a logged-in client; report the problems of an invalid file and exit with its own code."""
     from evergold.client import Refused
 
     address, token = chosen(server)

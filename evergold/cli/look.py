@@ -34,7 +34,7 @@ _SEVERITIES = {"info": "Note", "warning": "Warning", "urgent": "Urgent"}
 
 
 def show_announcements(announced: list[Json]) -> None:
-    """Print the server's announcements to stderr, where they are no part of a table."""
+    """Print the server's announcements to stderr, so that they do not mix with a table."""
     for one in announced:
         until = f" Until {event_words(one['ends_at'])}." if one["ends_at"] else ""
         remark(f"{_SEVERITIES.get(one['severity'], 'Note')}: {one['text']}{until}")
@@ -42,9 +42,11 @@ def show_announcements(announced: list[Json]) -> None:
 
 @commands.command(rich_help_panel=READING)
 def competitions(
-    task_type: Annotated[str, typer.Option(metavar="TYPE", help="Only with a task of this type.")] = "",
-    language: Annotated[str, typer.Option(metavar="CODE", help="Only with a task in this language, e.g. `pt`.")] = "",
-    is_open: Annotated[bool, typer.Option("--open", help="Only those that take submissions now.")] = False,
+    task_type: Annotated[str, typer.Option(metavar="TYPE", help="Only competitions with a task of this type.")] = "",
+    language: Annotated[
+        str, typer.Option(metavar="CODE", help="Only competitions with a task in this language, e.g. `pt`.")
+    ] = "",
+    is_open: Annotated[bool, typer.Option("--open", help="Only competitions that accept submissions now.")] = False,
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -73,7 +75,7 @@ def competitions(
 
 
 def _date(phase: Json) -> str:
-    """Return when it opens, closes, or closed; nothing if it never closes."""
+    """Format when a phase opens, closes, or closed; empty if it never closes."""
     if phase["state"] == "upcoming":
         return f"opens {local_deadline(phase['starts_at'])}"
     verb = "closes" if phase["state"] == "open" else "closed"
@@ -84,13 +86,15 @@ def _date(phase: Json) -> str:
 def board(
     place: Annotated[str, typer.Argument(metavar="COMPETITION/PHASE/BOARD")],
     server: ServerOption = None,
-    csv: Annotated[bool, typer.Option("--csv", help="Print CSV, with every digit that is shown.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print CSV, with all decimals that are shown.")] = False,
     table: Annotated[str, typer.Option(metavar="FORMAT", help="Print a table: `markdown` or `latex`.")] = "",
     column: Annotated[
         list[str] | None, typer.Option(metavar="'METRIC SPLIT'", help="A column of the table; may be repeated.")
     ] = None,
     decimals: Annotated[int | None, typer.Option(min=0, max=6, help="Decimals of the table's scores.")] = None,
-    official: Annotated[bool, typer.Option("--official", help="The table as it was when the phase closed.")] = False,
+    official: Annotated[
+        bool, typer.Option(("--official"), help="The official board, frozen after the phase closed.")
+    ] = False,
     compare: Annotated[
         list[str] | None, typer.Option(metavar="TEAM", help="Compare the rows of two teams: give it twice.")
     ] = None,
@@ -99,11 +103,11 @@ def board(
     """Show a leaderboard, or two of its rows side by side."""
     wanted = parse_place(place, "BOARD")
     if compare and (table or csv):
-        raise CommandError("--compare goes without --table and --csv.", Code.USAGE)
+        raise CommandError("--compare cannot be combined with --table or --csv.", Code.USAGE)
     if compare and len(compare) != len({*compare[:2]}):
-        raise CommandError("--compare names two different teams, one each.", Code.USAGE)
+        raise CommandError("Give --compare twice, with two different teams.", Code.USAGE)
     if not table and (column or official or decimals is not None):
-        raise CommandError("--column, --decimals and --official belong to --table.", Code.USAGE)
+        raise CommandError("--column, --decimals and --official need --table.", Code.USAGE)
     address, token = chosen(server)
     with connected(address, token) as client:
         if table:
@@ -126,7 +130,7 @@ def board(
 def ranking(
     place: Annotated[str, typer.Argument(metavar="COMPETITION/PHASE/RANKING")],
     server: ServerOption = None,
-    csv: Annotated[bool, typer.Option("--csv", help="Print CSV, with every digit that is shown.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print CSV, with all decimals that are shown.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show a ranking across tasks."""
@@ -149,7 +153,7 @@ def cite(
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Print BibTeX for a competition, or for a board as it was when its phase closed."""
+    """Print BibTeX for a competition or for an official board."""
     of = parse_place(place, "BOARD") if "/" in place.strip("/") else place
     address, token = chosen(server)
     with connected(address, token) as client:
@@ -162,8 +166,10 @@ def cite(
 
 @commands.command(rich_help_panel=SUBMITTING)
 def status(
-    submission_id: Annotated[str, typer.Argument(metavar="[ID]", help="A submission; default: list my latest.")] = "",
-    limit: Annotated[int, typer.Option(min=1, max=200, help="The number to list.")] = 20,
+    submission_id: Annotated[
+        str, typer.Argument(metavar="[ID]", help="ID of a submission; default: list your latest submissions.")
+    ] = "",
+    limit: Annotated[int, typer.Option(min=1, max=200, help="Number of submissions to list.")] = 20,
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -180,7 +186,7 @@ def status(
 
 @commands.command(rich_help_panel=SUBMITTING)
 def submissions(
-    limit: Annotated[int, typer.Option(min=1, max=200, help="The number to list.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, max=200, help="Number of submissions to list.")] = 20,
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -217,7 +223,7 @@ def _standings(submission: Json) -> str:
 def _show_ranking(document: Json) -> None:
     say(document["title"])
     if document["hidden"]:
-        remark(f"Not shown before these boards are: {', '.join(document['hidden'])}.")
+        remark(f"Not shown until these boards are: {', '.join(document['hidden'])}.")
     boards = [one["board"] for one in document["boards"]]
     by = "rank" if document["by"] == "mean_rank" else "score"
     rows = [
@@ -226,7 +232,7 @@ def _show_ranking(document: Json) -> None:
     ]
     print_table(["Rank", "Team", "Mean", *boards], rows, numbers=["Rank", "Mean", *boards])
     if document["left_out"]:
-        remark(f"{document['left_out']} without a rank on each of the boards are left out.")
+        remark(f"{document['left_out']} without a rank on every board are left out.")
 
 
 def _standing(one: Json, by: str) -> str:
@@ -268,7 +274,7 @@ def _show_board(document: Json) -> None:
     if any(cell.get("interval") for row in document["rows"] for cell in row["cells"]):
         remark("In brackets: 95 % intervals.")
     if with_ranges:
-        remark("Range: the ranks that agree with the data.")
+        remark("Range: the ranks consistent with the data.")
 
 
 def _show_comparison(document: Json) -> None:

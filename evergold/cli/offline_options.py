@@ -21,11 +21,11 @@ ItemsOption = Annotated[
 ]
 TrainOption = Annotated[
     list[Path] | None,
-    typer.Option(metavar="PATH", exists=True, help="Training data that gold is compared with; may be repeated."),
+    typer.Option(metavar="PATH", exists=True, help="Training data to compare with; may be repeated."),
 ]
 MetricOption = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME", help="Only this: macro_f1, or 'macro_f1 zero_shot/en'; may be repeated."),
+    typer.Option(metavar="NAME", help="Only this score: macro_f1, or 'macro_f1 zero_shot/en'; may be repeated."),
 ]
 
 

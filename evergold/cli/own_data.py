@@ -35,15 +35,15 @@ _PAUSE_SECONDS = 2.0
 @commands.command("my-data", rich_help_panel=SUBMITTING)
 def my_data(
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to; default: evergold-USER.zip.")
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write; default: evergold-USER.zip.")
     ] = None,
     wait_seconds: Annotated[
-        int, typer.Option("--wait", min=0, metavar="SECONDS", help="How long to wait until it is ready.")
+        int, typer.Option("--wait", min=0, metavar="SECONDS", help="How long to wait until the archive is ready.")
     ] = 600,
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Download everything that a server stores about you, as one zip; at most one a day is made."""
+    """Download everything that a server stores about you, as one zip; at most one per day is created."""
     with logged_in(server) as (client, _):
         archive = _wait_for_archive(client, wait_seconds)
         if archive["state"] == "ready":
@@ -57,7 +57,7 @@ def my_data(
     elif archive["state"] == "ready":
         say(f"Wrote {target} ({archive['size_bytes']:,} bytes).")
     else:
-        remark("It is not ready yet: you get a mail when it is. Then run the command again.")
+        remark("The archive is not ready yet. Run the command again when you get the mail.")
 
 
 def _wait_for_archive(client: Client, wait_seconds: int) -> Json:
@@ -75,7 +75,7 @@ def consent(
     competition: Annotated[str, typer.Argument(metavar="COMPETITION")],
     is_given: Annotated[
         bool | None,
-        typer.Option("--give/--revoke", help="Without either, show your consent.", show_default=False),
+        typer.Option("--give/--revoke", help="Default: show your consent.", show_default=False),
     ] = None,
     server: ServerOption = None,
     as_json: JsonOption = False,
@@ -90,9 +90,9 @@ def consent(
     if as_json:
         print_json(found)
     elif not found["is_asked"]:
-        say("The organisers do not request it: nothing is published.")
+        say("The organisers do not request consent, so nothing is published.")
     elif not found["consents"]:
-        say("You do not consent: nothing of your team is published.")
+        say("You do not consent, so nothing of your team is published.")
     elif found["team_consents"]:
         say("You consent, and so does your whole team.")
     else:
@@ -106,7 +106,7 @@ def delete_account(
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Delete your account, after some days in which you can undo it; what boards depend on stays, without your name."""
+    """Delete your account, after some days to undo it; submissions that boards depend on stay, without your name."""
     with logged_in(server) as (client, _):
         if undo:
             found = client.send("DELETE", _DELETION).json()
@@ -119,11 +119,14 @@ def delete_account(
     elif undo:
         say("Your account stays.")
     else:
-        say(f"Your account is deleted on {local_deadline(found['due_at'])}. Until then --undo keeps it.")
+        say(
+            f"Your account will be deleted on {local_deadline(found['due_at'])}. Until then you can cancel this with "
+            "--undo."
+        )
 
 
 def _check_nothing_stands_in_the_way(client: Client) -> None:
-    """Raise CommandError with all that has to be done first, before anybody types a password."""
+    """Raise CommandError with all obstacles to the deletion, before prompting for a password."""
     obstacles = client.document(_DELETION)["obstacles"]
     if obstacles:
         message = " ".join(one["message"] for one in obstacles)

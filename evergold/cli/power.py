@@ -23,8 +23,8 @@ Name = tuple[str, str]
 _HEADINGS = ["Metric", "Split", "Units", "Score", "Smallest difference"]
 #: The origin of the systems, for people and for JSON.
 _SYSTEMS = {
-    0: "two made-up systems that are right three times in four",
-    1: "the prediction given, and a rival as good whose errors have nothing to do with its own",
+    0: "two simulated systems that are right three times in four",
+    1: "the given prediction, and an equally good system with independent errors",
 }
 
 
@@ -41,13 +41,13 @@ def power(
     option: OptionOption = None,
     metric: MetricOption = None,
     share: Annotated[
-        float, typer.Option("--power", min=0.5, max=0.99, help="How often the difference has to be found.")
+        float, typer.Option("--power", min=0.5, max=0.99, help="How often the difference should be found (power).")
     ] = 0.8,
     as_json: JsonOption = False,
 ) -> None:
     """Show the smallest difference that this gold can detect, for every score, at 80 % power and p < .05.
 
-    From predictions of baselines (best two or more), else from two made-up systems.
+    From predictions of baselines (best two or more), or else from two simulated systems.
     """
     from evergold.scoring import ScoringError, get_task
     from evergold.scoring.uncertainty import Reader
@@ -79,7 +79,7 @@ def _made_up(reader: Reader) -> list[Scored]:
 
     predictions = [simulated(reader.task, reader.gold, reader.options, number) for number in (1, 2)]
     if None in predictions:
-        message = f"There are no made-up systems for {reader.task.name}: give --prediction, of a baseline."
+        message = f"{reader.task.name} has no simulated systems: give the --prediction of a baseline."
         raise CommandError(message, name="no_systems")
     return [reader.score(prediction) for prediction in predictions]
 
@@ -95,7 +95,7 @@ def _resolutions(runs: list[Scored], metrics: list[str], share: float) -> dict[N
         if known[name[0]].has_interval and (wanted is None or name in wanted)
     }  # fmt: skip
     if not kept:
-        raise CommandError("There is no score that all systems have.", name="nothing_to_compare")
+        raise CommandError("The systems have no score in common.", name="nothing_to_compare")
     return kept
 
 

@@ -17,9 +17,7 @@ commands = typer.Typer()
 def probe(
     model: Annotated[
         str,
-        typer.Option(
-            metavar="MODEL", help="A model of Hugging Face, by name or folder; or word vectors, .vec or .txt."
-        ),
+        typer.Option(metavar="MODEL", help="A Hugging Face model, by name or folder; or word vectors, .vec or .txt."),
     ],
     items: Annotated[Path, typer.Option(metavar="FILE", exists=True, help="The blind file of the probing task.")],
     into: Annotated[Path, typer.Option("--into", metavar="FILE", help="The submission to write.")] = Path("probe.npz"),
@@ -32,7 +30,7 @@ def probe(
     Needs `evergold[probe]` for models of Hugging Face, nothing for word vectors.
     """
     if into.exists():
-        raise CommandError(f"Nothing was written: {into} exists already.")
+        raise CommandError(f"{into} exists already; nothing was written.")
     from evergold.probe.submission import load_model, write_probe
     from evergold.scoring import InvalidFile, ScoringError
 
@@ -41,7 +39,7 @@ def probe(
         write_probe(loaded, items, into, task_options(option))
     except InvalidFile as error:
         lines = [f"  {problem}" for problem in error.problems]
-        raise CommandError("The submission cannot be made:", Code.GOLD, name="invalid_items", lines=lines) from None
+        raise CommandError("The submission cannot be created:", Code.GOLD, name="invalid_items", lines=lines) from None
     except (ScoringError, OSError) as error:
         raise CommandError(f"{error}.", name="cannot_probe") from None
     for text in loaded.remarks:

@@ -18,14 +18,16 @@ questions = typer.Typer(no_args_is_help=True, help="Questions to the organisers 
 commands.add_typer(questions, name="questions", rich_help_panel=TOGETHER)
 
 CompetitionArgument = Annotated[str, typer.Argument(metavar="COMPETITION")]
-NumberArgument = Annotated[int, typer.Argument(metavar="NUMBER", help="As `evergold questions list` shows it.")]
+NumberArgument = Annotated[int, typer.Argument(metavar="NUMBER", help="Number shown by `evergold questions list`.")]
 TextOption = Annotated[str, typer.Option("--text", metavar="FILE", help="A text file; - for the standard input.")]
 
 
 @questions.command("list")
 def show(
     competition: CompetitionArgument,
-    waiting: Annotated[bool, typer.Option("--open", help="Only those that are neither answered nor closed.")] = False,
+    waiting: Annotated[
+        bool, typer.Option(("--open"), help="Only questions that are neither answered nor closed.")
+    ] = False,
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -47,7 +49,7 @@ def show(
 @questions.command()
 def ask(
     competition: CompetitionArgument,
-    title: Annotated[str, typer.Option(help="In a few words.")],
+    title: Annotated[str, typer.Option(help="Title, a few words.")],
     text: TextOption,
     show_name: Annotated[
         bool, typer.Option("--show-name", help="Show your name if the answer is made public.")
@@ -72,7 +74,8 @@ def answer(
     number: NumberArgument,
     text: TextOption,
     public: Annotated[
-        bool, typer.Option("--public", help="Make question and answer public; else only the sender sees the answer.")
+        bool,
+        typer.Option(("--public"), help="Make question and answer public; default: only the sender sees the answer."),
     ] = False,
     server: ServerOption = None,
     as_json: JsonOption = False,

@@ -30,22 +30,24 @@ commands = typer.Typer()
 rescore = typer.Typer(no_args_is_help=True, help="Rescore submissions as a set, and publish or drop it.")
 commands.add_typer(rescore, name="rescore", rich_help_panel=WHILE_IT_RUNS)
 
-SetArgument = Annotated[str, typer.Argument(metavar="COMPETITION/SET", help="As `evergold rescorings` lists them.")]
+SetArgument = Annotated[
+    str, typer.Argument(metavar="COMPETITION/SET", help="COMPETITION/SET, as listed by `evergold rescorings`.")
+]
 #: Interval at which `publish --wait` polls whether the set is ready.
 ASK_SECONDS = 5.0
 
 
 @rescore.command()
 def start(
-    place: Annotated[str, typer.Argument(metavar="COMPETITION[/PHASE[/TASK]]", help="The submissions to rescore.")],
-    note: Annotated[str, typer.Option(metavar="TEXT", help="Why; teams read it once the set is published.")],
+    place: Annotated[str, typer.Argument(metavar="COMPETITION[/PHASE[/TASK]]", help="Submissions to rescore.")],
+    note: Annotated[str, typer.Option(metavar="TEXT", help="Reason, shown to teams once the set is published.")],
     also: Annotated[
-        list[str] | None, typer.Option(metavar="PHASE[/TASK]", help="Rescore this part of the same competition, too.")
+        list[str] | None, typer.Option(metavar="PHASE[/TASK]", help="Also rescore this part of the same competition.")
     ] = None,
     gold: Annotated[
         int | None, typer.Option(min=1, metavar="VERSION", help="The version of sealed gold; default: the newest.")
     ] = None,
-    with_rejected: Annotated[bool, typer.Option("--with-rejected", help="Try rejected files again, too.")] = False,
+    with_rejected: Annotated[bool, typer.Option("--with-rejected", help="Also try rejected files again.")] = False,
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -76,7 +78,7 @@ def rescorings(
         print_json(listed)
         return
     if not listed["rescorings"]:
-        say("There is none.")
+        say("There are no rescoring sets.")
         return
     rows = [(str(one["number"]), one["state"], _done(one), _tasks(one), one["note"]) for one in listed["rescorings"]]
     print_table(["Set", "State", "Scored", "Tasks", "Why"], rows, numbers=["Set"])

@@ -56,7 +56,7 @@ def score(
     of_task: Annotated[
         str, typer.Option("--task", metavar="NAME", help="For type program: the task, if several have a program.")
     ] = "",
-    phase: Annotated[str, typer.Option(metavar="NAME", help="For type program: with the options of this phase.")] = "",
+    phase: Annotated[str, typer.Option(metavar="NAME", help="For type program: use the options of this phase.")] = "",
     trust: Annotated[
         bool, typer.Option("--trust", help="For type program: run it without a sandbox, with all your rights.")
     ] = False,
@@ -85,7 +85,7 @@ def score(
     if gold is None:
         raise CommandError("Pass the gold: --gold PATH.", Code.USAGE)
     if competition is not None or trust:
-        raise CommandError(f"--competition and --trust belong to `evergold score {PROGRAM}`.", Code.USAGE)
+        raise CommandError(f"--competition and --trust are only for `evergold score {PROGRAM}`.", Code.USAGE)
     files = Files(gold, prediction, items, tuple(train or ()))
     division = _division(private_share, private_seed, is_alone=form in (TABLE, JSON) and not with_intervals)
     try:
@@ -104,7 +104,8 @@ def _division(share: float | None, seed: str | None, *, is_alone: bool) -> Divis
         return None
     if share is None or not seed or not 0 < share < 1 or len(seed) < SEED_CHARACTERS or not is_alone:
         message = (
-            f"--private-share is between 0 and 1, --private-seed has at least {SEED_CHARACTERS} characters; both go"
+            f"--private-share must be between 0 and 1, --private-seed must have at least {SEED_CHARACTERS} "
+            "characters; give both"
         )
         raise CommandError(f"{message} together, and with the formats {TABLE} and {JSON}.", Code.USAGE)
     return Division(share, seed)
@@ -152,7 +153,7 @@ def _print_with_intervals(task: AnyTask, files: Files, options: dict[str, Any], 
     from evergold.scoring.uncertainty import Reader
 
     if form not in (TABLE, JSON):
-        raise CommandError(f"--intervals goes with the formats {TABLE} and {JSON}.", Code.USAGE)
+        raise CommandError(f"--intervals needs the format {TABLE} or {JSON}.", Code.USAGE)
     scored = Reader.of(task, files.gold, options, files.items, files.train).read(files.prediction)
     documents = [
         asdict(score) | interval_document(found) for score, found in zip(scored.scores, scored.intervals(), strict=True)

@@ -1,4 +1,4 @@
-"""`evergold score program`: an organisers' own program, run at home as the server's workers run it.
+"""`evergold score program`: an organisers' own program, run locally as on the server's workers.
 
 The sandbox belongs to the server's package, so the work is done by a process of that package, if it is installed.
 """
@@ -20,7 +20,7 @@ from evergold.cli.submissions import show_scores
 _WORKER = "workers.program_at_home"
 _TITLES = {"prediction": "The prediction is wrong", "gold": "The gold is wrong", "program": "The program is wrong"}
 _CODES = {"prediction": Code.REJECTED, "gold": Code.GOLD, "program": Code.ERROR}
-_TRUSTED = "The program runs without a sandbox: it can read, change and send away all that you can."
+_TRUSTED = "The program runs without a sandbox: it can read, change and send everything that you can."
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ TogetherOption = Annotated[
     typer.Option(
         "--keep-together",
         metavar="WHAT",
-        help="sentence (each for itself), source_sent_id (those of one source sentence), or document.",
+        help="Unit that stays together: sentence, source_sent_id (sentences of one source sentence), or document.",
     ),
 ]
 
@@ -48,15 +48,15 @@ def split(
         list[Path],
         typer.Argument(metavar="CUPT…", exists=True, dir_okay=False, help="Annotated CUPT files, also zipped."),
     ],
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", file_okay=False, help="Where the files are written.")],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", file_okay=False, help="Folder to write to.")],
     unseen_test: Annotated[
         int, typer.Option(metavar="N", min=1, help="Number of MWEs in test that are in neither train nor dev.")
     ] = 300,
     unseen_dev: Annotated[
-        int, typer.Option(metavar="N", min=0, help="How many MWEs of dev are unseen in train; 0: no dev.")
+        int, typer.Option(metavar="N", min=0, help="Number of MWEs in dev that are unseen in train; 0: no dev.")
     ] = 100,
     repeats: Annotated[
-        int, typer.Option(metavar="N", min=1, max=MOST_REPEATS, help="How many random splits are tried.")
+        int, typer.Option(metavar="N", min=1, max=MOST_REPEATS, help="Number of random splits to try.")
     ] = 100,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="The same seed gives the same files.")] = 0,
     together: TogetherOption = "sentence",
@@ -94,7 +94,7 @@ def _refuse_existing(out: Path) -> None:
     """Refuse to overwrite an earlier split, which annotators and teams may already have."""
     there = [name for name in _names() if (out / name).exists()]
     if there:
-        message = f"{out} has {', '.join(there)} already: nothing is written over. Choose another folder, or empty it."
+        message = f"{out} has {', '.join(there)} already: choose another folder, or empty it."
         raise CommandError(message, Code.USAGE, name="exists")
 
 
@@ -113,16 +113,16 @@ def _partition(corpus: AnnotatedCorpus, wanted: SplitAims) -> Partition:
     mwes, needed = len(corpus.test.categories), wanted.unseen_test + wanted.unseen_dev
     least = 3 if wanted.unseen_dev else 2
     if corpus.unit_count < least:
-        message = f"The corpus has {corpus.unit_count} of what is kept together, and {least} parts are wanted."
+        message = f"The corpus has only {corpus.unit_count} units to distribute over {least} parts."
         raise CommandError(message, name="cannot_split")
     if mwes < needed:
-        message = f"The corpus has {mwes} MWEs, and {needed} are to be unseen."
+        message = f"The corpus has only {mwes} MWEs, fewer than the {needed} that should be unseen."
         raise CommandError(message, name="cannot_split")
     try:
         return partition(corpus, wanted)
     except Unreachable as short:
         where, number = (("test", wanted.unseen_test), ("dev", wanted.unseen_dev))[short.step]
-        message = f"{number} unseen MWEs in {where} cannot be had: with nearly everything in {where} there are "
+        message = f"{number} unseen MWEs in {where} are not possible: even with nearly everything in {where} there are "
         raise CommandError(f"{message}{short.mean_unseen:.1f} on average.", name="cannot_split") from None
 
 

@@ -45,19 +45,20 @@ def submit(
             "--to", metavar="COMPETITION/PHASE/TASK", help="Destination, e.g. demo/evaluation/idiom-detection."
         ),
     ],
-    track: Annotated[str, typer.Option(help="The track, where the competition has tracks.")] = "",
+    track: Annotated[str, typer.Option(help="The track, if the competition has tracks.")] = "",
     system: Annotated[
         str, typer.Option(help="The name of your system: its submissions share a method card; default: the method.")
     ] = "",
-    method: Annotated[str, typer.Option(help="The name of your method, for the board.")] = "",
+    method: Annotated[str, typer.Option(help="A few words about your method; the board shows them.")] = "",
     description: Annotated[str, typer.Option(help="Notes for yourself and the organisers.")] = "",
     card: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", exists=True, dir_okay=False, help="Its method card, as JSON or YAML."),
+        typer.Option(metavar="FILE", exists=True, dir_okay=False, help="File with the method card, as JSON or YAML."),
     ] = None,
     wait: Annotated[bool, typer.Option(help="Wait for the scores.")] = True,
     idempotency_key: Annotated[
-        str, typer.Option(metavar="KEY", help="Uploads with the same key count once; default: a new key each time.")
+        str,
+        typer.Option(metavar="KEY", help="Idempotency key: uploads with the same key count once; default: a new key."),
     ] = "",
     server: ServerOption = None,
     as_json: JsonOption = False,
@@ -102,7 +103,7 @@ def show_submission(submission: Json, as_json: bool) -> None:
         return
     say(_in_words(submission))
     if submission.get("withdrawn_at"):
-        say("It is withdrawn and counts on no board.")
+        say("It was withdrawn and counts on no board.")
     show_standings(submission.get("standings", []))  # absent on older servers
     if submission["scores"]:
         show_scores(submission["scores"], submission["visibility"]["precision"])

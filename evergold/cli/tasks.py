@@ -17,7 +17,9 @@ commands = typer.Typer()
 
 @commands.command(rich_help_panel=LOCAL)
 def tasks(
-    name: Annotated[str, typer.Argument(metavar="[TASK]", help="One of them, with its options and metrics.")] = "",
+    name: Annotated[
+        str, typer.Argument(metavar="[TASK]", help="Show this task type with its options and metrics.")
+    ] = "",
     as_json: JsonOption = False,
 ) -> None:
     """List the task types that are installed here and the distributions they come from, or show one."""
@@ -77,7 +79,7 @@ def _show(task: AnyTask) -> None:
     if document["metrics"]:
         print_table(["Metric", "Title", "What it is"], [tuple(metric.values()) for metric in document["metrics"]])
     else:
-        say("Its metrics are those that the organisers declare.")
+        say("The organisers declare its metrics.")
 
 
 def _declared(task: AnyTask) -> list[str]:
@@ -89,7 +91,7 @@ def _declared(task: AnyTask) -> list[str]:
 def _default(task: AnyTask, name: str) -> str:
     field = task.options.model_fields[name]
     if field.is_required():
-        return "must be given"
+        return "required"
     default = field.get_default(call_default_factory=True)
     if hasattr(default, "model_dump"):
         return json.dumps(default.model_dump(mode="json"))

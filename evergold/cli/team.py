@@ -35,13 +35,13 @@ NameArgument = Annotated[str, typer.Argument(metavar="NAME")]
 @commands.command(rich_help_panel=TOGETHER)
 def registration(
     competition: CompetitionArgument,
-    register: Annotated[bool, typer.Option("--register", help="Register, or do it again after a change.")] = False,
+    register: Annotated[bool, typer.Option("--register", help="Register, or register again after a change.")] = False,
     accept_terms: Annotated[
-        bool, typer.Option("--accept-terms", help="With --register: you have read and accept the terms.")
+        bool, typer.Option("--accept-terms", help="With --register: accept the terms, which you have read.")
     ] = False,
     answer: Annotated[
         list[str] | None,
-        typer.Option("--answer", metavar="NAME=ANSWER", help="With --register: an answer; a tick is yes or no."),
+        typer.Option("--answer", metavar="NAME=ANSWER", help="With --register: an answer; for a tick, yes or no."),
     ] = None,
     code: Annotated[str, typer.Option("--code", help="With --register: the code from the organisers.")] = "",
     server: ServerOption = None,
@@ -49,7 +49,7 @@ def registration(
 ) -> None:
     """Show your registration in a competition, its terms and questions; or register."""
     if (accept_terms or answer or code) and not register:
-        raise CommandError("--accept-terms, --answer and --code belong to --register.", Code.USAGE)
+        raise CommandError("--accept-terms, --answer and --code need --register.", Code.USAGE)
     path = f"/competitions/{quote(competition, safe='')}/registration"
     document = _call(server, "GET", path)
     if register:
@@ -69,7 +69,7 @@ def registration(
 def _answers(written: list[str]) -> dict[str, str]:
     pairs = [one.partition("=") for one in written]
     if not all(name and sign for name, sign, _ in pairs):
-        raise CommandError("An answer is written NAME=ANSWER.", Code.USAGE)
+        raise CommandError("Write an answer as NAME=ANSWER.", Code.USAGE)
     return {name: text for name, _, text in pairs}
 
 
@@ -120,7 +120,7 @@ def rename(
 @teams.command()
 def invite(
     competition: CompetitionArgument,
-    revoke: Annotated[bool, typer.Option("--revoke", help="End the present link.")] = False,
+    revoke: Annotated[bool, typer.Option("--revoke", help="End the current link.")] = False,
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -135,7 +135,7 @@ def invite(
 @teams.command()
 def join(
     competition: CompetitionArgument,
-    invitation: Annotated[str, typer.Argument(metavar="LINK", help="The link that you were sent.")],
+    invitation: Annotated[str, typer.Argument(metavar="LINK", help="The link that the team sent you.")],
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -170,12 +170,18 @@ def transfer(
 @teams.command()
 def merge(
     competition: CompetitionArgument,
-    ask: Annotated[str, typer.Option("--ask", metavar="TEAM", help="Offer to merge it into your team.")] = "",
+    ask: Annotated[str, typer.Option("--ask", metavar="TEAM", help="Offer this team to merge into yours.")] = "",
     accept: Annotated[
         str,
-        typer.Option("--accept", metavar="TEAM", help="Accept its offer and become part of it; this cannot be undone."),
+        typer.Option(
+            ("--accept"),
+            metavar="TEAM",
+            help="Accept the offer of this team and become part of it; this cannot be undone.",
+        ),
     ] = "",
-    end: Annotated[str, typer.Option("--end", metavar="TEAM", help="Decline its offer, or cancel yours.")] = "",
+    end: Annotated[
+        str, typer.Option(("--end"), metavar="TEAM", help="Decline the offer of this team, or cancel yours.")
+    ] = "",
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -205,13 +211,13 @@ def _offer(offers: list[Json], side: str, team: str) -> int:
     """Return the id of the offer with this team."""
     found = next((one["id"] for one in offers if one[side] == team), None)
     if found is None:
-        raise CommandError(f"No offer with '{team}' waits for an answer.", Code.REFUSED)
+        raise CommandError(f"There is no open offer from or to '{team}'.", Code.REFUSED)
     return int(found)
 
 
 def _print_offers(document: Json) -> None:
     until = document["merge_until"]
-    say(f"Teams may merge until {local_deadline(until)}." if until else "In this competition teams do not merge.")
+    say(f"Teams may merge until {local_deadline(until)}." if until else "Teams cannot merge in this competition.")
     rows = [(one["asking"], one["asked"], one["asked_by"], event_words(one["asked_at"])) for one in document["to_us"]]
     rows += [(one["asking"], one["asked"], one["asked_by"], event_words(one["asked_at"])) for one in document["by_us"]]
     if rows:

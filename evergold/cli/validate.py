@@ -21,7 +21,7 @@ OptionOption = Annotated[
     typer.Option(
         "--option",
         metavar="NAME=VALUE",
-        help="An option of the task, as the competition sets it; JSON or plain text; may be repeated.",
+        help="Option of the task as in the competition, JSON or plain text; may be repeated.",
     ),
 ]
 
@@ -51,7 +51,9 @@ def validate(
     """
     if to:
         if task or items or option:
-            raise CommandError("Either --to (on the server), or --task, --items and --option (locally).", Code.USAGE)
+            raise CommandError(
+                ("Pass either --to (on the server), or --task, --items and --option (locally)."), Code.USAGE
+            )
         _on_the_server(file, to, server, as_json)
         return
     if not task or (items is None and task != PROGRAM):

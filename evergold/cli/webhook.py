@@ -17,10 +17,15 @@ webhook = typer.Typer(no_args_is_help=True, help="News of a competition, your te
 commands.add_typer(webhook, name="webhook", rich_help_panel=WHILE_IT_RUNS)
 
 CompetitionOption = Annotated[
-    str | None, typer.Option("--competition", metavar="COMPETITION", help="Default: the server's, for administrators.")
+    str | None,
+    typer.Option(
+        ("--competition"),
+        metavar="COMPETITION",
+        help="Competition; default: webhooks of the server, for administrators.",
+    ),
 ]
-TeamOption = Annotated[bool, typer.Option("--team", help="Those of your team in the competition.")]
-NumberArgument = Annotated[int, typer.Argument(metavar="NUMBER", help="As `evergold webhook list` shows it.")]
+TeamOption = Annotated[bool, typer.Option("--team", help="Webhooks of your team in the competition.")]
+NumberArgument = Annotated[int, typer.Argument(metavar="NUMBER", help="Number shown by `evergold webhook list`.")]
 
 
 @webhook.command("list")
@@ -54,12 +59,16 @@ def show(
 @webhook.command()
 def add(
     name: Annotated[str, typer.Option(help="A name to recognise it by.")],
-    address: Annotated[str, typer.Option(metavar="URL", help="Its address; - reads it from standard input.")],
-    news: Annotated[list[str], typer.Option(metavar="KIND", help="Such as board.changed; again for more.")],
+    address: Annotated[str, typer.Option(metavar="URL", help="Address to send to; - reads it from stdin.")],
+    news: Annotated[
+        list[str], typer.Option(metavar="KIND", help="Kind of news, such as board.changed; may be repeated.")
+    ],
     competition: CompetitionOption = None,
     team: TeamOption = False,
-    form: Annotated[str, typer.Option(help="standard, slack, discord, mattermost, matrix.")] = "standard",
-    audience: Annotated[str | None, typer.Option(help="Who reads it there: organisers (default), or public.")] = None,
+    form: Annotated[str, typer.Option(help="Form: standard, slack, discord, mattermost or matrix.")] = "standard",
+    audience: Annotated[
+        str | None, typer.Option(help="Who reads the messages: organisers (default), or public.")
+    ] = None,
     token: Annotated[
         str | None, typer.Option(metavar="FILE", help="A file with the access token for Matrix; - for stdin.")
     ] = None,
@@ -93,12 +102,12 @@ def send_test(number: NumberArgument, server: ServerOption = None, as_json: Json
     if as_json:
         print_json(sent)
     else:
-        say(f"Delivery {sent['id']} is on its way.")
+        say(f"Delivery {sent['id']} is being sent.")
 
 
 @webhook.command()
 def log(number: NumberArgument, server: ServerOption = None, as_json: JsonOption = False) -> None:
-    """List the last deliveries, the newest first, with their outcome."""
+    """List the latest deliveries, the newest first, with their outcome."""
     with logged_in(server) as (client, _):
         found = client.document(f"{_one(number)}/deliveries")
     if as_json:
@@ -122,12 +131,16 @@ def log(number: NumberArgument, server: ServerOption = None, as_json: JsonOption
 @webhook.command()
 def replay(
     number: NumberArgument,
-    first: Annotated[int | None, typer.Option(metavar="DELIVERY", help="From this one on; default: the first.")] = None,
-    last: Annotated[int | None, typer.Option(metavar="DELIVERY", help="Up to this one; default: the last.")] = None,
+    first: Annotated[
+        int | None, typer.Option(metavar="DELIVERY", help="First delivery to send; default: the first.")
+    ] = None,
+    last: Annotated[
+        int | None, typer.Option(metavar="DELIVERY", help="Last delivery to send; default: the last.")
+    ] = None,
     server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Send ended deliveries again, as their readers see them now."""
+    """Send finished deliveries again, with what their readers may see now."""
     with logged_in(server) as (client, _):
         sent = client.send("POST", f"{_one(number)}/replay", json={"first": first, "last": last}).json()
     if as_json:
@@ -138,7 +151,7 @@ def replay(
 
 @webhook.command()
 def secret(number: NumberArgument, server: ServerOption = None, as_json: JsonOption = False) -> None:
-    """Make a new secret and print it; the former one is valid for a day."""
+    """Create a new secret and print it; the previous one is valid for a day."""
     with logged_in(server) as (client, _):
         made = client.send("POST", f"{_one(number)}/secret").json()
     if as_json:

@@ -77,5 +77,5 @@ def normal_address(server: str) -> str:
     """Return the address without a slash at its end; raises BadAddress."""
     address = server.strip().rstrip("/")
     if not address.startswith(("http://", "https://")):
-        raise BadAddress(f"'{server}' is not a server's address: it begins with http:// or https://.")
+        raise BadAddress(f"'{server}' is not a server's address: it must begin with http:// or https://.")
     return address

@@ -130,7 +130,7 @@ def document(response: httpx.Response) -> Json:
     try:
         content: Json = response.json()
     except ValueError:
-        raise Refused(response.status_code, "not_evergold", "It does not answer as Evergold does.") from None
+        raise Refused(response.status_code, "not_evergold", "The answer is not that of an Evergold server.") from None
     return content
 
 

@@ -119,7 +119,7 @@ class Board:
         try:
             import pandas
         except ImportError:
-            raise ImportError("Board.frame() needs pandas: pip install pandas. Board.rows does without.") from None
+            raise ImportError("Board.frame() needs pandas: pip install pandas. Board.rows works without it.") from None
         return pandas.DataFrame(self.rows, columns=[*ROW_FIELDS, *self.columns])
 
     @staticmethod

@@ -211,7 +211,7 @@ def _documents(sentences: Sequence[bytes], file: str, problems: Problems) -> lis
             document = _comment(text, b"newdoc id") or (file, place + 1)
         keys.append(document)
     if sentences and document == (file, 0):
-        message = "no sentence has a `# newdoc`, so nothing says where documents begin"
+        message = "no sentence has a `# newdoc`, so it is unknown where documents begin"
         problems.add("no-document", message, file=file)
     return keys
 

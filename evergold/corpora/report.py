@@ -109,7 +109,7 @@ def markdown_of(report: Report, pictures: Mapping[str, str]) -> str:
     lines += [f"- {source.file}, SHA-256 {source.sha256}" for source in report.sources]
     lines += [
         "",
-        "An MWE is unseen where its multiset of lemmas is annotated nowhere in the data it is held against.",
+        "An MWE is unseen if its multiset of lemmas is not annotated in the data that it is compared with.",
         "",
     ]
     lines += _table(size_rows(report.parts))

@@ -62,7 +62,7 @@ class ContextualModel:
         except (OSError, ValueError) as error:
             raise ModelNotFound(f"the model {name} cannot be loaded: {error}") from None
         if not self._tokenizer.is_fast:
-            raise ScoringError(f"{name} has no fast tokeniser, which is needed to tell whose word a token is")
+            raise ScoringError(f"{name} has no fast tokeniser, which is needed to map tokens to words")
         layers = self._model.config.num_hidden_layers
         if layer is not None and not 0 <= layer <= layers:
             raise ScoringError(f"{name} has the layers 0 to {layers}, not {layer}")
@@ -132,7 +132,7 @@ class StaticModel:
         unknown = {word for one in texts for word in one.words if _vector(word, known) is None}
         if unknown:
             shown = ", ".join(sorted(unknown)[:5])
-            self.remarks = [f"{len(unknown)} words have no vector, and get the mean of all: {shown}, …"]
+            self.remarks = [f"{len(unknown)} words have no vector and get the mean of all vectors: {shown}, …"]
 
         def mean_of(words: Sequence[str]) -> Vectors:
             vectors = [_vector(word, known) for word in words]
@@ -161,7 +161,7 @@ class StaticModel:
             if word in wanted:
                 known.setdefault(word, vector)
         if total is None:
-            raise ScoringError(f"{self._path} has no word vectors: expected is a line `word number number …` for each")
+            raise ScoringError(f"{self._path} has no word vectors: expected a line `word number number …` for each")
         return known, (total / count).astype(np.float32)
 
     def _lines(self) -> Iterator[tuple[str, Vectors]]:
@@ -176,7 +176,7 @@ class StaticModel:
                     yield word, np.array(numbers, dtype=np.float32)
                 except ValueError:
                     raise ScoringError(
-                        f"{self._path}, line {number}: {word[:20]!r} is followed by no numbers"
+                        f"{self._path}, line {number}: {word[:20]!r} is not followed by numbers"
                     ) from None
 
 

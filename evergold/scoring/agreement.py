@@ -39,7 +39,7 @@ def ordinal_alpha(ratings: Sequence[Mapping[str, int]], highest: int) -> Agreeme
     Alpha-Reliability; computed by the package krippendorff.
     """
     if any(not 0 <= mark <= highest for unit in ratings for mark in unit.values()):
-        raise ValueError(f"marks go from 0 to {highest}")
+        raise ValueError(f"marks must be from 0 to {highest}")
     annotators = {annotator for unit in ratings for annotator in unit}
     shared = [list(unit.values()) for unit in ratings if len(unit) > 1]
     if len(annotators) < 2:

@@ -307,7 +307,7 @@ def _zip_of_files(
         yield archive, members
 
 
-_AGAIN = "make it again and upload the whole file"
+_AGAIN = "create it again and upload the whole file"
 
 
 def _reason(fault: Exception) -> str:
@@ -334,7 +334,7 @@ def _checked_members(archive: zipfile.ZipFile, limits: Limits, error: type[Inval
         elif name in members and limits.repeats and _is_repeated(entry, members[name]):
             continue
         elif name in members:
-            problems.add("duplicate-member", f"{shorten(name)} is in the zip twice", text=name)
+            problems.add("duplicate-member", f"{shorten(name)} occurs twice in the zip", text=name)
         else:
             members[name] = entry
     problems.raise_if_any(error)

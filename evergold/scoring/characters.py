@@ -161,10 +161,10 @@ def difference(found: str, meant: str) -> str:
             return f"letters and their marks are separate characters here ({_points(found, meant)}): write NFC"
         return f"letters and their marks are one character here ({_points(found, meant)}), there they are separate"
     if (hidden := next(find_invisible(found), None)) and without_invisible(found) == without_invisible(meant):
-        return f"character {hidden[0] + 1} is {character_name(hidden[1])}, which nobody sees: remove it"
+        return f"character {hidden[0] + 1} is {character_name(hidden[1])}, an invisible character: remove it"
     if without_invisible(found) == without_invisible(meant):
         lacking = next(character for character in meant if character not in found)
-        return f"{character_name(lacking)}, which nobody sees, is missing"
+        return f"{character_name(lacking)}, an invisible character, is missing"
     if found.strip() == meant.strip():
         return "spaces around it count"
     if " ".join(found.split()) == " ".join(meant.split()):

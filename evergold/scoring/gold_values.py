@@ -61,9 +61,9 @@ def _first_lines(values: Iterable[Written]) -> dict[str, int]:
 
 def _fault(value: str) -> tuple[str, str] | None:
     if fault := spaces_fault(value):
-        return SPACES, f"{fault}: a scorer takes it for another value than {quoted(value.strip())}"
+        return SPACES, f"{fault}: a scorer takes it for a different value than {quoted(value.strip())}"
     if hidden := next(find_invisible(value), None):
-        message = f"character {hidden[0] + 1} of {quoted(value)} is {character_name(hidden[1])}, which nobody sees"
+        message = f"character {hidden[0] + 1} of {quoted(value)} is {character_name(hidden[1])}, an invisible character"
         return INVISIBLE, message
     composed = unicodedata.normalize("NFC", value)
     return None if composed == value else (NOT_NFC, f"{quoted(value)}: {difference(value, composed)}")

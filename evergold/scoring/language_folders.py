@@ -173,7 +173,7 @@ def read_submitted(
         problems.add("unexpected-file", message, file=name, severity="warning")
     if not chosen and not problems.errors:
         expected = f"<LANG>/{file_name}, where <LANG> is one of {', '.join(languages)}"
-        problems.add("nothing-submitted", f"there is no prediction in it; expected is {expected}")
+        problems.add("nothing-submitted", f"it contains no prediction; expected {expected}")
     in_order = {language: chosen[language] for language in languages if language in chosen}
     return _read_members(path, in_order, read, limits, InvalidPrediction)
 
@@ -208,7 +208,9 @@ def _by_folder(names: Sequence[str], languages: Sequence[str], file_name: str, p
         found = [name for name in inside if PurePosixPath(name).name == file_name]
         if language not in languages:
             fault = (
-                f"{shorten(folder.name)} is not a language of this task" if folder.name else "the file is in no folder"
+                f"{shorten(folder.name)} is not a language of this task"
+                if folder.name
+                else ("the file is not in a folder")
             )
             message = f"{fault}; its languages are {', '.join(languages)}"
             problems.add("unknown-language", message, file=(found or inside)[0])

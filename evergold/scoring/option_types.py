@@ -50,7 +50,7 @@ def _lower(value: object) -> object:
 
 def _distinct(values: tuple[str, ...]) -> tuple[str, ...]:
     if len(set(values)) < len(values):
-        raise ValueError(f"a name is there twice: {', '.join(values)}")
+        raise ValueError(f"a name occurs twice: {', '.join(values)}")
     return values
 
 

@@ -66,7 +66,7 @@ def _check_name(point: EntryPoint, rivals: Collection[EntryPoint], own: Collecti
     scores.
     """
     if not _NAME.fullmatch(point.name):
-        raise _Unusable("has a bad name: it is made of letters a-z, digits and hyphens")
+        raise _Unusable("has an invalid name: use only letters a-z, digits and hyphens")
     if point.name in own:
         raise _Unusable("has the name of a task type of Evergold itself")
     if others := sorted(distribution_of(rival) for rival in rivals if rival is not point):
@@ -82,7 +82,9 @@ def _load(point: EntryPoint) -> AnyTask:
     if not isinstance(task, Task):
         raise _Unusable(f"cannot be used: {point.value} is not an evergold.scoring.task.Task")
     if task.api_version not in API_VERSIONS:
-        version = "does not say its api_version" if task.api_version is None else f"has api_version {task.api_version}"
+        version = (
+            ("does not declare its api_version") if task.api_version is None else f"has api_version {task.api_version}"
+        )
         raise _Unusable(f"{version}; this Evergold needs {' or '.join(map(str, API_VERSIONS))}")
     if task.name != point.name:
         raise _Unusable(f"cannot be used: it calls itself '{task.name}'")

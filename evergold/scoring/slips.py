@@ -46,7 +46,7 @@ def number_hint(text: str) -> str | None:
     if plain != text and finite_number(plain) is not None:
         return f"spaces around it; write {plain}"
     if hidden := next(find_invisible(text), None):
-        return f"character {hidden[0] + 1} is {character_name(hidden[1])}, which nobody sees: remove it"
+        return f"character {hidden[0] + 1} is {character_name(hidden[1])}, an invisible character: remove it"
     if plain[:1] in _MINUS and plain[:1] and _reads(f"-{plain[1:]}"):
         return f"the sign is {character_name(plain[0])}, not a minus; write -{plain[1:]}"
     if any(character in _MINUS for character in plain) and _reads(_with_minus(plain)):
@@ -56,12 +56,12 @@ def number_hint(text: str) -> str | None:
     if _GERMAN.fullmatch(plain):
         return f"points between thousands and a decimal comma; write {plain.replace('.', '').replace(',', '.')}"
     if _GROUPED.fullmatch(plain) or "_" in plain and _reads(plain.replace("_", "")):
-        return "write the digits without separators, and a point before decimals"
+        return "write digits without separators, and decimals after a point"
     if plain.endswith("%") and _reads(plain[:-1].strip()):
         return "write it without the sign %"
     digits = "".join(_ascii_digit(character) for character in plain)
     if digits != plain and _reads(digits):
-        return f"the digits are those of another script; write {digits}"
+        return f"the digits are of another script; write {digits}"
     if any(map(str.isdecimal, plain)) and (value := _float(plain)) is not None and math.isinf(value):
         return "it is too large; numbers up to about 1e308 can be read"
     return None
@@ -118,7 +118,7 @@ def is_separator_line(line: str) -> bool:
 
 
 #: What to do with it.
-SEPARATOR_LINE = "this line, `sep=…`, is one that only Excel understands: delete it, the header comes first"
+SEPARATOR_LINE = "only Excel understands this line, `sep=…`: delete it, the header must come first"
 
 
 def empty_columns_fault(header: Sequence[str]) -> str | None:

@@ -98,7 +98,7 @@ class Score:
         if (self.value is None) == (self.reason is None):
             raise ValueError("a score has either a value or a reason")
         if self.value is not None and not abs(self.value) < float("inf"):
-            raise ValueError("a score's value is finite")
+            raise ValueError("a score's value must be finite")
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +232,7 @@ def read_gold(task: Task[O, I, G, P], path: Path, train: Sequence[Path], options
     if not train:
         return task.read_gold(path, options)
     if task.read_gold_with_train is None:
-        raise InvalidOptions([Problem("unknown-option", f"{task.name} has no use for training data")])
+        raise InvalidOptions([Problem("unknown-option", f"{task.name} does not use training data")])
     return task.read_gold_with_train(path, train, options)
 
 

@@ -24,4 +24,4 @@ def note_undeclared(answers: Iterable[str], kind: str, column: str, problems: Pr
 
 def advice(option: str, kind: str) -> str:
     """Return the warning for organisers who did not declare them. option: where they do."""
-    return f"declare `{option}`: without it a misspelt {kind} is not refused, but counts as wrong"
+    return f"declare `{option}`: without it a misspelt {kind} is not reported, but counts as wrong"

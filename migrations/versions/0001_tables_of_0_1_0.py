@@ -42,7 +42,7 @@ def downgrade() -> None:
 
 
 def _make_people() -> None:
-    """Accounts, their keys to the server, the mail to them, and the log of what was done."""
+    """Create accounts, tokens and log-ins, mails, and the audit log."""
     op.create_table(
         "users",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -128,7 +128,7 @@ def _make_people() -> None:
 
 
 def _make_competitions() -> None:
-    """What organisers declare, and its history."""
+    """Create the declarations of organisers and their history."""
     op.create_table(
         "competitions",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -414,7 +414,7 @@ def _make_competitions() -> None:
 
 
 def _make_teams() -> None:
-    """Who takes part."""
+    """Create teams and registrations."""
     op.create_table(
         "teams",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -519,7 +519,7 @@ def _make_teams() -> None:
 
 
 def _make_gold() -> None:
-    """Sealed files, the keys that open them, and the versions of gold; workers say who they are."""
+    """Create sealed files, their keys, versions of gold, and workers."""
     op.create_table(
         "sealed_files",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -587,7 +587,7 @@ def _make_gold() -> None:
 
 
 def _make_submissions() -> None:
-    """Submissions, the scoring of each, and what was scored again."""
+    """Create submissions, scoring runs, and rescorings."""
     op.create_table(
         "systems",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -774,7 +774,7 @@ def _make_submissions() -> None:
 
 
 def _make_boards() -> None:
-    """What teams choose for a board, what was frozen, and what was noticed."""
+    """Create choices of teams, frozen boards, and findings."""
     op.create_table(
         "entry_choices",
         sa.Column("team_id", sa.Integer(), nullable=False),
@@ -1026,7 +1026,7 @@ def _make_boards() -> None:
 
 
 def _make_judging() -> None:
-    """What people judge by hand."""
+    """Create rounds of human judgement."""
     op.create_table(
         "judging_rounds",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -1133,7 +1133,7 @@ def _make_judging() -> None:
 
 
 def _make_messages() -> None:
-    """Announcements and questions."""
+    """Create announcements and questions."""
     op.create_table(
         "announcements",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -1185,7 +1185,7 @@ def _make_messages() -> None:
 
 
 def _make_server() -> None:
-    """Signs of life."""
+    """Create heartbeats."""
     op.create_table(
         "workers",
         sa.Column("name", sa.String(length=200), nullable=False),

@@ -1,4 +1,4 @@
-"""Rights of organisers: who is one has all of them, as before. Invitations may come from the server's command line.
+"""Rights of organisers: existing organisers get all of them. Invitations may come from the server's command line.
 
 Revision ID: 0002
 Revises: 0001

@@ -1,4 +1,4 @@
-"""Teams that merge: who asks whom, what has become of a team, and for which team a submission was sent.
+"""Merging of teams: offers, the successor of a team, and the team for which a submission was sent.
 
 Revision ID: 0003
 Revises: 0002

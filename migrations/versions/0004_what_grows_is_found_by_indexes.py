@@ -1,4 +1,4 @@
-"""What grows is found by indexes: teams of a person, runs that ended since, files.
+"""Indexes on growing tables: teams of a person, recently finished runs, files.
 
 Revision ID: 0004
 Revises: 0003

@@ -1,4 +1,4 @@
-"""Standings with all that a board shows of their runs; what was kept by the rules of before is believed no more.
+"""Standings with everything that a board shows of their runs; existing standings become invalid.
 
 Revision ID: 0005
 Revises: 0004

@@ -1,6 +1,6 @@
-"""Standings with the value that they are ranked by, so that a place is counted by an index instead of reading a board.
+"""Standings with their ranking value, so that an index can count ranks without reading a board.
 
-Values are filled in with everything else once a board's standings are chosen anew.
+Values are filled in when a board's standings are next recomputed.
 
 Revision ID: 0006
 Revises: 0005

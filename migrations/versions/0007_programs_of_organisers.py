@@ -1,4 +1,4 @@
-"""Programs of organisers: the program of a task, and what it said in a run, for the organisers.
+"""Programs of organisers: the program of a task, and its log in a run, for the organisers.
 
 Revision ID: 0007
 Revises: 0006

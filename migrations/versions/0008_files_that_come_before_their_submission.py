@@ -1,4 +1,4 @@
-"""Files that come before their submission, as clients of Codabench send them.
+"""Files uploaded before their submission, as by clients of Codabench.
 
 Revision ID: 0008
 Revises: 0007

@@ -1,4 +1,4 @@
-"""Codes by which a class joins, requests of people who want to organise, and sealed explanations of wrong gold.
+"""Codes for joining a competition, requests to organise, and sealed explanations of invalid gold.
 
 Revision ID: 0010
 Revises: 0009

@@ -1,4 +1,4 @@
-"""Bundles that clients of Codabench send to make a competition: what became of each, for a day.
+"""Bundles uploaded by clients of Codabench to create a competition, with their results, stored for a day.
 
 Revision ID: 0011
 Revises: 0010

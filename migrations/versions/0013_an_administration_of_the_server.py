@@ -1,4 +1,4 @@
-"""Settings that change while the server runs, announcements to everybody, blocked people, organisers' own limits.
+"""Live settings, announcements to everybody, blocked people, limits of single organisers.
 
 Revision ID: 0013
 Revises: 0012

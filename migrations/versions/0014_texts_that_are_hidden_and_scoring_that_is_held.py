@@ -1,4 +1,4 @@
-"""Reports of texts, hidden texts and people blocked in a competition; scoring that is paused; requests refused.
+"""Reports of texts, hidden texts, people blocked in a competition, paused scoring, and refused requests.
 
 Revision ID: 0014
 Revises: 0013

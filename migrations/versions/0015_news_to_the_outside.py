@@ -1,4 +1,4 @@
-"""Webhooks with their deliveries and the boards they saw last; mails that wait for a digest, and how often one comes.
+"""Webhooks with their deliveries and the last boards sent; mails waiting for a digest, and its frequency.
 
 Revision ID: 0015
 Revises: 0014

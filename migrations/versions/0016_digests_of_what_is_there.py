@@ -1,4 +1,4 @@
-"""Announcements that wait for a digest by their number, so that the mail has what they say by then.
+"""Announcements waiting for a digest by number, so that the mail has their current text.
 
 Revision ID: 0016
 Revises: 0015
@@ -29,7 +29,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Write the words of announcements into the rows that have their number alone."""
+    """Copy the texts of announcements into rows that only have their number."""
     words = "SELECT {} FROM announcements WHERE announcements.id = digest_items.announcement_id"
     op.execute(
         f"UPDATE digest_items SET title = ({words.format('title')}), text = ({words.format('text')}) "  # noqa: S608

@@ -133,10 +133,10 @@ def test_who_reads_cannot_write(engine: Engine) -> None:
         found.display_name = "Ada"  # as it is
         session.flush()
         found.display_name = "Other"
-        with pytest.raises(RuntimeError, match="was to write"):
+        with pytest.raises(RuntimeError, match="tried to write"):
             session.flush()
     for statement in (update(User).values(display_name="Other"), delete(User)):
-        with reading(engine) as session, pytest.raises(RuntimeError, match="was to write"):
+        with reading(engine) as session, pytest.raises(RuntimeError, match="tried to write"):
             session.execute(statement)
     with reading(engine) as session:
         assert session.get_one(User, ada.id).display_name == "Ada"
@@ -147,7 +147,7 @@ def test_a_database_that_cannot_hold_every_letter_is_refused_in_words(postgres_s
     made = f"ENCODING '{encoding}' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0"
     with postgres.database(postgres_server, made) as address, pytest.raises(InvalidRequestError) as refused:
         make_engine(address).connect()
-    assert str(refused.value).startswith(f"its encoding is {encoding}, not UTF8: `createdb ")
+    assert str(refused.value).startswith(f"its encoding is {encoding}, not UTF8: create one with `createdb ")
 
 
 def test_postgresql_keeps_what_it_has_prepared(postgresql_engine: Engine) -> None:

@@ -158,7 +158,7 @@ def test_the_command_speaks_plainly_and_as_json(data: Path, capsys: pytest.Captu
     answers = {one["promise"]: one["answer"] for one in document["separations"]}
     assert answers["web and worker run as different users"] == "broken"
     assert answers["web and sweep run as different users"] == "holds"
-    assert answers["web, worker and sweep do not write one file that is the whole database"] == "broken"
+    assert answers["web, worker and sweep do not share one file as their database"] == "broken"
     assert document["broken"] == list(answers.values()).count("broken")
     assert run(["check-host", "--web-user", "nobody-of-that-name"]) == Code.USAGE
 

@@ -58,17 +58,21 @@ def test_several_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("variable", "value", "said"),
     [
-        ("EVERGOLD_PROVIDERS__UNI__ISSUER", "http://login.example.edu", "providers, uni: issuer begins with https://"),
-        ("EVERGOLD_PROVIDERS__UNI__ISSUER", "https://login.example.edu/?realm=hush", "uni: issuer is an address"),
+        (
+            "EVERGOLD_PROVIDERS__UNI__ISSUER",
+            "http://login.example.edu",
+            "providers, uni: issuer must begin with https://",
+        ),
+        ("EVERGOLD_PROVIDERS__UNI__ISSUER", "https://login.example.edu/?realm=hush", "uni: issuer must be an address"),
         ("EVERGOLD_PROVIDERS__UNI__ISSUER", "", "uni: issuer is missing"),
         ("EVERGOLD_PROVIDERS__UNI__CLIENT_ID", "", "uni: client_id is missing"),
         ("EVERGOLD_PROVIDERS__UNI__SECRET", HUSH, "EVERGOLD_PROVIDERS__UNI__SECRET: there is no such setting"),
         ("EVERGOLD_PROVIDERS__UNI__TRUSTED", "hush", "EVERGOLD_PROVIDERS__UNI__TRUSTED must be true or false."),
         ("EVERGOLD_PROVIDERS__UNI__KIND", "hush", "EVERGOLD_PROVIDERS__UNI__KIND must be one of "),
-        ("EVERGOLD_PROVIDERS__A-B__CLIENT_ID", "hush", "a-b: a name has up to 40 letters and digits"),
-        ("EVERGOLD_BASE_URL", "", "base_url is needed with providers"),
+        ("EVERGOLD_PROVIDERS__A-B__CLIENT_ID", "hush", "a-b: a name must have 1 to 40 letters and digits"),
+        ("EVERGOLD_BASE_URL", "", "set base_url together with providers"),
         ("EVERGOLD_SECOND_FACTOR", "hush", "must be one of optional, administrators, organisers."),
-        ("EVERGOLD_PROVIDERS", "hush", "EVERGOLD_PROVIDERS has no value of its own: EVERGOLD_PROVIDERS__<NAME>__"),
+        ("EVERGOLD_PROVIDERS", "hush", "EVERGOLD_PROVIDERS itself takes no value: set EVERGOLD_PROVIDERS__<NAME>__"),
         ("EVERGOLD_PROVIDERS__UNI", "hush", "EVERGOLD_PROVIDERS__UNI must be a mapping"),
     ],
 )

@@ -68,14 +68,10 @@ SURE = replace(
 
 def test_with_intervals_a_table_has_halves_rounded_up_ranges_and_rules_between_clusters() -> None:
     assert markdown_table(SURE, intervals=True) == (
-        "| \\# | Team | Macro F1 (%) |\n"
-        "| :-- | :-- | --: |\n"
-        "| 1–2 | kiwi | **75.00 ± 4.50** |\n"
-        "|  | copy (baseline) | 74.00 |\n"
-        "| 1–2 | ibis | 74.00 ± 4.01 |\n"
-        "| 3 | emu | 60.00 ± 5.00 |\n"
-        "\n±: half of the 95 % interval.\n"
-        "\nRanks: those that paired permutation tests leave, with Holm's correction over all pairs of rows (5 %).\n"
+        "| \\# | Team | Macro F1 (%) |\n| :-- | :-- | --: |\n| 1–2 | kiwi | **75.00 ± 4.50** |\n|  | copy "
+        "(baseline) | 74.00 |\n| 1–2 | ibis | 74.00 ± 4.01 |\n| 3 | emu | 60.00 ± 5.00 |\n\n±: half of the 95 % "
+        "interval.\n\nRank ranges: ranks consistent with paired permutation tests, with Holm's correction over all "
+        "pairs of rows (5 %).\n"
     )
     lines = latex_table(SURE, "Sure", "tab:sure", intervals=True).splitlines()
     start = lines.index("    \\midrule") + 1

@@ -163,7 +163,7 @@ def test_a_column_that_is_left_out_still_sorts() -> None:
         ("delta=Nobody", {"delta": "This board has no row of 'Nobody'."}),
         ("column=f1 xx", {"column": "This board has no column 'f1 xx'; did you mean 'f1 pt'?"}),
         ("language=xx", {"language": "This board has no column for the language 'xx'."}),
-        ("since=yesterday", {"since": "'yesterday' is not a day such as 2026-01-31."}),
+        ("since=yesterday", {"since": "'yesterday' is not a date such as 2026-01-31."}),
     ],
 )
 def test_what_is_not_there_is_said_and_left_out(query: str, problem: dict[str, str]) -> None:

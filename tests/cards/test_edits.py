@@ -81,9 +81,9 @@ def test_what_is_required_is_asked_for_before_anything_is_accepted(engine: Engin
     with pytest.raises(InvalidForm) as refused:
         enter(engine, people[0], 0.5, track="closed", card={"paper": "no link", "fields": {"parameters": 5}})
     assert refused.value.details["fields"] == {
-        "track": "This competition has no tracks; leave it out.",
+        "track": "This competition has no tracks: leave the track out.",
         "method": "The organisers require this.",
-        "paper": "A link begins with http:// or https:// and has no spaces.",
+        "paper": "A link must begin with http:// or https:// and have no spaces.",
         "code": "The organisers require this.",
         "fields.ensemble": "The organisers require this.",
     }

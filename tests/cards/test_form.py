@@ -10,7 +10,7 @@ from app.cards.form import CardAnswer, CardForm, MethodCard, card_form, card_fro
 from tests.cards.writing import FIELDS, required
 
 FORM = card_form({"required": [], "fields": FIELDS}, ("EN", "PT", "GL"))
-LINK = "A link begins with http:// or https:// and has no spaces."
+LINK = "A link must begin with http:// or https:// and have no spaces."
 
 
 def said(form: CardForm = FORM, **sent: Any) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def test_nothing_said_is_an_empty_card() -> None:
 )
 def test_only_web_addresses_are_links(address: str) -> None:
     fault = faults(paper=address)["paper"]
-    assert fault in (LINK, "This is one line."), address
+    assert fault in (LINK, "Write one line."), address
 
 
 @pytest.mark.parametrize(
@@ -112,9 +112,9 @@ def test_choices_and_yes_or_no_are_what_was_declared() -> None:
     assert faults(fields={"ensemble": "perhaps"}) == {"fields.ensemble": "Answer yes or no."}
     assert faults(fields={"ensemble": 1}) == {"fields.ensemble": "Answer yes or no."}
     assert faults(fields={"family": "encodr"}) == {
-        "fields.family": "'encodr' is none of the answers; did you mean 'encoder'?; there are encoder, decoder."
+        "fields.family": "'encodr' is not one of the answers; did you mean 'encoder'?; choose from encoder, decoder."
     }
-    assert "This is none" in faults(fields={"family": ["encoder"]})["fields.family"]
+    assert "This is not one" in faults(fields={"family": ["encoder"]})["fields.family"]
 
 
 def test_languages_are_the_tasks_own_where_it_has_some() -> None:
@@ -133,17 +133,17 @@ def test_texts_are_bounded_and_keep_what_scripts_need() -> None:
     assert said(summary=persian, method=persian) == {"summary": persian, "method": persian}
     assert faults(summary="x" * 2_001) == {"summary": "At most 2000 characters; this has 2001."}
     assert faults(method="x" * 201) == {"method": "At most 200 characters; this has 201."}
-    assert faults(method="two\nlines") == {"method": "This is one line."}
-    assert faults(data="NUL \0") == {"data": "Control characters cannot be kept."}
-    assert faults(data="half \ud800") == {"data": "Control characters cannot be kept."}
-    assert faults(summary=5) == {"summary": "This is text."}
+    assert faults(method="two\nlines") == {"method": "Write one line."}
+    assert faults(data="NUL \0") == {"data": "Control characters are not allowed."}
+    assert faults(data="half \ud800") == {"data": "Control characters are not allowed."}
+    assert faults(summary=5) == {"summary": "Write text here."}
 
 
 def test_text_that_stands_on_the_board_is_one_short_line() -> None:
     form = card_form({"fields": [{**FIELDS[3], "on_board": True}]})
     assert said(form, fields={"training": "x" * 80})
     assert faults(form, fields={"training": "x" * 81}) == {"fields.training": "At most 80 characters; this has 81."}
-    assert faults(form, fields={"training": "a\nb"}) == {"fields.training": "This is one line."}
+    assert faults(form, fields={"training": "a\nb"}) == {"fields.training": "Write one line."}
 
 
 def test_everything_wrong_is_told_at_once_by_field() -> None:
@@ -162,7 +162,7 @@ def test_everything_wrong_is_told_at_once_by_field() -> None:
         "fields.parameters": "The organisers require this.",
         "fields.training": "The organisers require this.",
     }
-    assert faults(fields=["x"]) == {"fields": "Answers are a mapping: name of the field, answer."}
+    assert faults(fields=["x"]) == {"fields": "Send the answers as an object of field names and answers."}
 
 
 def test_no_is_an_answer() -> None:

@@ -132,7 +132,7 @@ def test_a_run_that_takes_too_long_is_rejected_at_its_first_try(
     assert (run.status, run.attempts, run.failure) == (RunStatus.REJECTED, 1, None)
     [problem] = run.problems
     assert problem["code"] == "too-slow"
-    assert problem["sentence"] == f"this file takes more than {words} to score, the bound for every file"
+    assert problem["sentence"] == f"this file takes more than {words} to score, the limit for every file"
     assert [(run_of(place, one).status, run_of(place, one).attempts) for one in (before, after)] == 2 * [
         (RunStatus.SCORED, 1)
     ]
@@ -167,7 +167,7 @@ def test_a_file_that_fills_the_memory_is_rejected_and_costs_nobody_else_anything
         assert (run.status, run.attempts <= 2) == (RunStatus.REJECTED, True), run.failure
         [problem] = run.problems
         assert problem["code"] == "too-much-memory"
-        assert problem["sentence"] == "this file takes more than 1.5 GiB of memory to score, the bound for every file"
+        assert problem["sentence"] == "this file takes more than 1.5 GiB of memory to score, the limit for every file"
     others = [run_of(place, submission) for submission in (*before, *after)]
     assert [(other.status, other.attempts) for other in others] == 6 * [(RunStatus.SCORED, 1)]
     for run in runs:

@@ -25,7 +25,7 @@ def test_it_is_said_in_words() -> None:
     assert description(HOURS) == (
         "6 in the last 48 hours, 1 of them rejected or failed. The busiest hour was 8 Jan 2026, 16:00 UTC with 4."
     )
-    assert description([Hour(START, 0, 0)] * 48) == "Nothing came in during the last 48 hours."
+    assert description([Hour(START, 0, 0)] * 48) == "No submissions arrived in the last 48 hours."
 
 
 def test_an_empty_day_is_drawn_too() -> None:

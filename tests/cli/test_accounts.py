@@ -87,7 +87,7 @@ def test_an_account_that_cannot_be_is_refused_in_words(
     server: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert make_bob(server, monkeypatch, password="short") == Code.ERROR
-    assert "password: A password has 10 to 200 characters." in capsys.readouterr().err
+    assert "password: A password must have 10 to 200 characters." in capsys.readouterr().err
     assert [make_bob(server, monkeypatch) for _ in range(2)] == [Code.OK, Code.ERROR]
     assert "This user name is taken." in capsys.readouterr().err
 
@@ -129,7 +129,7 @@ def test_an_administrator_is_demoted_unless_it_is_the_last(
 def test_a_database_without_tables_is_said_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "empty").mkdir()
     assert run(["account", "promote", "ada", "--data-dir", str(tmp_path / "empty")]) == Code.ERROR
-    assert "`evergold migrate` makes them" in capsys.readouterr().err
+    assert "create them with `evergold migrate`" in capsys.readouterr().err
 
 
 def test_a_wrong_setting_ends_every_command_in_words(
@@ -139,7 +139,7 @@ def test_a_wrong_setting_ends_every_command_in_words(
         here.setenv("EVERGOLD_MAIL_FROM", "Idioms")
         get_settings.cache_clear()
         assert run(["web", "--data-dir", str(server)]) == Code.USAGE
-    assert capsys.readouterr().err.startswith("Error: Invalid settings: mail_from is an address, or a name")
+    assert capsys.readouterr().err.startswith("Error: Invalid settings: mail_from must be an address, or a name")
 
 
 def test_audit_lists_the_newest_first_as_text_and_as_json(server: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -174,7 +174,7 @@ def test_requests_to_organise_are_shown_and_answered_once(
 ) -> None:
     here = ["--data-dir", str(server)]
     assert run(["account", "requests", *here]) == Code.OK
-    assert capsys.readouterr().out == "Nobody is waiting for an answer.\n"
+    assert capsys.readouterr().out == "No request is waiting for an answer.\n"
     monkeypatch.setattr("sys.stdin", io.StringIO(PASSWORD))
     run(["account", "create", "eve", "--email", "eve@example.org", "--password-stdin", *here])
     with writing(get_engine(get_settings().database_address)) as session:

@@ -67,11 +67,11 @@ def test_what_administrators_do_on_the_pages_is_done_by_command(
     [
         (["set", "registration", "ajar"], Code.ERROR, "It must be one of open, closed, but is 'ajar'"),
         (["set", "nope", "1"], Code.ERROR, "There is no setting 'nope'"),
-        (["organiser", "ada", "king"], Code.USAGE, "none of rule, approved, barred"),
-        (["people", "--group", "robots"], Code.USAGE, "none of all, blocked"),
-        (["announce", "x", "--until", "soon"], Code.USAGE, "--until: 'soon' is not a moment"),
-        (["announce", "x", "--severity", "loud"], Code.USAGE, "none of info, warning, urgent"),
-        (["end-announcement", "7"], Code.ERROR, "There is no announcement 7"),
+        (["organiser", "ada", "king"], Code.USAGE, "choose one of rule, approved, barred"),
+        (["people", "--group", "robots"], Code.USAGE, "choose one of all, blocked"),
+        (["announce", "x", "--until", "soon"], Code.USAGE, "--until: 'soon' is not a date and time"),
+        (["announce", "x", "--severity", "loud"], Code.USAGE, "choose one of info, warning, urgent"),
+        (["end-announcement", "7"], Code.ERROR, "There is no current or coming announcement 7"),
         (["block", "zoe"], Code.ERROR, "There is no account 'zoe'"),
     ],
 )

@@ -44,7 +44,7 @@ def test_scoring_is_paused_drained_and_resumed(evergold: Evergold, sqlite_engine
     assert evergold("resume", COMPETITION)[0] == Code.OK
     assert evergold("undrain", "scorer-1")[0] == Code.OK
     refused = evergold("resume", COMPETITION)
-    assert (refused[0], f"Nothing is held for competition {COMPETITION}." in refused[2]) == (Code.ERROR, True)
+    assert (refused[0], f"Nothing is paused for competition {COMPETITION}." in refused[2]) == (Code.ERROR, True)
     assert evergold("pause", "nowhere")[0] == Code.ERROR
     with reading(sqlite_engine) as session:
         deeds = session.scalars(select(AuditEntry.action).order_by(AuditEntry.id)).all()
@@ -75,7 +75,7 @@ def test_storage_limits_health_and_reports_are_shown(evergold: Evergold, sqlite_
     stored = json.loads(evergold("storage", "--unowned", "--json")[1])
     assert any(one["kind"] == "submissions" for one in stored["stored"])
     assert "submissions" in evergold("storage")[1]
-    assert "Nothing was refused lately." in evergold("limits")[1]
+    assert "No request was refused lately." in evergold("limits")[1]
     assert json.loads(evergold("limits", "--json")[1]) == {"refused": []}
     code, out, _ = evergold("health")
     assert (code, "sweep" in out) == (Code.ERROR, True)  # no sweep, no worker

@@ -153,7 +153,7 @@ def test_what_is_open_makes_a_draft_and_nothing_is_said_of_other_competitions(
     code, out, err = evergold("import", "codabench", bundle, "--apply")
     assert code == Code.REFUSED
     assert "broken" not in out + err
-    assert f"open: line 20, tasks[1].reference_data: `{key}` is a data set on that server" in err
+    assert f"open: line 20, tasks[1].reference_data: `{key}` is a data set on the other server" in err
     assert "evergold life set spoons-and-forks --stage published" in out
     with reading(get_engine(get_settings().database_address)) as session:
         assert session.scalars(select(Competition.stage)).all() == [Stage.DRAFT]

@@ -83,7 +83,7 @@ def test_a_limit_above_the_server_s_own_is_said_by_check_and_by_apply(
     """Declared 256 MiB, and 70 MB refused: nobody should learn that from a team."""
     monkeypatch.setenv("EVERGOLD_UPLOAD_LIMIT_BYTES", str(64 * 1024 * 1024))
     make_competition(tmp_path).change("per_day: 5", "upload_bytes: 268435456, per_day: 5")
-    words = "but this server takes no upload above 64 MiB: raise EVERGOLD_UPLOAD_LIMIT_BYTES, or declare less"
+    words = "but this server takes no upload above 64 MiB: raise EVERGOLD_UPLOAD_LIMIT_BYTES, or declare a lower limit"
     _, out, _ = evergold("check", "--phases", tmp_path / "phases.yaml")
     assert f"phases.yaml:26:18: warning: upload_bytes is 256 MiB, {words}" in out
     _, out, _ = evergold("apply", "--migrate", "--phases", tmp_path / "phases.yaml", "--data-dir", tmp_path / "var")
@@ -125,8 +125,8 @@ def test_check_says_what_scores_tell_of_hidden_gold(evergold: Evergold, tmp_path
         line for line in out.splitlines() if line.startswith("gold that scores reveal: demo/practice/detection")
     )
     assert "3 items with 3 bits; a submission reveals at most 2.0 bits (1 score, 4 decimals)" in told
-    assert "a team may submit 10 times: one team can read" in told
-    assert "one team can read up to 100 % of the gold, 10 teams up to 100 % (warning: readable)" in told
+    assert "a team may submit 10 times: one team can infer" in told
+    assert "one team can infer up to 100 % of the gold, 10 teams up to 100 % (warning: readable)" in told
     assert "Better: private_part: {share: 0.5, …} (nothing)" in told
     _, out, _ = evergold("check", "--phases", folder.phases, *gold, "--json")
     (first, second) = json.loads(out)["leaks"]
@@ -250,7 +250,7 @@ def test_import_that_phases_do_not_include_is_said(evergold: Evergold, tmp_path:
     (tmp_path / "phases.yaml").write_text("version: 1\n")
     code, _, err = evergold("import", "semeval2022", source)
     assert code == Code.ERROR
-    assert "phases.yaml does not include it" in err
+    assert "phases.yaml does not include the competition" in err
 
 
 def test_import_never_overwrites(evergold: Evergold, tmp_path: Path) -> None:
@@ -259,7 +259,7 @@ def test_import_never_overwrites(evergold: Evergold, tmp_path: Path) -> None:
     (tmp_path / IMPORTED).write_text("# mine\n")
     code, _, err = evergold("import", "semeval2022", source)
     assert code == Code.ERROR
-    assert f"{IMPORTED}: there is such a file already" in err
+    assert f"{IMPORTED}: this file exists already" in err
     assert (tmp_path / IMPORTED).read_text() == "# mine\n"
 
 

@@ -75,7 +75,7 @@ def test_from_the_first_key_to_the_proof(
 ) -> None:
     code, out, _ = evergold("gold", "keygen")
     assert code == Code.OK
-    assert "Keep a copy in a safe place" in out
+    assert "Store a copy in a safe place" in out
     key_file = get_settings().data_dir / "keys" / "workers.key"
     assert stat.S_IMODE(key_file.stat().st_mode) == 0o600
 
@@ -108,7 +108,7 @@ def test_from_the_first_key_to_the_proof(
     Path("published.csv").write_bytes(gold_file.read_bytes() + b"\n")
     code, _, err = evergold("gold", "verify", commitment[1], salt[1], "published.csv")
     assert code == Code.REJECTED
-    assert "is not what was committed to" in err
+    assert "does not match the commitment" in err
     assert files_with(get_settings().data_dir, b"CANARY-9") == []
 
 
@@ -117,10 +117,10 @@ def test_rotation_from_the_command_line(evergold: Evergold, gold_file: Path) -> 
     evergold("gold", "keygen")
     evergold("gold", "put", PLACE, gold_file)
     assert "already" in evergold("gold", "rotate")[1]
-    assert "Bring the file to every worker" in evergold("gold", "keygen")[1]
+    assert "Copy the file to every worker" in evergold("gold", "keygen")[1]
     code, out, _ = evergold("gold", "rotate")
     assert code == Code.OK
-    assert "1 sealed files are now sealed to" in out
+    assert "1 sealed files are now sealed for" in out
     assert "workers.key.retired" in out
     assert evergold("gold", "check")[0] == Code.OK
 

@@ -41,7 +41,7 @@ def test_nothing_is_changed_if_something_is_wrong(tmp_path: Path, capsys: pytest
         assert run(["admin", "looks", *arguments]) == 1
     said = capsys.readouterr().err
     assert "the nearest that passes is #" in said
-    assert "no SVG or PNG" in said
+    assert "not an SVG or PNG" in said
     assert run(["admin", "looks", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["name"], found["logo"]) == ("Evergold", None)

@@ -60,7 +60,7 @@ def test_roles_have_rights(server: Path, capsys: pytest.CaptureFixture[str]) -> 
         "messages",
     ]
     assert run(["role", "rights", COMPETITION, "ada", "edit"]) == Code.ERROR
-    assert "ada is not an organiser of it." in capsys.readouterr().err
+    assert "ada is not an organiser of this competition." in capsys.readouterr().err
     for words in (
         ["rights", COMPETITION, "grace", "scores"],
         ["grant", COMPETITION, "ada", "guest", "--right", "edit"],
@@ -85,7 +85,7 @@ def test_whoever_runs_the_server_invites_and_takes_back(server: Path, capsys: py
 
 def test_a_competition_gets_an_owner(server: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["role", "owner", COMPETITION, "grace"]) == Code.ERROR
-    assert "grace is not an organiser of it yet" in capsys.readouterr().err
+    assert "grace is not an organiser of this competition yet" in capsys.readouterr().err
     json_of(capsys, "grant", COMPETITION, "grace", "organiser", "--right", "messages")
     assert json_of(capsys, "owner", COMPETITION, "grace") == {"owner": "grace"}
     (one,) = json_of(capsys, "list", COMPETITION)["roles"]

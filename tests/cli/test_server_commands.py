@@ -71,7 +71,7 @@ def test_they_end_in_one_sentence(arguments: list[str], name: str, capsys: pytes
     output = capsys.readouterr()
     assert output.out == ""
     assert output.err.splitlines() == [
-        f"Error: `evergold {name}` belongs to the server, which is not installed here: "
+        f"Error: `evergold {name}` needs the server's package, which is not installed here: "
         "pip install 'evergold-server[web,worker,embedded]'"
     ]
 

@@ -191,9 +191,9 @@ def test_everything_wrong_is_said_at_once(engine: Engine, ada: User) -> None:
         "extra_total",
         "reason",
     }
-    assert faults(engine) == {"until": "Grant a later close, more submissions, or both."}
-    assert faults(engine, until=CLOSE) == {"until": "The phase closes later than that for everybody."}
-    assert faults(engine, until=LATER, now=LATER) == {"until": "This is past."}
+    assert faults(engine) == {"until": "Grant a later deadline, extra submissions, or both."}
+    assert faults(engine, until=CLOSE) == {"until": "The phase closes even later for everybody."}
+    assert faults(engine, until=LATER, now=LATER) == {"until": "This moment has passed."}
     declare(engine, ends_at=None)
     assert faults(engine, until=LATER) == {"until": "This phase never closes."}
 
@@ -211,7 +211,7 @@ def test_every_member_reads_of_it_in_a_mail(engine: Engine, people: list[User], 
         mails = session.scalars(select(OutgoingMail).where(OutgoingMail.recipient == ada.email)).all()
         others = session.scalars(select(OutgoingMail).where(OutgoingMail.recipient == people[1].email)).all()
     (mail,) = mails
-    assert "is allowed more" in mail.subject
+    assert "has an extension" in mail.subject
     assert "- open until Mon 12 Jan 2026, 00:00 AoE (12 Jan, 12:00 UTC)" in mail.body
     assert "later submissions are shown without a rank\n- The official results are frozen after the close" in mail.body
     assert "\n- 2 more in all, in each task\n" in mail.body

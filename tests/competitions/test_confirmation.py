@@ -268,7 +268,7 @@ def test_the_first_and_the_newest_declaration_are_asked_in_the_order_of_their_nu
 @pytest.mark.parametrize(
     ("scores", "fault"),
     [
-        ((), "It has no baseline whose score could be compared: add one."),
+        ((), "The competition has no baseline whose score could be compared: add one."),
         ((ONE, NONE), ""),
         ((ONE, replace(NONE, metric="")), f"{WHOSE} has no score to"),
         ((ONE, replace(NONE, declared=0.5)), f"{WHOSE} has no score to"),

@@ -256,7 +256,7 @@ def test_who_may_see_a_submission(engine: Engine) -> None:
 
     assert sees(ada) == sees(member) == sees(administrator) == str(submission.id)
     assert sees(bob) == sees(None) == sees(ada, uuid.uuid4()) == sees(administrator, uuid.uuid4())
-    assert sees(bob).startswith("There is no such submission")
+    assert sees(bob).startswith("This submission does not exist")
 
 
 def pages(engine: Engine, user: User, limit: int, **filters: Any) -> list[list[Submission]]:

@@ -139,7 +139,7 @@ def test_a_pause_says_why_and_a_reason_goes_with_it(here: Engine) -> None:
 def test_who_has_submitted_goes_on_seeing_results(here: Engine) -> None:
     ada = add_user(here, "ada")
     submit(here, ada)
-    with pytest.raises(ImpossibleStage, match="make it private instead of a draft"):
+    with pytest.raises(ImpossibleStage, match="make the competition private instead of a draft"):
         live(here, Stage.DRAFT)
     live(here, Stage.PRIVATE)
     assert seen_by(here, ada) == [True]
@@ -191,7 +191,7 @@ def test_what_is_kept_is_a_draft_again(here: Engine) -> None:
 def test_where_a_team_submitted_nothing_is_ever_deleted(here: Engine) -> None:
     ada = add_user(here, "ada")
     submit(here, ada)
-    with pytest.raises(ImpossibleStage, match="Archive it instead"):
+    with pytest.raises(ImpossibleStage, match="Archive the competition instead"):
         plan(here)
     with writing(here) as session:  # as if it had slipped in before
         find_competition(session, COMPETITION).delete_at = NOW

@@ -99,7 +99,7 @@ def test_who_may_not_is_told_what_to_do(sqlite_engine: Engine, rule: Rule) -> No
     ada = add_user(sqlite_engine, "ada", is_confirmed=False)
     said = {
         "anybody": "Confirm your e-mail address first",
-        "approved": "they approve who organises",
+        "approved": "they approve organisers",
         "admins": "Only administrators",
     }
     with pytest.raises(Forbidden, match=said[rule]):

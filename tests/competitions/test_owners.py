@@ -84,7 +84,7 @@ def give(engine: Engine, to: str, by: User | None, limits: OrganiserLimits = LIM
 
 def test_its_owner_hands_it_over_to_somebody_who_organises_it(sqlite_engine: Engine, people: dict[str, User]) -> None:
     for by in (people["edda"], people["elsa"], people["tess"]):
-        with pytest.raises(Forbidden, match="Only its owner"):
+        with pytest.raises(Forbidden, match="Only the owner of a competition"):
             give(sqlite_engine, "edda", by)
     for other in ("elsa", "tess", "nobody"):
         with pytest.raises(InvalidForm) as refused:

@@ -77,7 +77,7 @@ def remove_template(engine: Engine, phase: str, task: str) -> None:
 def test_where_all_is_there_nothing_is_missing(ready: Engine) -> None:
     assert {name: (one.is_there, one.words) for name, one in points(ready).items()} == {
         "items": (True, "Teams download them."),
-        "gold": (True, "The workers have it."),
+        "gold": (True, "The workers have the gold."),
         "description": (True, "Written."),
         "dates": (True, "A phase is open or upcoming."),
         "example": (True, "Teams download it."),
@@ -95,7 +95,7 @@ def test_items_and_an_example_are_asked_of_every_task_of_every_phase(ready: Engi
 
 def test_a_file_besides_the_items_shows_the_format(ready: Engine) -> None:
     remove_template(ready, EARLIER_PHASE, TASK)
-    assert missing(ready) == {"example": "Nothing shows the format of a submission: Earlier."}
+    assert missing(ready) == {"example": "No example shows the format of a submission: Earlier."}
     with writing(ready) as session:
         find_phase_task(session, COMPETITION, PHASE, TASK).task.task_type = "mwe-identification"
     assert missing(ready) == {}, "items to which annotations are added show the format themselves"
@@ -106,7 +106,7 @@ def test_a_file_besides_the_items_shows_the_format(ready: Engine) -> None:
     remove_template(ready, PHASE, TASK)
     assert missing(ready) == {}, "a program reads what it likes"
     remove_template(ready, PHASE, OTHER_TASK)
-    assert missing(ready) == {"example": "Nothing shows the format of a submission: Evaluation."}
+    assert missing(ready) == {"example": "No example shows the format of a submission: Evaluation."}
 
 
 def test_gold_is_there_or_a_worker_checks_it_or_it_is_said_why_not(ready: Engine) -> None:
@@ -117,16 +117,16 @@ def test_gold_is_there_or_a_worker_checks_it_or_it_is_said_why_not(ready: Engine
             version.check_state = state
 
     rich_rows.add_gold(ready, COMPETITION, PHASE, TASK, NOW)
-    assert points(ready)["gold"].words == "The workers have it.", "of the others it is plain"
+    assert points(ready)["gold"].words == "The workers have the gold.", "of the others it is plain"
     change(ready, PHASE, OTHER_TASK, gold=None)
     assert missing(ready) == {"gold": "No gold yet: Evaluation."}, "what is checked of another task's is not this one's"
     for number in (1, 2):
         rich_rows.add_gold(ready, COMPETITION, PHASE, OTHER_TASK, NOW, in_use=False)
         checked(GoldCheck.INVALID, number)
-    assert missing(ready) == {"gold": "It cannot be used: the page of the gold explains why."}
+    assert missing(ready) == {"gold": "It cannot be used: the gold page explains why."}
     assert not points(ready)["gold"].is_awaited
     checked(GoldCheck.WAITING, 2)
-    assert missing(ready) == {"gold": "A worker is checking it."}
+    assert missing(ready) == {"gold": "A worker is checking the gold."}
     assert points(ready)["gold"].is_awaited
     change(ready, PHASE, OTHER_TASK, gold="sealed")
     rich_rows.add_gold(ready, COMPETITION, PHASE, OTHER_TASK, NOW)

@@ -212,7 +212,7 @@ def demo(tmp_path: Path) -> Folder:
 def test_tracks_without_fault_are_found_sound(demo: Folder) -> None:
     demo.change("        task: detection\n", "        task: detection\n        track: closed\n")
     demo.change("method:", "track: open, method:")
-    assert demo.said() == ["8 warning: no board shows the track 'open': its submissions are on no board"]
+    assert demo.said() == ["8 warning: no board shows the track 'open', so its submissions are not on any board"]
 
 
 def test_an_unknown_track_of_a_board_or_a_baseline_is_an_error(demo: Folder) -> None:
@@ -238,7 +238,7 @@ def test_a_track_of_a_competition_without_tracks_is_an_error(tmp_path: Path) -> 
 def test_a_track_needs_a_name_and_a_title(demo: Folder) -> None:
     demo.change('{name: open, title: "Open"}', "{name: Open Track}")
     assert [sentence.split(";")[0] for sentence in demo.said()] == [
-        "8 error: the track that begins here has no 'title', which it needs",
+        "8 error: the track that begins here needs the key 'title'",
         "8 error: 'Open Track' cannot be a name: lower-case letters a-z, digits, and single hyphens between them",
     ]
 
@@ -271,10 +271,10 @@ def test_submissions_in_a_track_that_went_away_are_counted(engine: Engine, tmp_p
     apply(engine, plain)
     submit_in_demo(engine)
     assert told_of_demo(engine, demo) == [
-        "submissions of 'demo' without a track: 1; they stay so, and stand on boards of all tracks only"
+        "submissions of 'demo' without a track: 1; they stay so, and only boards of all tracks show them"
     ]
     with writing(engine) as session:
         session.scalars(own(Submission).where(Team.kind == TeamKind.TEAM)).one().track = "open"
     assert told_of_demo(engine, plain) == [
-        "submissions of 'demo' in the track 'open': 1; they stay so, and stand on boards of all tracks only"
+        "submissions of 'demo' in the track 'open': 1; they stay so, and only boards of all tracks show them"
     ]

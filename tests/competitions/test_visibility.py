@@ -110,7 +110,7 @@ def test_own_scores(rule: OwnScores, closes_at: datetime | None, before: bool, a
 def test_why_a_team_sees_no_scores_is_said_and_nothing_where_it_does() -> None:
     moment = datetime(2026, 3, 1, 12, tzinfo=UTC)
     assert own_scores_words(View()) == ""
-    assert own_scores_words(View(own_scores=False)) == "This phase shows teams no scores of their submissions."
+    assert own_scores_words(View(own_scores=False)) == "This phase does not show teams the scores of their submissions."
     assert own_scores_words(View(own_scores=False, own_scores_at=moment)) == (
         "The scores of this phase are shown to teams on Sun 1 Mar 2026, 00:00 AoE (1 Mar, 12:00 UTC), when it ends."
     )

@@ -243,7 +243,7 @@ def test_gold_taken_away_is_said(sqlite_engine: Engine, demo: Folder) -> None:
     apply(sqlite_engine, demo)
     demo.change("            gold: demo/practice.csv\n", "")
     assert made(apply(sqlite_engine, demo)) == [
-        "took away the gold of 'detection' in phase 'practice' of 'demo': submissions are refused"
+        "removed the gold of 'detection' in phase 'practice' of 'demo': submissions are refused"
     ]
 
 

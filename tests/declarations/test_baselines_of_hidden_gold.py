@@ -72,7 +72,7 @@ def test_who_may_only_edit_adds_no_baseline_of_hidden_gold(place: Place, is_prev
     assert refused.value.details == {"needed": ["gold"], "rights": ["edit"]}
     assert refused.value.message.startswith("Baselines on hidden gold are scored as soon as they are declared")
     assert "'probe-0'" in refused.value.message
-    assert refused.value.message.endswith("can give it to you. Or leave them as they were.")
+    assert refused.value.message.endswith("can give it to you. Or do not change them.")
     assert (runs(place.engine), place.present().number) == (before, 1)
 
 

@@ -61,7 +61,7 @@ def test_everything_wrong_is_said_at_once_in_order_of_lines(demo: Competition) -
     demo.change("entry: last", "entry: latest")
     said = demo.said()
     expected = [
-        (4, "the competition that begins here has no 'title'"),
+        (4, "the competition that begins here needs the key 'title'"),
         (5, "there is no key 'titel' here; did you mean 'title'?"),
         (8, "there is no task type 'idiom-detektion'; did you mean 'idiom-detection'?"),
         (19, "no phase 'evalution' has the board's task; did you mean 'evaluation'?"),
@@ -211,14 +211,14 @@ def test_baseline_that_would_be_rejected_is_quoted(demo: Competition) -> None:
         ("team,date,metric,split,value", "team,date,split,value", "the column metric is missing"),
         ("0.25", "", "line 3, column value: the value is empty"),
         ("0.25", "nan", "is not a finite number"),
-        ("0.25", "25.0", "lies outside the range of macro_f1, 0 to 1; percent are written as fractions"),
+        ("0.25", "25.0", "lies outside the range of macro_f1, 0 to 1; write percent as fractions"),
         ("0.25", "-0.1", "lies outside the range"),
         ("macro_f1,zero_shot/en", "f1_macro,zero_shot/en", "no metric 'f1_macro'; did you mean 'macro_f1'?"),
         ("macro_f1,zero_shot/en", "macro_f1,zero_shot/fr", "no split 'zero_shot/fr'"),
         ("zero_shot/en,0.25", "zero_shot/all,0.25", "the same score of the same team is on line 2"),
         ("Bo,,", "Bo,31.1.2022,", "'31.1.2022' is not a date"),
         ("Bo,,", "Bo,2022-02-31,", "'2022-02-31' is not a date"),
-        ("Bo,,", ",,", "a team has a printable name"),
+        ("Bo,,", ",,", "a team needs a printable name"),
     ],
 )
 def test_historic_file_is_checked_by_line(demo: Competition, old: str, new: str, words: str) -> None:
@@ -230,7 +230,7 @@ def test_historic_file_is_checked_by_line(demo: Competition, old: str, new: str,
     ("said", "words"),
     [
         (["BERT", "GPT", ""], "line 3, column method: another line of this result has BERT"),
-        (["B" * 201, "", ""], "line 2, column method: a method is one line of at most 200 characters"),
+        (["B" * 201, "", ""], "line 2, column method: a method must be one line of at most 200 characters"),
     ],
 )
 def test_what_historic_rows_say_of_a_system_is_checked_by_line(demo: Competition, said: list[str], words: str) -> None:
@@ -245,7 +245,7 @@ def test_what_historic_rows_say_of_a_system_is_checked_by_line(demo: Competition
 def test_rank_of_a_published_result_is_a_whole_number(demo: Competition, rank: str) -> None:
     lines = f"Ada,macro_f1,zero_shot/all,0.5,2\nBo,macro_f1,zero_shot/all,0.4,{rank}\n"
     demo.write("historic.csv", f"team,metric,split,value,rank\n{lines}")
-    words = "line 3, column rank: a rank is a whole number from 1, or empty"
+    words = "line 3, column rank: write a rank as a whole number from 1, or leave it empty"
     assert_found(demo, 20, "error", "historic.csv does not hold published results", words)
 
 
@@ -259,7 +259,7 @@ def test_links_of_historic_rows_are_checked_by_line(demo: Competition) -> None:
     header, first, *lines = path.read_text(encoding="utf-8").splitlines()
     rows = [f"{header},code", f"{first},javascript:alert(1)", *(f"{line}," for line in lines)]
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    words = "line 2, column code: A link begins with http:// or https://"
+    words = "line 2, column code: A link must begin with http:// or https://"
     assert_found(demo, 20, "error", "historic.csv does not hold published results", words)
 
 
@@ -369,8 +369,8 @@ def test_task_and_board_that_no_phase_shows_are_warned_of(demo: Competition) -> 
         "        columns: [{metric: macro_f1, split: zero_shot/all}]\n",
     )
     assert [(f.line, f.severity, f.message.split(":")[0]) for f in demo.check()] == [
-        (11, "warning", "no phase has the task 'spare'"),
-        (13, "warning", "no phase has the task 'spare'"),
+        (11, "warning", "no phase has the task 'spare', so it is not shown anywhere"),
+        (13, "warning", "no phase has the task 'spare', so the board is not shown anywhere"),
     ]
 
 

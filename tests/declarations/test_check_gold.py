@@ -19,7 +19,7 @@ from tests.declarations.competition_folder import GOLD, NOW, Competition, make_c
 GOLDEN = Path(__file__).parents[1] / "golden"
 BASELINE = 'method: "Always 1"}'
 #: What is said of tiny gold, as most of it is here.
-FEW = "may tie"
+FEW = "may not be significant"
 #: Of MAJORITY: EN has the labels 0 and 1, so F1 is 0 and 2/3, and PT only 1, so it is 1; together 0 and 0.8.
 ALL, EN = 0.4, 0.3333
 
@@ -53,8 +53,10 @@ def test_too_few_items_of_a_language_to_rank_anything_are_worth_a_warning(folder
     found = check_phases(folder.phases, now=NOW, gold=folder.phases.parent / "gold")
     few = [f"{finding.severity}: {finding.message}" for finding in found if FEW in finding.message]
     # 2.8016 · √(2 · 0.75 · 0.25 / n): 17 points for 99 items, and for one no 2 points more than 100.
-    assert "warning: pt has only 99 items: systems 17 points apart may tie (see evergold power)" in few
-    assert "warning: pt has only 1 item: systems 100 points apart may tie (see evergold power)" in few, "practice"
+    assert "warning: pt has only 99 items: a difference of 17 points may not be significant (see evergold power)" in few
+    assert (
+        "warning: pt has only 1 item: a difference of 100 points may not be significant (see evergold power)" in few
+    ), "practice"
     assert not any("en has" in message and "100 items" in message for message in few)
 
 
@@ -80,7 +82,7 @@ def test_a_part_without_items_is_an_error_and_small_ones_are_named(folder: Compe
     en, pt = sum(private[:150]), sum(private[150:])
     numbers = (("public", "en", 150 - en), ("public", "pt", 150 - pt), ("private", "en", en), ("private", "pt", pt))
     wanted = [f"warning: {language} has only {number} items in the {of} part" for of, language, number in numbers]
-    assert [one.partition(": systems")[0] for one in heard("0.5")] == wanted
+    assert [one.partition(": a difference")[0] for one in heard("0.5")] == wanted
 
 
 def test_gold_that_fits_is_not_spoken_of(folder: Competition) -> None:
@@ -163,7 +165,7 @@ def test_labels_that_nobody_declared_and_labels_that_look_alike_are_told(tmp_pat
     assert not any("declare `labels`" in one for one in heard())
     text = declaration.read_text()
     declaration.write_text(text.replace(", labels: [ironic, sincere]", ""))
-    advice = "'irony': declare `labels`: without it a misspelt label is not refused, but counts as wrong"
+    advice = "'irony': declare `labels`: without it a misspelt label is not reported, but counts as wrong"
     assert f"warning, line 9: {advice}" in heard()
     gold.write_text(gold.read_text().replace(",ironic", ",ironic ", 1))
     assert any(

@@ -35,7 +35,10 @@ def test_what_is_right(demo: Competition) -> None:
             "{name: all, title: All, boards: [{board: zero-shot}, {board: zero-shot}]}",
             "is in this ranking twice",
         ),
-        ("{name: all, title: All, missing: zero, boards: [{board: zero-shot}]}", "'zero' belongs to 'by: mean_score'"),
+        (
+            "{name: all, title: All, missing: zero, boards: [{board: zero-shot}]}",
+            "use 'zero' only with 'by: mean_score'",
+        ),
         ("{name: all, title: All, boards: [{board: zero-shot, weight: 0}]}", "'weight'"),
         (
             "{name: all, title: A, boards: [{board: zero-shot}]}, {name: all, title: B, boards: [{board: zero-shot}]}",

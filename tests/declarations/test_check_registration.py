@@ -62,10 +62,10 @@ def test_what_is_right(demo: Competition, lines: tuple[str, ...]) -> None:
             ("registration:", "  mode: list", "  allowed: [ada]", "  domains: [uni.edu]"),
             "9 error: 'domains' belongs to mode 'domain'; here the mode is 'list'",
         ),
-        (("registration: {allowed: [ada]}",), "6 error: 'allowed' belongs to mode 'list'; here is no mode"),
+        (("registration: {allowed: [ada]}",), "6 error: 'allowed' belongs to mode 'list'; here there is no mode"),
         (
             ("registration:", "  mode: list", "  allowed:", "    - ada", "    - Ada"),
-            "10 error: 'ada' stands here twice; first on line 9",
+            "10 error: 'ada' is listed twice; first on line 9",
         ),
         (
             ("registration: {mode: closed}",),
@@ -141,5 +141,5 @@ def test_questions_are_kept_and_ready_ones_need_their_name_alone(engine: Engine,
 
 def test_a_listed_user_name_that_is_free_is_told(engine: Engine, demo: Competition) -> None:
     declare(demo, "registration: {mode: list, allowed: [grace, ada@example.org]}")
-    note = "'demo' lets in 'grace', which is nobody's user name yet: whoever takes it gets in"
+    note = "'demo' lets in 'grace', but no account has this user name yet: anybody could register it and get in"
     assert note in noted(apply(engine, demo))

@@ -54,12 +54,12 @@ def test_the_usual_story_has_no_findings(demo: Competition) -> None:
     [
         (
             ("visibility: {public_from: 2026-05-01 00:00 UTC}",),
-            "36 error: 'public_from' is not after the start of the phase, and so hides nothing: "
+            "36 error: 'public_from' is not after the start of the phase, so nothing would be hidden: "
             "2026-05-01 00:00 UTC, 2026-05-01 00:00 UTC",
         ),
         (
             ("visibility:", "  names_from: 2026-04-01 00:00 UTC"),
-            "37 error: 'names_from' is not after the start of the phase, and so hides nothing: "
+            "37 error: 'names_from' is not after the start of the phase, so nothing would be hidden: "
             "2026-04-01 00:00 UTC, 2026-05-01 00:00 UTC",
         ),
         (
@@ -76,7 +76,7 @@ def test_the_usual_story_has_no_findings(demo: Competition) -> None:
         ),
         (
             ("visibility: {own_scores: never}",),
-            "36 warning: own_scores is 'never', but everybody reads these scores on the public board",
+            "36 warning: own_scores is 'never', but the public board shows these scores to everybody",
         ),
         (
             ("visibility: {slices: colums}",),
@@ -87,7 +87,10 @@ def test_the_usual_story_has_no_findings(demo: Competition) -> None:
             ("visibility: {precision: 11}",),
             "36 error: 'precision' is not right: this must be a whole number from 0 to 10, or 'full' for all decimals",
         ),
-        (("visibility: {public_from: tomorrow}",), "36 error: 'public_from' is not right: 'tomorrow' is not a moment"),
+        (
+            ("visibility: {public_from: tomorrow}",),
+            "36 error: 'public_from' is not right: 'tomorrow' is not a date and time",
+        ),
         (("visibility: {boards: hidden}",), "36 error: there is no key 'boards' here; did you mean 'board'?"),
         (
             ("choose_until: 2026-06-01 00:00 UTC",),
@@ -117,7 +120,7 @@ def test_contradictions_of_a_phase(demo: Competition, lines: tuple[str, ...], ex
         ),
         (
             ("snapshot: true",),
-            "27 error: the phase 'practice' has no end, so there never are official results to freeze",
+            "27 error: the phase 'practice' has no end, so no official results will ever be frozen",
         ),
         (
             ("entry: chosen", "choose_until: close"),
@@ -171,7 +174,9 @@ def test_official_results_that_nobody_could_see(demo: Competition) -> None:
 def test_entries_that_would_not_be_carried_over(demo: Competition) -> None:
     """The gold of both phases is there, and another."""
     evaluation(demo, "carry_over: practice")
-    assert demo.said() == ["38 warning: nothing of 'detection' is carried over from 'practice': its gold differs there"]
+    assert demo.said() == [
+        "38 warning: nothing of 'detection' can be carried over from 'practice': its gold differs there"
+    ]
 
 
 def test_a_task_contradicts_itself_or_its_phase(demo: Competition) -> None:

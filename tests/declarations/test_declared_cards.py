@@ -63,15 +63,15 @@ def test_a_sound_card_is_found_sound(demo: Competition) -> None:
         ),
         (
             "    method_card: {fields: [{name: a, title: A, choices: [x]}]}\n",
-            "6 error: 'choices' are for the kind 'choice': here answers are written freely",
+            "6 error: 'choices' need the kind 'choice'; answers of this kind are free text",
         ),
         (
             "    method_card: {fields: [{name: a, title: A, kind: choice, choices: [x, y, x]}]}\n",
-            "6 error: the choice 'x' is there twice; first on line 6",
+            "6 error: the choice 'x' is listed twice; first on line 6",
         ),
         (
             "    method_card: {fields: [{name: a}]}\n",
-            "6 error: the field that begins here has no 'title', which it needs",
+            "6 error: the field that begins here needs the key 'title'",
         ),
         (
             "    method_card: {fields: [{name: a, title: A, kind: date}]}\n",
@@ -127,5 +127,5 @@ def test_a_baseline_gets_its_rank_and_loses_it(engine: Engine, demo: Competition
     assert (ranked(), phase_task(engine, "evaluation").board_version) == (["Majority"], before + 1)
     assert made(apply(engine, demo)) == []
     demo.change(", ranked: true", "")
-    assert made(apply(engine, demo)) == [f"{what} has no rank any more"]
+    assert made(apply(engine, demo)) == [f"{what} no longer has a rank"]
     assert ranked() == []

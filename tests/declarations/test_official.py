@@ -64,10 +64,10 @@ def test_the_latest_close_is_kept_of_each_task_in_each_phase(frozen: Engine) -> 
 @pytest.mark.parametrize(
     ("moved", "noted"),
     [
-        ({PHASE: CLOSE + HOUR}, [f"phase '{PHASE}' of '{COMPETITION}' goes on"]),
-        ({PHASE: None}, [f"phase '{PHASE}' of '{COMPETITION}' goes on"]),
+        ({PHASE: CLOSE + HOUR}, [f"phase '{PHASE}' of '{COMPETITION}' is open again"]),
+        ({PHASE: None}, [f"phase '{PHASE}' of '{COMPETITION}' is open again"]),
         ({PHASE: CLOSE - HOUR}, []),
-        ({"practice": CLOSE + 6 * HOUR}, [f"phase 'practice' of '{COMPETITION}' goes on"]),
+        ({"practice": CLOSE + 6 * HOUR}, [f"phase 'practice' of '{COMPETITION}' is open again"]),
         ({EARLIER_PHASE: NOW - HOUR}, []),
         ({}, []),
     ],
@@ -94,4 +94,4 @@ def test_what_becomes_of_results_is_said_only_where_the_phase_opens_again() -> N
     assert superseded_words(CLOSE, CLOSE, CLOSE) is None
     assert superseded_words(CLOSE, CLOSE + HOUR, CLOSE + 2 * HOUR) is None, "it was open again before"
     assert "others are frozen when it closes again" in (superseded_words(CLOSE, CLOSE, CLOSE + HOUR) or "")
-    assert "the live board goes on" in (superseded_words(CLOSE, CLOSE, None) or "")
+    assert "the live board continues" in (superseded_words(CLOSE, CLOSE, None) or "")

@@ -152,7 +152,7 @@ def test_effects_say_that_a_later_end_supersedes_official_results(each: Place) -
     each.folder.change(EVEN_LATER, closed)
     each.apply()
     each.folder.change(f'        end: "{closed}"\n', "")
-    assert f"{sentence}: they keep their address, and the live board goes on" in the_effect(each).what
+    assert f"{sentence}: they keep their address, and the live board continues" in the_effect(each).what
 
 
 def test_effects_say_limits_entry_rules_names_scores_and_digits(place: Place) -> None:
@@ -161,7 +161,7 @@ def test_effects_say_limits_entry_rules_names_scores_and_digits(place: Place) ->
         "        entry: chosen\n        limits: {total: 3}\n        visibility: {names_from: close, precision: 3}\n",
     )
     assert the_effect(place).what == [
-        "submissions in all: 3, before 50",
+        "submissions in total: 3, before 50",
         "which submission counts: 'chosen' until Wed 1 Jul 2026, 00:00 AoE, else 'last', before 'last'",
         "teams have neutral names from now on",
         "decimals shown: 3, before 4",
@@ -238,7 +238,7 @@ def test_file_that_is_applied_again_leaves_edits_and_says_them_by_name(edited: P
         == noted(planned.changes)
         == [
             f"kept edits: {EDITED.partition(': ')[0]}: phases.evaluation.end stays '2026-07-08 00:00 AoE', in the file "
-            "'2026-07-01 00:00 AoE'; the file is as it was"
+            "'2026-07-01 00:00 AoE'; the file has not changed"
         ]
     )
     assert ([change.keeps_edits for change in changes], said(changes)) == ([False], [])

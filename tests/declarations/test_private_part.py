@@ -28,7 +28,7 @@ def test_it_is_applied_and_may_be_shown_with_the_close(place: Place, sqlite_engi
     [
         (GOLD, "private_part: {share: 1, seed: a seed that nobody knows}", "must be below 1"),
         (GOLD, "private_part: {share: 0.5, seed: too short}", "has fewer than 16 characters"),
-        (GOLD, "private_part: {share: 0.5}", "has no 'seed', which it needs"),
+        (GOLD, "private_part: {share: 0.5}", "needs the key 'seed'"),
         (PRACTICE, "private_part: {share: 0.5, seed: a seed that nobody knows}", "has no end: set 'shown_from'"),
         (
             PRACTICE,
@@ -67,7 +67,10 @@ def test_a_task_type_that_cannot_be_divided_is_told(place: Place) -> None:
     place.folder.change("type: idiom-detection", "type: idiomaticity-probing")
     place.folder.change(GOLD, GOLD + PART)
     said = place.folder.said()
-    assert any("'idiomaticity-probing' cannot score a part of its items, so none can be private" in one for one in said)
+    assert any(
+        "'idiomaticity-probing' cannot score a part of its items, so it cannot have a private part" in one
+        for one in said
+    )
 
 
 def test_no_sentence_repeats_the_seed_and_scores_stay(demo_with_scores: Place) -> None:

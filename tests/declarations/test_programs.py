@@ -60,21 +60,24 @@ def asked(said: dict[str, Any]) -> dict[str, Any]:
     [
         (
             lambda said: task(said).pop("program"),
-            "this task has no 'program', a folder or zip with your",
+            "this task needs a 'program': a folder or zip with your",
         ),
         (
             lambda said: task(said).update(program="nowhere"),
-            "the program nowhere does not exist: it is a folder",
+            "the program nowhere does not exist: name a folder",
         ),
-        (lambda said: task(said).update(program="competition.yaml"), "cannot be used: a program is a folder or a zip"),
+        (
+            lambda said: task(said).update(program="competition.yaml"),
+            "cannot be used: a program must be a folder or a zip",
+        ),
         (lambda said: task(said)["options"].update(contract="evalai"), "has no __init__.py: an EvalAI program is a"),
         (lambda said: task(said)["options"].update(program_sha256="0" * 64), "name the program under `program`"),
         (lambda said: task(said)["options"].update(metrics=[]), "'metrics'"),
-        (lambda said: asked(said).update(gold_is_public=True), "gives no results of single items"),
+        (lambda said: asked(said).update(gold_is_public=True), "gives no results for single items"),
         (lambda said: asked(said).update(gold="gold.csv"), "gold that an organisers' own program opens is sealed"),
         (
             lambda said: asked(said).update(private_part={"share": 0.5, "seed": "0123456789abcdef"}),
-            "'program' cannot score a part of its items, so none can be private",
+            "'program' cannot score a part of its items, so it cannot have a private part",
         ),
         (
             lambda said: asked(said).update(options={"metrics": OPTIONS["metrics"]}),
@@ -109,7 +112,7 @@ def test_a_sound_one_has_no_error(tmp_path: Path) -> None:
 def test_a_metric_of_which_less_is_better_has_no_mean_with_others(tmp_path: Path) -> None:
     said = document(metrics=[{"name": "accuracy", "better": "lower"}, {"name": "covered"}])
     said["rankings"] = [{"name": "all", "title": "All", "by": "mean_score", "boards": [{"board": "forms"}]}]
-    assert any("less is better: use mean_rank" in one for one in errors(write_competition(tmp_path, said)))
+    assert any("use mean_rank" in one for one in errors(write_competition(tmp_path, said)))
 
 
 # --------------------------------------------------------------------------------------------------------------- apply

@@ -42,7 +42,7 @@ def test_a_contest_that_goes_on_with_public_gold_is_asked_about(demo: Competitio
     assert demo.said() == [], "without a limit to what one may try, it is no contest"
     demo.change("        entry: last\n", "        entry: last\n        limits: {total: 5}\n")
     assert demo.said() == [
-        "40 warning: teams of 'evaluation' see item by item where they are right while it goes on: is its gold really "
+        "40 warning: teams of 'evaluation' see which items they got right while the phase is open: is its gold really "
         "public?"
     ]
     later = datetime(2026, 8, 1, tzinfo=UTC)
@@ -69,8 +69,10 @@ def test_gold_that_another_open_phase_hides_is_asked_about(
     demo.change("            items: practice.csv\n", f"            items: {items}\n")
     if gold == "sealed":
         demo.change("gold: demo/evaluation.csv", "gold: sealed")
-    found = [line for line in demo.said() if "does not call it public" in line]
-    expected = "30 warning: the phase 'evaluation' asks 'detection' with this gold, too, and does not call it public"
+    found = [line for line in demo.said() if "does not declare it public" in line]
+    expected = (
+        "30 warning: the phase 'evaluation' uses this gold for 'detection' as well, and does not declare it public"
+    )
     assert found == ([expected] if told else [])
 
 
@@ -117,11 +119,11 @@ def test_whoever_took_part_before_is_told_of_rescoring(place: Place) -> None:
     assert [effect.what for effect in outcome.effects] == [
         [
             "submissions a day: without a limit, before 5",
-            "submissions in all: without a limit, before 50",
+            "submissions in total: without a limit, before 50",
             "slices shown: all, before ranked",
             "intervals, rank ranges and p are shown at once",
             "decimals shown: all, before 4",
-            "teams see item by item where they are right",
+            "teams see which items they got right",
             "its boards may look different",
         ]
     ]
@@ -132,7 +134,7 @@ def test_taking_it_back_forgets_what_was_kept(place: Place) -> None:
     scored_with_items(place)
     assert kept(place) == 1
     preview = place.edit({NAME: None}, preview=True)
-    assert f"forgot what the single items of 1 run of {WHAT} came to" in " ".join(said(preview.changes))
+    assert f"deleted the item results of 1 run of {WHAT}" in " ".join(said(preview.changes))
     assert kept(place) == 1, "a preview changes nothing"
     outcome = place.edit({NAME: False})
     assert said(outcome.changes) == said(preview.changes)

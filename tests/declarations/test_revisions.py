@@ -183,7 +183,7 @@ def test_competition_from_before_revisions_says_how_to_get_one(place: Place) -> 
     with writing(place.engine) as session:
         session.execute(delete(RevisionFile))
         session.execute(delete(Revision))
-    with pytest.raises(NotFound, match="No declaration of 'demo' is kept yet: `evergold apply`"):
+    with pytest.raises(NotFound, match="No declaration of 'demo' is stored yet: `evergold apply`"):
         place.edit({"title": "A demo"})
     place.apply()
     assert place.edit({"title": "A demo"}).revision == 2

@@ -66,11 +66,11 @@ def words(name: str, value: object, **more: Any) -> str:
         ("kind", "numbr", "must be one of text, number, but is 'numbr'; did you mean 'number'?"),
         ("entry", "lates", "must be one of best, latest, but is 'lates'; did you mean 'latest'?"),
         ("day", "31.1.2027", "must be a date, as 2027-01-31, but is '31.1.2027'"),
-        ("moment", "noon", "must be a moment with its zone, as 2027-01-31 12:00 UTC, but is 'noon'"),
+        ("moment", "noon", "must be a date and time with a time zone, such as 2027-01-31 12:00 UTC, but is 'noon'"),
         (
             "moment",
             "2027-01-31 12:00",
-            "must be a moment with its zone, as 2027-01-31 12:00 UTC, but is '2027-01-31 12:00'",
+            "must be a date and time with a time zone, such as 2027-01-31 12:00 UTC, but is '2027-01-31 12:00'",
         ),
         ("id", "7", "must be an id such as 0b6c0a34-5d7e-4f9d-9a55-0d6a4f0f2f11, but is '7'"),
     ],

@@ -175,7 +175,7 @@ def test_hidden_scores_show_no_items(engine: Engine, two: tuple[UUID, UUID], own
     hide(engine, own_scores=own_scores)
     found = seen(engine, two)
     assert (found.rows, found.left_out) == ((), 0)
-    assert "shows teams no scores" in found.hidden_words or "when it ends" in found.hidden_words
+    assert "does not show teams the scores" in found.hidden_words or "when it ends" in found.hidden_words
 
 
 def test_a_ladder_shows_no_items(engine: Engine, two: tuple[UUID, UUID]) -> None:
@@ -192,8 +192,8 @@ def test_runs_from_before_are_said_by_name(engine: Engine, two: tuple[UUID, UUID
         with writing(engine) as session:
             session.execute(update(Submission).where(Submission.id == old).values(submitted_at=moment))
         expected.append(seen(engine, (old, two[0])).hidden_words)
-    assert expected[0].startswith("The older one kept no items: only runs that were scored since")
-    assert expected[1].startswith("The newer one kept no items")
+    assert expected[0].startswith("The older one has no item results: only submissions scored since")
+    assert expected[1].startswith("The newer one has no item results")
     assert "rescore" in expected[0]
 
 

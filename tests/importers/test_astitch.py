@@ -91,7 +91,7 @@ def test_all_that_is_missing_is_said_at_once_and_nothing_is_written(checkout: Pa
 def test_pair_that_is_there_twice_is_refused(checkout: Path, tmp_path: Path) -> None:
     raw = checkout / "Dataset/Task2/CreateEvaluationData/EN/WithResults/evalData/dev_rawSimData.csv"
     raw.write_text(RAW + RAW.splitlines()[1] + "\n", encoding="utf-8")
-    with pytest.raises(InvalidFile, match="is there twice"):
+    with pytest.raises(InvalidFile, match="occurs twice"):
         import_astitch(checkout, tmp_path / "competition", tmp_path / "gold")
 
 

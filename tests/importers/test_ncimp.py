@@ -156,7 +156,7 @@ def test_values_without_a_board_are_counted_and_named(checkout: Path, tmp_path: 
     ("line", "words"),
     [
         ("A model,sim_syn,pt/neut/nc,87", "line 3, column value: 87 lies outside the range of sim_syn"),
-        (",sim_syn,pt/neut/nc,0.5", "line 3, column team: a team has a printable name"),
+        (",sim_syn,pt/neut/nc,0.5", "line 3, column team: a team needs a printable name"),
         ("A,sim_syn,en/nat/nc,0.5", "line 3: the same score of the same team is on line 2"),
     ],
 )

@@ -327,7 +327,7 @@ def test_given_categories_are_the_only_ones(source: Path, tmp_path: Path) -> Non
 def test_categories_that_the_data_have_must_be_among_those_given(source: Path, tmp_path: Path) -> None:
     (problem,) = refused(source, tmp_path, categories=["VID"])
     assert problem.code == "unknown-category"
-    assert problem.message.endswith("not among those given: IRV, LVC.full")
+    assert problem.message.endswith("not in the given list: IRV, LVC.full")
     assert refused(source, tmp_path, categories=["VID", "LVC.full", "IRV", "a:b"])[0].code == "bad-option"
 
 
@@ -440,8 +440,8 @@ def test_everything_wrong_with_all_languages_is_said_at_once(source: Path, tmp_p
     [
         ("2\tprend\tprendre\tVERB\t_", "2\tprend\tprendre\tVERB\t1:VID", 4, "not-blind", "is not blind"),
         ("3\tune", "3\tla", 5, "token-mismatch", "the token is 3 la, in test.cupt (line 5) it is 3 une"),
-        ("5\te\te\tX\t_\n", "", 28, "token-mismatch", "the file ends here; test.cupt goes on"),
-        ("5\te\te\tX\t_\n", "5\te\te\tX\t_\n6\tf\tf\tX\t_\n", 30, "token-mismatch", "has ended before this token"),
+        ("5\te\te\tX\t_\n", "", 28, "token-mismatch", "the file ends here, but test.cupt continues"),
+        ("5\te\te\tX\t_\n", "5\te\te\tX\t_\n6\tf\tf\tX\t_\n", 30, "token-mismatch", "ends before this token"),
         ("\n# source_sent_id = . . fr-2", "# source_sent_id = . . fr-2", 8, "token-mismatch", "in another sentence"),
     ],
 )
@@ -460,7 +460,7 @@ def test_gold_without_any_mwe_is_refused(source: Path, tmp_path: Path) -> None:
     path = source / "HR" / "test.cupt"
     path.write_text((source / "HR" / "test.blind.cupt").read_text().replace("\t_\n", "\t*\n"))
     (problem,) = refused(source, tmp_path)
-    assert str(problem) == "HR/test.cupt: not one MWE is annotated: is this the gold?"
+    assert str(problem) == "HR/test.cupt: no MWE is annotated: is this the gold?"
 
 
 def test_two_folders_of_one_language_are_refused(source: Path, tmp_path: Path) -> None:
@@ -494,7 +494,7 @@ def test_folder_of_something_else_is_refused(source: Path, tmp_path: Path) -> No
     (problem,) = refused(source / "bin", tmp_path)
     assert problem.message == "this is not a folder of PARSEME data: there is no <LANG>/test.cupt in it"
     (problem,) = refused(source / "FR", tmp_path)
-    assert problem.message.endswith("give the folder above, which holds all languages")
+    assert problem.message.endswith("give the folder above, which contains all languages")
     assert refused(tmp_path / "nowhere", tmp_path)[0].code == "missing-file"
 
 
@@ -512,7 +512,7 @@ def test_what_may_have_been_edited_is_not_written_over(source: Path, tmp_path: P
     (folder / "competition.yaml").unlink()
     corrected = tmp_path / "gold" / "parseme-1.2" / "evaluation" / "FR" / "test.cupt"
     corrected.write_text(corrected.read_text().replace("1:VID", "1:MVC"))
-    with pytest.raises(InvalidFile, match="other gold of this name"):
+    with pytest.raises(InvalidFile, match="different gold of this name"):
         imported(source, tmp_path)
     assert "1:MVC" in corrected.read_text()
 

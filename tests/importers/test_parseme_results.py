@@ -104,8 +104,8 @@ def test_columns_without_a_meaning_are_reported(tmp_path: Path) -> None:
     results = read(tmp_path, document, {"f1": F1})
     assert codes(results.warnings) == ["unknown-column", "unknown-column"]
     assert [str(warning) for warning in results.warnings] == [
-        "column Subtask 1/rich: nobody said what it means: it is left out",
-        "column hidden: nobody said what it means: it is left out",
+        "column Subtask 1/rich: its meaning is not given (--column): it is left out",
+        "column hidden: its meaning is not given (--column): it is left out",
     ]
     assert len(results.rows) == 2
 

@@ -164,8 +164,8 @@ def test_the_problems_are_whole_sentences(engine: Engine, systems: dict[str, UUI
     with pytest.raises(InvalidMarks, match=r"2 problems; nothing was imported") as caught:
         bring(engine, olga, f"{alpha},en-1,A1,3,3,3", f"{alpha},en-1,A1,5,1,1", f"{alpha},en-1,A1,3,3,3")
     assert [problem["sentence"] for problem in caught.value.details["problems"]] == [
-        "line 3, column mwe_sense: a mark is a number from 0 to 3, not 5",
-        "line 4: A1 judged this paraphrase on line 2 already",
+        "line 3, column mwe_sense: a mark must be a number from 0 to 3, not 5",
+        "line 4: A1 already judged this paraphrase on line 2",
     ]
 
 

@@ -42,9 +42,9 @@ def test_an_svg_is_sanitised_and_says_what_it_lost() -> None:
     [
         (b"", "The file is empty."),
         (b"x" * (READ_BYTES + 1), "A logo is at most 256 KiB; this file is larger."),
-        (png()[:60], "It is damaged."),
-        (b"\xff\xd8\xff\xe0 a JPEG", "it is not well-formed XML"),
-        (b"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 1 1'/>", "It draws nothing"),
+        (png()[:60], "The image is damaged."),
+        (b"\xff\xd8\xff\xe0 a JPEG", "the file is not well-formed XML"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 1 1'/>", "The file draws nothing"),
     ],
 )
 def test_other_files_are_refused_in_words(content: bytes, sentence: str) -> None:

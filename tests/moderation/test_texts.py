@@ -457,7 +457,7 @@ def test_only_a_team_cannot_get_back_a_name_that_a_team_has(here: World) -> None
             show_as(UserAct(session, here.root, NOW, SETTINGS), find_competition(session, COMPETITION), numbers[kind])
             session.scalars(own(Team).where(Team.name == "Bob")).one().name = "ADA"
         assert shown(here)[kind] == before[kind]
-    with pytest.raises(Replaced, match="Another team has this name"), writing(here.engine) as session:
+    with pytest.raises(Replaced, match="Another team has taken this name"), writing(here.engine) as session:
         show_as(UserAct(session, here.root, NOW, SETTINGS), find_competition(session, COMPETITION), numbers[TEAM])
 
 

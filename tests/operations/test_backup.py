@@ -407,11 +407,11 @@ def test_a_server_that_has_anything_is_left_alone(
     sqlite_engine: Engine, small: Settings, backup: Path, empty: Settings
 ) -> None:
     before = rows_of(sqlite_engine)
-    with pytest.raises(BackupError, match="has files already"):
+    with pytest.raises(BackupError, match="already contains files"):
         restore_backup(small, backup)
     shutil.move(small.storage_dir, small.storage_dir.with_name("elsewhere"))
     shutil.move(small.sealed_dir, small.sealed_dir.with_name("elsewhere too"))
-    with pytest.raises(BackupError, match="has rows already"):
+    with pytest.raises(BackupError, match="already has rows"):
         restore_backup(small, backup)
     assert rows_of(sqlite_engine) == before
     restore_backup(empty, backup)
@@ -512,7 +512,7 @@ def test_the_commands_make_and_restore_a_backup(
     assert restored["heartbeats"] == [], "that there is a backup was noted after it was made"
     get_settings.cache_clear()
     assert run(["restore", str(target), "--data-dir", str(empty.data_dir)]) == Code.ERROR
-    assert "empty server only" in capsys.readouterr().err
+    assert "into an empty server" in capsys.readouterr().err
 
 
 def test_a_lost_file_makes_the_command_fail_after_it_saved_the_rest(

@@ -57,7 +57,7 @@ def test_an_end_within_three_weeks_is_not_well(
     engine: Engine, tmp_path: Path, left: timedelta, is_well: bool, word: str
 ) -> None:
     with https(tmp_path, NOW + left) as settings:
-        assert state(engine, settings) == (True, "was not looked at yet")
+        assert state(engine, settings) == (True, "has not been checked yet")
         note_certificate(engine, settings, NOW)
     assert state(engine, settings) == (is_well, f"{word} {moment_words((NOW + left).replace(second=0))}")
 
@@ -67,7 +67,7 @@ def test_an_address_that_cannot_be_reached_is_one_sentence(sqlite_engine: Engine
     settings = Settings(base_url=f"https://localhost:{port}/")
     for _ in range(2):
         note_certificate(sqlite_engine, settings, NOW)
-    says = f"was not looked at: localhost:{port} cannot be reached from the sweep's machine"
+    says = f"could not be checked: localhost:{port} cannot be reached from the sweep's machine"
     assert state(sqlite_engine, settings) == (True, says)
 
 

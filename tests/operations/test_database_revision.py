@@ -33,7 +33,7 @@ def test_older_tables_are_named_with_the_command_that_helps(empty: Engine) -> No
         upgrade_to(connection, "0004")
     assert (
         str(misfit(empty))
-        == f"The database is of revision 0004, older than this program needs ({OURS}): `evergold migrate`."
+        == f"The database is of revision 0004, older than this program needs ({OURS}): run `evergold migrate`."
     )
     assert not isinstance(misfit(empty), NewerRevision)
 
@@ -49,7 +49,7 @@ def test_newer_tables_are_named_as_newer(empty: Engine) -> None:
 
 
 def test_a_database_without_tables_is_named_so(empty: Engine) -> None:
-    assert str(misfit(empty)) == "The database has no tables yet: `evergold migrate` makes them."
+    assert str(misfit(empty)) == "The database has no tables yet: create them with `evergold migrate`."
     with empty.begin() as connection:
         connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32))"))
     assert "no tables yet" in str(misfit(empty))

@@ -116,7 +116,7 @@ def test_a_run_that_waits_for_too_long_is_noticed(engine: Engine) -> None:
     assert unwell(asked(engine)) == set()
     late = asked(engine, NOW + SECOND)
     assert unwell(late) == {"queue"}
-    assert late["queue"].says == "waits: its oldest run since 15 min"
+    assert late["queue"].says == "has waiting runs: the oldest has waited for 15 min"
 
 
 def test_what_is_rescored_may_wait_for_days(engine: Engine) -> None:
@@ -146,7 +146,7 @@ def test_what_waits_for_torch_where_torch_was_left_out_is_no_fault(engine: Engin
     assert unwell(asked(engine)) == {"queue"}
     left_out = asked(engine, lean=True)
     assert unwell(left_out) == set()
-    assert left_out["queue"].says == "has only what waits for a worker with torch"
+    assert left_out["queue"].says == "has only submissions that wait for a worker with torch"
     with writing(engine) as session:  # what any worker could take is still looked at
         session.execute(update(CompetitionTask).values(task_type="idiom-detection"))
     assert unwell(asked(engine, lean=True)) == {"queue"}

@@ -134,7 +134,7 @@ def test_the_two_places_are_different_ones_and_a_bucket_has_a_name(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("EVERGOLD_STORAGE_BEFORE", "folder")
-    with pytest.raises(InvalidSettings, match="another than storage"):
+    with pytest.raises(InvalidSettings, match="must differ from storage"):
         get_settings()
     monkeypatch.setenv("EVERGOLD_STORAGE_BEFORE", "")
     monkeypatch.setenv("EVERGOLD_STORAGE", "s3")
@@ -142,11 +142,11 @@ def test_the_two_places_are_different_ones_and_a_bucket_has_a_name(
         storage_of(get_settings())
     monkeypatch.setenv("EVERGOLD_S3_BUCKET", "b")
     monkeypatch.setenv("EVERGOLD_S3_SECRET_ACCESS_KEY", SECRET)
-    with pytest.raises(InvalidSettings, match="only one") as raised:
+    with pytest.raises(InvalidSettings, match="or neither") as raised:
         storage_of(get_settings())
     assert SECRET not in str(raised.value)
     assert run(["storage", "check"]) == Code.USAGE
-    assert "only one" in capsys.readouterr().err, "in a sentence, before anything starts"
+    assert "or neither" in capsys.readouterr().err, "in a sentence, before anything starts"
     monkeypatch.setenv("EVERGOLD_S3_SECRET_ACCESS_KEY", "")
     monkeypatch.setenv("EVERGOLD_S3_PUBLIC_ENDPOINT", "https://store.example.org")
     with pytest.raises(InvalidSettings, match="are signed with"):

@@ -327,7 +327,7 @@ def test_a_sender_with_a_name_loses_no_mail(engine: Engine, server: MailServer, 
         ({"smtp_url": "mail.example.org", "base_url": "https://x.org"}, "smtp_url"),
         ({"smtp_url": "http://mail.example.org", "base_url": "https://x.org"}, "smtp_url"),
         *(
-            ({"mail_from": sender}, "mail_from is an address, or a name and an address")
+            ({"mail_from": sender}, "mail_from must be an address, or a name and an address")
             for sender in ("", "Idioms", "Idioms <>", "a@b.org, c@b.org", "Idioms <a@b.org>\nBcc: x@b.org", "ä@b.org")
         ),
     ],

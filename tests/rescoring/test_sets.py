@@ -516,7 +516,7 @@ def test_a_set_that_time_has_passed_by_is_refused(engine: Engine, scored: dict[s
             the_phase_task(session).items_sha256 = "0" * 64
     else:
         seal_gold(engine, b"the best gold", publish=True)
-    with pytest.raises(RescoringStale, match=f"the {change}.* changed: drop it"):
+    with pytest.raises(RescoringStale, match=f"the {change}.* changed: drop the set"):
         publish(engine, number)
 
 

@@ -55,7 +55,7 @@ def test_from_the_queue_to_the_end(engine: Engine, ada: User) -> None:
     change(engine, run_id, checked_at=NOW)
     found = stage(engine, run_id)
     assert (found.name, found.stamp, found.position) == ("scoring", "running.checked", None)
-    assert found.message == "Your file is in order and is being scored."
+    assert found.message == "Your file is valid and is being scored."
 
     change(engine, run_id, items_done=1_333, items_total=2_000, seconds_left=95)
     found = stage(engine, run_id)

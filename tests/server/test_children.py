@@ -146,7 +146,7 @@ def test_a_death_is_said_with_the_time_until_the_next_start(tmp_path: Path, guar
     child.started_at = time.monotonic()
     child.deaths = 4
     supervisor._look_at(server, child)
-    seconds = float(said[0].partition("It is started again in ")[2].removesuffix(" s."))
+    seconds = float(said[0].partition("It will be restarted in ")[2].removesuffix(" s."))
     assert 5 < seconds <= 8
     supervisor._look_at(server, child)
     assert (child.process, len(said)) == (None, 1), "not before its time"

@@ -161,7 +161,10 @@ def test_what_pip_installs_has_no_demo_and_says_where_there_is_one(
     applied: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(prepare, "DEMO", tmp_path / "nowhere")
-    with reading(applied) as session, pytest.raises(ServeError, match="which a checkout of Evergold has: `make run`"):
+    with (
+        reading(applied) as session,
+        pytest.raises(ServeError, match="which only a checkout of Evergold has: use `make run`"),
+    ):
         prepare.check_demo_allowed(session)
 
 

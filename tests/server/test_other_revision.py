@@ -162,7 +162,7 @@ def test_a_running_web_process_says_that_it_is_being_upgraded_and_never_500_and_
             assert client.get("/healthz").status_code == 200
             ready = client.get("/readyz")
             assert ready.status_code == 503
-            assert "the migrations are those of a newer version" in ready.json()["error"]["message"]
+            assert "the migrations belong to a newer version" in ready.json()["error"]["message"]
             assert client.get("/static/evergold.css").status_code == 200
             assert client.get("/status").status_code == 200
             assert web.is_running()

@@ -165,7 +165,7 @@ def test_the_command_says_that_all_is_well(board: Engine, command: Callable[...,
     with reading(board) as session:
         standings = session.scalars(select(func.count()).select_from(Standing)).one()
         tasks = session.scalars(select(func.count(Submission.phase_task_id.distinct()))).one()
-    expected = f"{standings} standings in {tasks} tasks with submissions. All follow from the runs.\n"
+    expected = f"{standings} standings in {tasks} tasks with submissions. All agree with the runs.\n"
     assert (code, out) == (Code.OK, expected)
 
 
@@ -175,7 +175,7 @@ def test_the_command_names_what_is_wrong_and_writes_it_anew(
     spoil(board)
     code, _, errors = command("--check")
     assert code == Code.ERROR
-    assert "Differs from the runs: 1 standing." in errors
+    assert "Different from the runs: 1 standing." in errors
     code, out, _ = command("--check", "--json")
     assert code == Code.ERROR
     with reading(board) as session:

@@ -78,7 +78,7 @@ def test_a_linguist_makes_a_task_and_a_team_submits(look: Any, site: Site, tmp_p
     page.get_by_label("Opens", exact=True).fill(f"{site.now - timedelta(hours=1):%Y-%m-%dT%H:%M}")
     page.get_by_label("Time zone").select_option("UTC")
     go_on(page, "phases")
-    page.get_by_label("The board is open, always").check()
+    page.get_by_label("The board is always open").check()
     keep(page, "organise-visibility")
     page.get_by_role("button", name="Save and continue").click()
     go_on(page, "text")

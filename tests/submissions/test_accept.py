@@ -165,7 +165,7 @@ def test_words_are_bounded_and_said_by_field(engine: Engine) -> None:
         )
     assert refused.value.details["fields"] == {
         "method": "At most 200 characters; this has 201.",
-        "description": "NUL characters cannot be kept.",
+        "description": "NUL characters are not allowed.",
         "Idempotency-Key": "At most 200 characters; this has 201.",
     }
 

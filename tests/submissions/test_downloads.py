@@ -155,7 +155,7 @@ def test_each_refusal_says_what_to_do(engine: Engine, ada: User) -> None:
     register(engine, terms="Be kind.")
     with reading(engine) as session:
         competition = find_competition(session, COMPETITION)
-    with pytest.raises(NotYetThere, match=r"'items\.csv' is there from ") as early:
+    with pytest.raises(NotYetThere, match=r"'items\.csv' will be available from ") as early:
         check_may_have(access(engine, ada), competition)
     assert early.value.details == {"available_from": (NOW + DAY).isoformat()}
     with pytest.raises(NotAuthenticated, match="for participants: log in first"):

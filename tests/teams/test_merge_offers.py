@@ -99,7 +99,7 @@ def test_there_is_somebody_to_ask(engine: Engine, people: list[User], name: str)
     add_team(engine, name="Empty")
     with pytest.raises(InvalidForm) as refused:
         ask(engine, people[0], name)
-    assert refused.value.details["fields"] == {"team": "No team of this name can answer."}
+    assert refused.value.details["fields"] == {"team": "There is no team of this name that could answer."}
 
 
 def test_nobody_merges_with_themselves(engine: Engine, people: list[User]) -> None:

@@ -27,7 +27,7 @@ PLEDGE = {"name": "pledge", "title": "I share no data", "kind": "tick", "require
 QUESTIONS = tuple(question_of(one) for one in (AFFILIATION, GPU, PLEDGE))
 
 NEEDED = "Please answer this."
-NONE_OF_THEM = "This is none of the answers; there are none, one."
+NONE_OF_THEM = "This is not one of the answers; there are none, one."
 
 
 def declare(engine: Engine, *questions: dict[str, Any], **more: Any) -> None:
@@ -75,8 +75,8 @@ def test_answers_are_kept_as_they_are_meant(sent: dict[str, Any], kept: dict[str
             {"affiliation": "  ", "pledge": "no"},
             {"answers.affiliation": NEEDED, "answers.pledge": NEEDED},
         ),
-        ({"affiliation": 3, "pledge": True}, {"answers.affiliation": "This is text."}),
-        ({"affiliation": "a\0", "pledge": True}, {"answers.affiliation": "Control characters cannot be kept."}),
+        ({"affiliation": 3, "pledge": True}, {"answers.affiliation": "Write text here."}),
+        ({"affiliation": "a\0", "pledge": True}, {"answers.affiliation": "Control characters are not allowed."}),
         (
             {"affiliation": "a" * 1001, "pledge": True},
             {"answers.affiliation": "At most 1000 characters; this has 1001."},

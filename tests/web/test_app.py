@@ -72,7 +72,7 @@ def test_static_files_are_kept_for_ever_by_their_digest(site: Site) -> None:
 
 def test_a_server_without_tables_does_not_start(tmp_path: Path) -> None:
     app = create_app(Settings(data_dir=tmp_path, database_url=f"sqlite:///{tmp_path / 'empty.db'}"))
-    with pytest.raises(DatabaseNotReady, match="no tables yet: `evergold migrate`"):
+    with pytest.raises(DatabaseNotReady, match="no tables yet: create them with `evergold migrate`"):
         asyncio.run(_start(app))
 
 

@@ -68,14 +68,14 @@ def test_from_a_title_to_a_published_task_with_gold_alone(
         expect(page).to_have_url(re.compile(f"{PLACE}/files"))
         page.set_input_files("#gold-file", {"name": "gold.xlsx", "mimeType": "", "buffer": b"PK\x03\x04"})
         release()
-    expect(page.get_by_role("alert")).to_contain_text("Save it as CSV there")
+    expect(page.get_by_role("alert")).to_contain_text("Save it as CSV in the spreadsheet program")
     page.set_input_files("#gold-file", gold)
     expect(page.get_by_role("alert")).to_be_hidden()
     columns = page.locator("[data-columns-table] tbody tr")
     expect(columns.nth(2)).to_contain_text("insult 2")
     roles = [columns.nth(place).locator("select").input_value() for place in range(4)]
     assert roles == ["id", "group", "answer", "shown"]
-    page.get_by_role("button", name="Mend it").click()
+    page.get_by_role("button", name="Correct it").click()
     expect(columns.nth(2)).to_contain_text("praise 16 · insult 8")
     page.get_by_role("button", name="Show them").click()
     expect(page.locator("[data-items-preview]")).to_contain_text("en-0")

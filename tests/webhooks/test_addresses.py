@@ -130,7 +130,7 @@ def test_the_operator_names_ranges_and_allows_http() -> None:
 
 
 def test_ranges_that_are_none_stop_the_server() -> None:
-    with pytest.raises(ValueError, match="networks with commas"):
+    with pytest.raises(ValueError, match="networks separated by commas"):
         Settings(webhook_ranges="10.1.0.0/16, everything")
     assert networks_in("") == ()
 

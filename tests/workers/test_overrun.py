@@ -81,7 +81,7 @@ def test_in_a_fresh_process_the_first_try_has_the_last_word(
     run = the_run(engine, run_id)
     assert (run.status, run.attempts, run.failure) == (RunStatus.REJECTED, 1, None)
     [problem] = run.problems
-    assert problem["sentence"] == "this file takes more than 8 GiB of memory to score, the bound for every file"
+    assert problem["sentence"] == "this file takes more than 8 GiB of memory to score, the limit for every file"
 
 
 @pytest.mark.usefixtures("heavy", "used")

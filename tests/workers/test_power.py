@@ -42,7 +42,7 @@ def test_it_is_known_before_anybody_submitted_and_what_the_command_says(
         assert due(engine, NOW + QUIET) == [the_phase_task(session).id]
     computed(engine)
     (zero_shot, *_) = told(engine)
-    assert zero_shot.systems == "two made-up systems that are right three times in four"
+    assert zero_shot.systems == "two simulated systems that are right three times in four"
     asked = ["power", "idiom-detection", "--gold", str(gold_folder() / "gold.csv"), "--json"]
     capsys.readouterr()
     assert run(asked) == 0
@@ -76,14 +76,14 @@ def test_a_baselines_run_that_was_replaced_tells_nothing(engine: Engine) -> None
     with writing(engine) as session:
         session.get_one(ScoringRun, run_id).is_current = False
     computed(engine)
-    assert told(engine)[0].systems == "two made-up systems that are right three times in four"
+    assert told(engine)[0].systems == "two simulated systems that are right three times in four"
 
 
 def test_teams_are_no_baselines(engine: Engine, ada: User) -> None:
     enter(engine, ada, range(20))
     enter(engine, add_user(engine, "bea"), range(22))
     computed(engine)
-    assert told(engine)[0].systems == "two made-up systems that are right three times in four"
+    assert told(engine)[0].systems == "two simulated systems that are right three times in four"
 
 
 def test_a_board_that_ranks_by_what_has_no_interval_is_said_nothing_of(

@@ -331,7 +331,7 @@ def test_another_command_or_environment_does_not_open_the_gold(
 
 
 def test_a_change_that_opens_nothing_is_not_said_to(engine: Engine, ada: User, forms: Path) -> None:
-    assert not any("put it again" in one for one in apply(engine, forms, document(limits={"seconds": 5})))
+    assert not any("upload it again" in one for one in apply(engine, forms, document(limits={"seconds": 5})))
     assert not any("forms" in one for one in apply(engine, forms, document(limits={"seconds": 5})))
 
 
@@ -374,7 +374,7 @@ def test_without_a_sandbox_a_run_waits_for_a_worker_that_has_one(
     assert stage.name == "waiting"
     assert "waiting for a worker with a sandbox since" in stage.message
     assert stage.waiting is not None
-    assert "EVERGOLD_SANDBOX_BACKEND is none here" in stage.waiting.reasons[0]
+    assert "EVERGOLD_SANDBOX_BACKEND is 'none' on this machine" in stage.waiting.reasons[0]
 
 
 def test_nothing_of_gold_is_left_behind(engine: Engine, ada: User, forms: Path, tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ def test_a_score_that_is_missing_or_new_is_a_difference() -> None:
 def test_a_model_that_nobody_recorded_is_used_and_that_is_said(own_model: str) -> None:
     found = check_machine()
     assert found.state == SelfCheck.UNRECORDED
-    assert found.words == ("own-model was never recorded: `evergold selfcheck --record`.",)
+    assert found.words == ("own-model was never recorded: run `evergold selfcheck --record`.",)
     assert found.models == (MODEL, own_model)
 
 

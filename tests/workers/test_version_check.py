@@ -204,8 +204,8 @@ def test_gold_that_does_not_fit_the_items_is_told_by_the_names_that_everybody_ha
     found = checked(engine, put(engine, GOLD.replace("\n4,", "\nHIDDEN,")))
     assert found.check_state == GoldCheck.INVALID
     assert problems(found) == [
-        "it has 1 that the blind items do not have",
-        "it lacks 1 that the blind items have: 'SPARE'",
+        "it has 1 that are not in the blind items",
+        "it lacks 1 of the blind items: 'SPARE'",
     ]
     assert "HIDDEN" not in repr(found.problems)
 
@@ -358,7 +358,7 @@ def test_baselines_that_waited_are_submitted_and_sent_as_their_gold_is_in_use(
         asked = find_phase_task(session, *place.split("/"))
         filenames = session.scalars(select(Submission.filename).where(Submission.phase_task_id == asked.id)).all()
     assert filenames == ["majority.csv"]
-    assert runs_of_apply(engine, folder) == [], "once is enough"
+    assert runs_of_apply(engine, folder) == [], "write it once"
 
 
 def runs_of_apply(engine: Engine, folder: Competition) -> list[int]:

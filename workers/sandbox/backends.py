@@ -67,7 +67,7 @@ def find_backend() -> Bubblewrap:
     """
     settings = sandbox_settings()
     if settings.backend == "none":
-        raise SandboxUnavailable("EVERGOLD_SANDBOX_BACKEND is none here")
+        raise SandboxUnavailable("EVERGOLD_SANDBOX_BACKEND is 'none' on this machine")
     key = find_bubblewrap(), settings.uid, settings.python
     tried = _tried.get(key)
     if tried is None or (tried.trial.words and time.monotonic() > tried.at + FAILED_SECONDS):

@@ -70,7 +70,7 @@ def needed(competitions: Sequence[str]) -> list[Need]:
     try:
         return _needed(competitions)
     except DBAPIError as error:
-        raise WrongList(f"the database cannot be asked what is declared: {error.orig}; is it migrated?") from None
+        raise WrongList(f"the declarations cannot be read from the database: {error.orig}; is it migrated?") from None
 
 
 def _needed(competitions: Sequence[str]) -> list[Need]:

@@ -59,7 +59,7 @@ def conduct(box: Box, feed: Feed, command: Sequence[str], limits: Limits) -> Out
         _close(box.process)
     seconds = time.monotonic() - began
     if verdict is None and not frames.is_begun:
-        words = frames.trouble or output.decode("utf-8", "replace").strip() or "it ended without a word"
+        words = frames.trouble or output.decode("utf-8", "replace").strip() or "it ended without output"
         raise SandboxUnavailable(f"the sandbox could not be started: {words}")
     return _outcome(frames, verdict, seconds)
 
@@ -74,7 +74,7 @@ def _follow(box: Box, pieces: Iterator[bytes], frames: Frames, output: bytearray
             for piece in pipes.exchange(min(look_at, ends_at) - time.monotonic(), output):
                 frames.add(piece)
         except BrokenStream as error:
-            return Verdict(Ended.KILLED, f"it changed what watches over it: {error}")
+            return Verdict(Ended.KILLED, f"it changed its supervisor: {error}")
         now = time.monotonic()
         if frames.status is not None and not is_collecting:
             is_collecting, ends_at = True, now + COLLECTING_SECONDS
@@ -159,7 +159,7 @@ def _outcome(frames: Frames, verdict: Verdict | None, seconds: float) -> Outcome
 
 
 #: The message for a run that was ended by something other than a limit or itself.
-OUTSIDE = "something from outside ended it"
+OUTSIDE = "it was killed from outside"
 
 
 def _ended(frames: Frames) -> tuple[Ended, str]:
@@ -173,7 +173,7 @@ def _ended(frames: Frames) -> tuple[Ended, str]:
     if frames.status == _OUT_OF_PROCESSOR_TIME:
         return Ended.TOO_LATE, f"it took more than {frames.limits.processor_seconds:g} s of processor time"
     if frames.is_full:
-        return Ended.TOO_MUCH_WRITTEN, "it wrote more than its bound"
+        return Ended.TOO_MUCH_WRITTEN, "it wrote more than its limit"
     if frames.status < 0:
         return Ended.FAILED, f"it was ended by the signal {_signal_name(-frames.status)}"
     return Ended.FAILED, f"it ended with exit code {frames.status}"

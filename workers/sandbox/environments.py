@@ -49,11 +49,13 @@ class EnvironmentSettings(BaseSettings):
 
     organisers: Literal["anybody", "approved", "admins"] = Field(
         "approved",
-        description="whose competitions `environments build` builds for: anybody's; those that only people may edit "
-        "whom `evergold account approve` approved; or administrators' alone",
+        description=(
+            "competitions for which `environments build` builds: all; those that only organisers approved with "
+            "`evergold account approve` may edit; or only administrators'"
+        ),
     )
     dir: Path | None = Field(
-        None, description="where environments lie; empty: `environments` in the data folder, of root: ROOTS_FOLDER"
+        None, description="folder of environments; empty: `environments` in the data folder, for root ROOTS_FOLDER"
     )
 
 

@@ -40,7 +40,7 @@ def _read_json(name: str, text: str) -> object:
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):
-            raise ValueError(f"{name}: a key comes twice")
+            raise ValueError(f"{name}: a key occurs twice")
         return found
 
     def whole(digits: str) -> int:
@@ -144,7 +144,7 @@ class _Reader:
             if text is None:
                 raise ValueError(f"{self._name}, line {line}: a key is not text")
             if text in holder:
-                raise ValueError(f"{self._name}, line {line}: the key {text[:100]} comes twice")
+                raise ValueError(f"{self._name}, line {line}: the key {text[:100]} occurs twice")
             self._keys[-1] = text
         else:
             holder[key] = value

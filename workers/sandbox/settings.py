@@ -20,23 +20,25 @@ class SandboxSettings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="EVERGOLD_SANDBOX_", env_ignore_empty=True)
 
-    uid: int = Field(65534, gt=0, description="a worker run by root starts programs as this user, and group")
+    uid: int = Field(65534, gt=0, description="user and group as which a worker run by root starts programs")
     backend: Literal["", "bubblewrap", "none"] = Field(
-        "", description="the sandbox for programs without an image: bubblewrap, none; empty: bubblewrap where it works"
+        "", description="sandbox for programs without an image: bubblewrap, none; empty: bubblewrap if it works"
     )
     containers: Literal["", "docker", "podman", "none"] = Field(
-        "none", description="the runtime for programs with an image: docker, podman, none; empty: whichever answers"
+        "none", description="runtime for programs with an image: docker, podman, none; empty: the one that answers"
     )
-    cgroups: bool = Field(False, description="the worker's own cgroup is delegated to it: each run gets one below it")
-    python: str = Field("", description="the Python below /usr that starts programs; empty: the one that is found")
+    cgroups: bool = Field(
+        False, description="whether the worker's cgroup is delegated to it, so that each run gets one below it"
+    )
+    python: str = Field("", description="Python in /usr that starts programs; empty: the one that is found")
     dir: Path | None = Field(
-        None, description="where a worker run by root puts copies of gold for a run; empty: /dev/shm"
+        None, description="folder in which a worker run by root puts copies of gold for a run; empty: /dev/shm"
     )
-    seconds: float = Field(3600, gt=0, description="the most that a task may set; so are those below")
+    seconds: float = Field(3600, gt=0, description="largest limit that a task may set, as for those below")
     processor_seconds: float = Field(3600, gt=0)
     memory_mebibytes: int = Field(8192, gt=0, description="memory of all processes of a run together")
     processes: int = Field(256, gt=0, description="and threads")
-    files: int = Field(1024, gt=15, description="open at once, of each process")
+    files: int = Field(1024, gt=15, description="number of open files of each process")
     written_mebibytes: int = Field(2048, gt=0)
 
     @property

@@ -60,7 +60,7 @@ def look_at_files(folder: str) -> tuple[Ended, str] | None:
     except OSError:
         return None  # the sandbox has ended
     if found.f_bavail == 0:
-        return Ended.TOO_MUCH_WRITTEN, "it wrote more than its bound"
+        return Ended.TOO_MUCH_WRITTEN, "it wrote more than its limit"
     if found.f_files - found.f_ffree > MOST_NAMES:
         return Ended.TOO_MUCH_WRITTEN, f"it made more than {MOST_NAMES:,} files and folders"
     return None

@@ -271,9 +271,7 @@ class BucketStorage:
                 return file
             file.unlink()
             log.error("stored_file_damaged", key=self._prefix + name, sha256=digest)
-        raise StorageDamaged(
-            "The server's storage does not give this file as it was stored; please contact the organisers."
-        )
+        raise StorageDamaged("This file is damaged in the server's storage; please contact the organisers.")
 
     def _copied(self, name: str) -> tuple[Path, str]:
         """Copy the object unverified; return the path of the copy and its sha256."""

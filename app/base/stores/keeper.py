@@ -90,4 +90,4 @@ class KeeperStorage:
 
 
 def _refuse() -> NoReturn:
-    raise PermissionError("a worker that has no keys of the store lists and renames nothing")
+    raise PermissionError("a worker without keys of the store cannot list or rename files")

@@ -143,16 +143,16 @@ def check_bucket_settings() -> None:
     """Raise InvalidSettings if a bucket cannot be used, without connecting to it."""
     s3_settings()
     if find_spec("obstore") is None:
-        raise InvalidSettings("Files in a bucket need a package more: pip install 'evergold-server[s3]'.")
+        raise InvalidSettings("Storing files in a bucket needs another package: pip install 'evergold-server[s3]'.")
 
 
 def s3_settings() -> S3Settings:
     """Return the settings of the bucket. Raises InvalidSettings if they are incomplete."""
     settings = read_settings(S3Settings)
     if not settings.bucket:
-        raise InvalidSettings("Invalid settings: EVERGOLD_STORAGE is s3, and EVERGOLD_S3_BUCKET is empty.")
+        raise InvalidSettings("Invalid settings: EVERGOLD_STORAGE is s3, but EVERGOLD_S3_BUCKET is empty.")
     if bool(settings.access_key_id.get_secret_value()) != bool(settings.secret_access_key.get_secret_value()):
-        raise InvalidSettings("Invalid settings: of the two EVERGOLD_S3_…_KEY… there is only one.")
+        raise InvalidSettings("Invalid settings: set both EVERGOLD_S3_…_KEY… or neither.")
     if settings.public_endpoint and not settings.access_key_id.get_secret_value():
         raise InvalidSettings(
             "Invalid settings: EVERGOLD_S3_PUBLIC_ENDPOINT: addresses are signed with EVERGOLD_S3_…_KEY…."

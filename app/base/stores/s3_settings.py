@@ -22,15 +22,18 @@ class S3Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="EVERGOLD_S3_", env_ignore_empty=True, hide_input_in_errors=True)
 
-    bucket: str = Field("", description="the bucket, which is there already, and private")
-    endpoint: str = Field("", description="address of the store, https://…; empty: Amazon's, of the region")
+    bucket: str = Field("", description="name of the bucket, which must exist and be private")
+    endpoint: str = Field("", description="address of the store, https://…; empty: Amazon's address of the region")
     region: str = Field("us-east-1", description="the store's region; stores other than Amazon's accept any")
-    prefix: str = Field("", description="what our keys begin with, where the bucket has other things, too")
-    access_key_id: SecretStr = Field(SecretStr(""), description="empty: the machine's role, or AWS_… variables")
-    secret_access_key: SecretStr = Field(SecretStr(""), description="the secret of that key")
-    public_endpoint: str = Field(
-        "", description="where browsers reach the store: public files are then fetched there; empty: from the server"
+    prefix: str = Field("", description="prefix of this server's keys, if the bucket also stores other things")
+    access_key_id: SecretStr = Field(
+        SecretStr(""), description="ID of the access key; empty: the machine's role, or AWS_… variables"
     )
-    cache_mebibytes: int = Field(2048, gt=0, description="bound for copies on this machine's disk")
-    timeout_seconds: float = Field(20.0, gt=0, description="how long the store may say nothing in one request")
-    tries: int = Field(4, gt=0, description="how often a request is tried that failed or was refused as too many")
+    secret_access_key: SecretStr = Field(SecretStr(""), description="secret of that access key")
+    public_endpoint: str = Field(
+        "",
+        description="address at which browsers fetch public files from the store; empty: they use the server's",
+    )
+    cache_mebibytes: int = Field(2048, gt=0, description="largest total size of copies on this machine's disk")
+    timeout_seconds: float = Field(20.0, gt=0, description="how long a request may wait for the store")
+    tries: int = Field(4, gt=0, description="how often a failed or throttled request is tried")

@@ -119,9 +119,11 @@ def pairs(seen: Seen) -> Picture | None:
         name="pairs",
         title="Pairwise comparison",
         kind="matrix",
-        about="In a filled square the row's system is significantly better than the column's, in a dashed one worse. "
-        "The numbers are p of paired permutation tests, corrected for all pairs of the board (Holm), baselines "
-        f"included: up to {ALPHA:g} two systems differ significantly.",
+        about=(
+            "A filled square: the system of the row is significantly better than that of the column; a dashed "
+            "square: it is significantly worse. The numbers are p of paired permutation tests, corrected for all "
+            f"pairs of the board (Holm), baselines included: up to {ALPHA:g} two systems differ significantly."
+        ),
         summary=_told_apart(compared, len(places)),
         x=systems,
         y=systems,

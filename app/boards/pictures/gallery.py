@@ -47,5 +47,5 @@ def find_picture(pictures: Sequence[Picture], name: str) -> Picture:
     found = next((picture for picture in pictures if picture.name == name), None)
     if found is None:
         known = ", ".join(f"'{picture.name}'" for picture in pictures) or "none"
-        raise NotFound(f"There is no such picture of this board; there is {known}.")
+        raise NotFound(f"This board has no such picture; it has {known}.")
     return found

@@ -125,8 +125,8 @@ def _references(session: Session, seen: Seen, root: str) -> tuple[LineOut, ...]:
 def _about(is_quality: bool, *, has_lines: bool) -> str:
     if not is_quality:
         return (
-            "Right is better on MWEs that training data have, up is better on those that they have not; on the dashed "
-            "line both are equal."
+            "Further right is better on MWEs in the training data, further up is better on unseen MWEs; on the "
+            "dashed line both are equal."
         )
-    lines = " The dashed lines are the entropies that the organisers’ own references have." if has_lines else ""
+    lines = " The dashed lines are the entropies of the organisers’ references." if has_lines else ""
     return f"Up is closer to a reference, right is more variety in the new words.{lines}"

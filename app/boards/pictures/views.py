@@ -20,7 +20,7 @@ class PictureLinkOut(ApiModel):
 
     name: str
     title: str
-    summary: str = Field(description="what is to be seen, in words")
+    summary: str = Field(description="description of the picture in words")
     link: str
 
 
@@ -43,7 +43,7 @@ class PicturesOut(ApiModel):
         }
     )
 
-    pictures: list[PictureLinkOut] = Field(description="none while the board shows no scores, see `visibility`")
+    pictures: list[PictureLinkOut] = Field(description="empty while the board shows no scores, see `visibility`")
     visibility: VisibilityOut
     page: str
 
@@ -91,8 +91,8 @@ class PictureOut(PictureNumbers):
         }
     )
 
-    splits: tuple[str, ...] = Field(description="what `split` may be; none: there is nothing to choose")
-    teams: tuple[str, ...] = Field(description="what `teams` may be; none: there is nothing to choose")
+    splits: tuple[str, ...] = Field(description="possible values of `split`; empty: there is nothing to choose")
+    teams: tuple[str, ...] = Field(description="possible values of `teams`; empty: there is nothing to choose")
     page: str
 
 

@@ -80,7 +80,8 @@ def note_unknown_names(work: Work, declared: CompetitionDeclaration) -> None:
     known = set(work.session.scalars(select(User.username).where(User.username.in_(names))))
     for name in sorted(names - known):
         work.changes.note(
-            f"'{declared.name}' lets in '{name}', which is nobody's user name yet: whoever takes it gets in"
+            f"'{declared.name}' lets in '{name}', but no account has this user name yet: anybody could register it "
+            "and get in"
         )
 
 
@@ -99,7 +100,7 @@ def note_other_tracks(work: Work, competition: Competition) -> None:
     for track, count in counted:
         if track not in declared:
             what = f"in the track '{track}'" if track else "without a track"
-            stay = f"{count}; they stay so, and stand on boards of all tracks only"
+            stay = f"{count}; they stay so, and only boards of all tracks show them"
             work.changes.note(f"submissions of '{competition.name}' {what}: {stay}")
 
 
@@ -221,7 +222,7 @@ def _apply_chosen(work: Work, chosen: ChosenDeclaration, position: int) -> None:
     _apply_and_keep(work, chosen.loaded, position, chosen.source)
 
 
-_READ_NOTE = "As it was read; the next revision is merged from it and the edits on the server, and that one holds."
+_READ_NOTE = "The file as read; the next revision, merged from this file and the edits on the server, replaces it."
 
 
 def apply_declaration(
@@ -373,7 +374,7 @@ def _change_task(
     if submissions and row.task_type != declared.type:
         raise ImpossibleChange(
             f"The {what} has submissions ({submissions}) and is '{row.task_type}'; it cannot become '{declared.type}', "
-            "because their scores would mean nothing. Give the new task another name."
+            "because their scores would become meaningless. Give the new task another name."
         )
     changed = work.changes.update(row, what, values)
     if changed:
@@ -466,7 +467,7 @@ def _tell_items(work: Work, row: PhaseTask, what: str) -> None:
     """Delete item results if the gold is no longer public; note that newly public gold applies to future runs only."""
     work.session.flush()  # first the declaration, whose row lock makes ending runs wait; then their results
     if not row.gold_is_public and (runs := forget_results(work.session, row.id)):
-        work.changes.add(f"forgot what the single items of {runs} run{'' if runs == 1 else 's'} of {what} came to")
+        work.changes.add(f"deleted the item results of {runs} run{'' if runs == 1 else 's'} of {what}")
     elif row.gold_is_public and _count_submissions(work.session, PhaseTask.id == row.id):
         work.changes.note(f"submissions to {what} that were scored already show their items once they are rescored")
 
@@ -493,7 +494,7 @@ def _change_gold(work: Work, row: PhaseTask, gold: str | None, what: str) -> Non
         return
     before, row.gold = row.gold, gold
     if gold is None:
-        work.changes.add(f"took away the gold of {what}: submissions are refused")
+        work.changes.add(f"removed the gold of {what}: submissions are refused")
     elif before is None:
         work.changes.add(f"gold of {what} is now {gold}: submissions are accepted while the phase is open")
     else:

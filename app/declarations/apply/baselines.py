@@ -122,7 +122,7 @@ def _note_ranked(work: Work, phase_task: PhaseTask, ranked: Sequence[int], what:
     named = work.session.execute(select(Team.id, Team.name).where(Team.id.in_(before | now)))
     names = {team_id: name for team_id, name in named}
     for team_id in sorted(before ^ now):
-        has = "has a rank now" if team_id in now else "has no rank any more"
+        has = "has a rank now" if team_id in now else "no longer has a rank"
         work.changes.add(f"baseline '{names[team_id]}' of {what} {has}")
     phase_task.ranked_baselines = sorted(now)
     boards_changed(work.session, [phase_task.id])

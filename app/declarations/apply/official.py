@@ -29,7 +29,7 @@ def superseded_words(closed_at: datetime | None, before: datetime | None, after:
     """Return what happens to results frozen at this close if the phase ends at another time; None if nothing does."""
     if closed_at is None or not is_open_again(closed_at, after) or is_open_again(closed_at, before):
         return None
-    following = "others are frozen when it closes again" if after else "the live board goes on"
+    following = "others are frozen when it closes again" if after else "the live board continues"
     return f"its official results of {moment_words(closed_at)} are superseded: they keep their address, and {following}"
 
 
@@ -49,4 +49,4 @@ def note_superseded(work: Work, competition: str, before: dict[int, datetime | N
         words = superseded_words(max(closes, default=None), before[phase_id], after[phase_id])
         if words is not None:
             name = work.session.scalar(select(Phase.name).where(Phase.id == phase_id))
-            work.changes.note(f"phase '{name}' of '{competition}' goes on: {words}")
+            work.changes.note(f"phase '{name}' of '{competition}' is open again: {words}")

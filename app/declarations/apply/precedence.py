@@ -167,8 +167,8 @@ def choose_declaration(work: Work, loaded: LoadedCompetition, stack: ExitStack, 
     base = _base(work.session, competition, loaded)
     if base is None:
         work.changes.keep_edits(
-            f"left alone: {edits}. It is not known what the file was made from: begin with `evergold export yaml "
-            f"{competition.name}`"
+            f"left alone: {edits}. Evergold does not know which revision the file was made from: begin with "
+            f"`evergold export yaml {competition.name}`"
         )
         return ChosenDeclaration(_present(work, newest, stack), None)
     return _merged(work, _Sides(base, newest, loaded, contents), (competition, stack), on_edits)
@@ -180,13 +180,15 @@ def _merged(work: Work, sides: _Sides, place: tuple[Competition, ExitStack], on_
     edits = edits_words(work.session, competition)
     merge, present = sides.merge(on_edits.preferred), _present(work, sides.server, stack)
     if present is None:
-        work.changes.keep_edits(f"left alone: {edits}. What holds cannot be read again: a file is lost, or too new")
+        work.changes.keep_edits(
+            f"left alone: {edits}. The current declaration cannot be read again: a file is lost, or too new"
+        )
         return ChosenDeclaration(None, None)
     if merge.conflicts and on_edits is OnEdits.ASK:
         work.changes.keep_edits(_conflict_words(competition.name, edits, merge.conflicts))
         return ChosenDeclaration(present, None)
     if _same_meaning(sides.file, sides.contents, sides.base.document, _contents(sides.base)):
-        work.changes.note(f"{_describe_merge(competition.name, edits, merge)}; the file is as it was")
+        work.changes.note(f"{_describe_merge(competition.name, edits, merge)}; the file has not changed")
         return ChosenDeclaration(present, None)
     try:
         merged = _check_merged(work, sides, merge, stack, on_edits.preferred)
@@ -269,7 +271,7 @@ def _conflict_words(name: str, change: str, conflicts: Sequence[Conflict]) -> st
         f"left alone: {change.partition(': ')[0]}, and the file changes the same: "
         f"{_listed([str(one) for one in conflicts])}. "
         f"`evergold apply --conflicts file` takes the file's values there, `--conflicts server` those of the server; "
-        f"all else of both is kept"
+        f"all other changes of both are kept"
     )
 
 

@@ -79,17 +79,17 @@ def _warn(session: Session, blueprint: Blueprint, settings: Settings, now: datet
     blueprint.warned_at = now
     end = clears_at(blueprint, settings.blueprint_days)
     title, until = title_of(blueprint), moment_words(end.replace(second=0)) if end else ""
-    what = "your changes of a competition" if blueprint.competition_id else "the competition that you began to write"
+    what = "your changes to a competition" if blueprint.competition_id else "the competition that you began to set up"
     saved = moment_words(blueprint.changed_at.replace(second=0))
     body = (
-        f"“{title}”, {what}, was not saved since {saved}.\n\n"
-        f"It will be deleted with its files on {until}. To keep it, save any step of it:\n"
+        f"“{title}”, {what}, has not been changed since {saved}.\n\n"
+        f"It will be deleted with its files on {until}. To keep it, save any of its steps:\n"
         f"{public_address(settings, links.organise(blueprint.id))}\n"
     )
     send_mail(
         session,
         session.get_one(User, blueprint.owner_id),
-        f"“{title}” will be deleted unless you continue it",
+        f"“{title}” will be deleted unless you continue",
         body,
         now=now,
     )

@@ -33,7 +33,7 @@ from app.people.rights import grant_role
 
 #: Declared value of sealed gold.
 SEALED = "sealed"
-_PLAIN_GOLD = "Plain gold is named by administrators alone. Leave this empty: gold is uploaded, and sealed, afterwards."
+_PLAIN_GOLD = "Only administrators can name plain gold. Leave this empty: you upload gold afterwards, and it is sealed."
 
 
 def problems_of(engine: Engine, storage: Storage, user: User, blueprint_id: int, now: datetime) -> dict[str, str]:
@@ -63,7 +63,7 @@ def build_competition(engine: Engine, settings: Settings, user: User, blueprint_
         lock_declarations(session)
         blueprint = find_blueprint(session, user, blueprint_id, lock=True)
         if blueprint.document != wanted.document or blueprint.competition_id is not None:
-            raise NotFound("This was changed, or built, in another window meanwhile.")
+            raise NotFound("This was changed or applied in another window in the meantime. Reload the page.")
         _check_name(session, loaded)
         _add(Work(session, storage, now, Changes(), user, stage=Stage.DRAFT), loaded, user)
         throw_away(session, blueprint)
@@ -98,7 +98,7 @@ def build_changes(
     with reading(engine) as session:
         wanted = _wanted(session, find_blueprint(session, user, blueprint_id), user)
     if wanted.faults:
-        raise InvalidForm("Please correct what is marked. Nothing was changed.", fields=dict(wanted.faults))
+        raise InvalidForm("Please correct the marked fields. Nothing was changed.", fields=dict(wanted.faults))
     outcome = edit_whole(engine, storage, edit, wanted, now)
     if outcome.revision is not None:
         with writing(engine) as session:
@@ -160,7 +160,7 @@ def _gold_names(document: Mapping[str, Any]) -> dict[tuple[str, str], Any]:
 def _check_name(session: Session, loaded: LoadedCompetition) -> None:
     name = loaded.declaration.name
     if session.scalar(select(Competition.id).where(Competition.name == name)) is not None:
-        raise NameTaken(f"There is a competition '{name}' on this server already: choose another name.")
+        raise NameTaken(f"This server already has a competition '{name}': choose another name.")
 
 
 def _add(work: Work, loaded: LoadedCompetition, user: User) -> None:

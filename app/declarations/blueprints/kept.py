@@ -70,7 +70,7 @@ def begin_copy(act: UserAct, competition: Competition, document: Document) -> Bl
 
 def _begin(act: UserAct, blueprint: Blueprint) -> Blueprint:
     if len(list_blueprints(act.session, act.user)) >= MOST_BLUEPRINTS:
-        raise QuotaReached(f"You are writing {MOST_BLUEPRINTS} competitions: finish or delete one.")
+        raise QuotaReached(f"You have {MOST_BLUEPRINTS} unfinished competitions: finish or delete one first.")
     blueprint.owner_id, blueprint.made_at, blueprint.changed_at = act.user.id, act.now, act.now
     act.session.add(blueprint)
     act.session.flush()
@@ -102,9 +102,11 @@ def save_document(act: UserAct, blueprint_id: int, version: int, document: Docum
     """Save the document and return the blueprint. version: the one that was edited. Raises ChangedMeanwhile."""
     blueprint = find_blueprint(act.session, act.user, blueprint_id, lock=True)
     if blueprint.version != version:
-        raise ChangedMeanwhile("This was changed in another window meanwhile. The page shows the current values.")
+        raise ChangedMeanwhile("This was changed in another window in the meantime. The page shows the current values.")
     if blueprint.competition is not None and document.get("name") != blueprint.competition.name:
-        raise InvalidForm("Please correct what is marked.", fields={"name": "A competition keeps its name."})
+        raise InvalidForm(
+            "Please correct the marked fields.", fields={"name": "The name of a competition cannot be changed."}
+        )
     _check_size(document)
     blueprint.document, blueprint.changed_at = document, act.now
     blueprint.version += 1
@@ -115,7 +117,7 @@ def save_document(act: UserAct, blueprint_id: int, version: int, document: Docum
 def _check_size(document: Document) -> None:
     """Raise InvalidForm if the document is too large for a file, including as YAML."""
     if len(json.dumps(document, ensure_ascii=False)) > FILE_LIMIT_BYTES:
-        sentence = f"All of it together is larger than {FILE_LIMIT_BYTES // 1024} KiB: shorten its texts or lists."
+        sentence = f"The whole declaration is larger than {FILE_LIMIT_BYTES // 1024} KiB: shorten its texts or lists."
         raise InvalidForm("This is too long.", fields={"declaration": sentence})
 
 

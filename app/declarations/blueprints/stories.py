@@ -59,15 +59,15 @@ _LIVE: Mapping[str, str | None] = {"board": None, "public_from": None, "own_scor
 STORIES = (
     Story(
         "live",
-        "Live board, and half of the items decide",
-        "Everybody sees scores on the public half at once. The private half, of which nobody has seen a score, ranks "
-        "the board from the close on. For contests.",
+        "Live board; a hidden half of the items decides",
+        "Everybody sees scores on the public half at once. The private half, whose scores nobody has seen, ranks "
+        "the board after the close. For contests.",
         _LIVE,
         is_divided=True,
     ),
     Story(
         "open",
-        "The board is open, always",
+        "The board is always open",
         "Everybody sees the ranking scores at once, the others at the end; scores reveal something about the gold. For "
         "practice, for teaching, and after a contest.",
         _LIVE,
@@ -76,21 +76,21 @@ STORIES = (
     Story(
         "until-close",
         "The board is hidden until the phase closes",
-        "Teams see the scores of their own submissions, nobody those of others. At the end the board opens "
-        "automatically.",
+        "Teams see only the scores of their own submissions. At the end the board becomes public automatically.",
         {"board": BoardShown.HIDDEN.value, "public_from": CLOSE, "own_scores": None},
     ),
     Story(
         "sealed",
         "Everything is sealed until you publish",
-        "Teams only see whether a file is valid: no score, no rank. You publish board and scores when you want.",
+        "Teams only see whether a file is valid: no score, no rank. You publish the board and the scores when you "
+        "want.",
         {"board": BoardShown.HIDDEN.value, "public_from": None, "own_scores": OwnScores.NEVER.value},
     ),
     Story(
         _CLASS,
         "A class",
-        "Students join with a code from you, without confirming an address, and see the board without each other's "
-        "names. You see names, and download grades.",
+        "Students join with your code, without confirming an address, and see the board without each other's names. "
+        "You see the names and can download grades.",
         {**_LIVE, "names_from": NEVER},
         is_divided=False,
         mode=RegistrationMode.CODE,

@@ -19,7 +19,7 @@ LABELS = {
     "gold_is_public": "The gold is public",
     "gold_value": "Column of the answer in gold",
     "gold_version": "What boards call the gold",
-    "groups": "Groups to score by",
+    "groups": "Columns to group scores by",
     "id": "Column of the id",
     "items_for": "Who may download the items",
     "items_from": "Items can be downloaded from",
@@ -174,15 +174,17 @@ EXAMPLES = {
 }
 #: Explanations that differ from the declaration's own description.
 HINTS = {
-    "command": "words that start the program; empty: those of its own metadata.yaml",
-    "environment": "packages that it needs; “default” for the usual ones, [] for none; empty: those of its own "
-    "requirements.txt",
-    "gold": "stays empty: gold is uploaded on its own page, and encrypted as it arrives",
-    "json_schema": "by file, what a JSON file, or each line of a .jsonl file, must look like",
-    "metric": "one of the task's",
-    "scores": "what it must score: a metric, a part of the items and the share on each line",
-    "seed": "chooses the items, and reveals them: nobody should guess it",
-    "split": "which items",
+    "command": "command that starts the program; empty: that of its own metadata.yaml",
+    "environment": (
+        "packages that the program needs; “default” for the usual ones, [] for none; empty: those of its own "
+        "requirements.txt"
+    ),
+    "gold": "leave this empty: gold is uploaded on its own page and encrypted as it arrives",
+    "json_schema": "for each file, the schema of the JSON file or of each line of the .jsonl file",
+    "metric": "a metric of the task",
+    "scores": "expected scores: on each line a metric, a split and the score as a fraction",
+    "seed": "a secret that chooses the private items and would reveal them",
+    "split": "the part of the items",
     "type": "what systems send, and how it is scored",
 }
 #: A key such as `public_from`, which pages do not show.

@@ -57,7 +57,7 @@ def read_zip(path: Path, storage: Storage, limit_bytes: int) -> Brought:
         files = {inside: store_file(Path(unpacked), storage) for inside, unpacked in answer["files"]}
         return Brought(without_plain_gold(answer["document"]), files)
     except TooMuchWork:
-        raise _wrong("It takes too long, or too much memory, to unpack.") from None
+        raise _wrong("Unpacking the zip takes too long or too much memory.") from None
     finally:
         for unpacked in incoming.glob(f"{name}*"):
             unpacked.unlink(missing_ok=True)
@@ -77,15 +77,15 @@ def unpack(head: dict[str, Any], _: bytes) -> Message:
     except InvalidFile as invalid:
         return {"refused": _sentence(invalid.problems[0].message)}, b""
     except OSError as fault:
-        return {"refused": f"It cannot be unpacked: {fault.strerror}."}, b""
+        return {"refused": f"The zip cannot be unpacked: {fault.strerror}."}, b""
 
 
 def _unpacked(archive: Unpacking, into: str, limit_bytes: int) -> dict[str, Any]:
     if len(archive.names) > MOST_FILES + 1:
-        return {"refused": f"It has more than {MOST_FILES} files."}
+        return {"refused": f"The zip has more than {MOST_FILES} files."}
     main = _main(archive.names)
     if main is None:
-        return {"refused": "There is no competition.yaml in it, at its top or in its one folder."}
+        return {"refused": "The zip has no competition.yaml at the top or in its only folder."}
     if archive.declared_bytes(main) > FILE_LIMIT_BYTES:
         return {"refused": f"Its declaration is larger than {FILE_LIMIT_BYTES // 1024} KiB."}
     text = b"".join(archive.pieces(main, limit_bytes))
@@ -94,7 +94,7 @@ def _unpacked(archive: Unpacking, into: str, limit_bytes: int) -> dict[str, Any]
     except UnicodeDecodeError:
         return {"refused": "Its declaration is not UTF-8 text."}
     if "refused" in read:
-        return {"refused": f"Of its declaration: {read['refused']}"}
+        return {"refused": f"The declaration: {read['refused']}"}
     programs = program_folders(read["document"])
     return {"document": read["document"], "files": _write_files(archive, main, into, limit_bytes - len(text), programs)}
 

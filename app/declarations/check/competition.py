@@ -85,7 +85,7 @@ def check_competition(
     in_phases = {one.name for one in phase_tasks}
     for name, task in tasks.items():
         if name not in in_phases:
-            findings.warning(task.node, f"no phase has the task '{name}': it is shown nowhere")
+            findings.warning(task.node, f"no phase has the task '{name}', so it is not shown anywhere")
     _warn_of_overlaps(phase_tasks, findings)
     _warn_of_public_gold(phase_tasks, now, findings)
     check_visibility(phases, findings)
@@ -168,7 +168,7 @@ def _check_phases(competition: Node, now: datetime | None, findings: Findings) -
         ends = "end" in node.entries and node.entries["end"].value is not None
         phases.append(PhaseNode(node, text_of(node, "name") or "", start, end, ends))
     if phases and now is not None and all(phase.end and phase.end <= now for phase in phases):
-        findings.warning(competition.entries["phases"], "every phase has ended: nobody can submit any more")
+        findings.warning(competition.entries["phases"], "every phase has ended, so nobody can submit")
     return phases
 
 
@@ -208,7 +208,7 @@ def warn_of_server_limit(competition: Node, limit_bytes: int, findings: Findings
                 findings.warning(
                     declared,
                     f"upload_bytes is {readable_size(declared.value)}, but this server takes no upload above "
-                    f"{readable_size(limit_bytes)}: raise EVERGOLD_UPLOAD_LIMIT_BYTES, or declare less",
+                    f"{readable_size(limit_bytes)}: raise EVERGOLD_UPLOAD_LIMIT_BYTES, or declare a lower limit",
                 )
 
 
@@ -231,7 +231,7 @@ def _check_phase_tasks(
         gold = node.entries.get("gold")
         if not _is_over(phase, now) and (gold is None or gold.value is None) and (phase.name, name) not in sealed:
             findings.warning(
-                node, f"'{name}' has no gold in phase '{phase.name}': submissions are refused until it is there"
+                node, f"'{name}' has no gold in phase '{phase.name}': submissions are refused until gold is uploaded"
             )
     return phase_tasks
 
@@ -268,14 +268,15 @@ def _warn_of_public_gold(phase_tasks: Sequence[PhaseTaskNode], now: datetime | N
         if one.phase.ends and _has_total(one):
             findings.warning(
                 declared,
-                f"teams of '{one.phase.name}' see item by item where they are right while it goes on: is its gold "
+                f"teams of '{one.phase.name}' see which items they got right while the phase is open: is its gold "
                 "really public?",
             )
         hidden = next((other for other in phase_tasks if _hides_gold_of(other, one, now)), None)
         if hidden is not None:
             findings.warning(
                 declared,
-                f"the phase '{hidden.phase.name}' asks '{one.name}' with this gold, too, and does not call it public",
+                f"the phase '{hidden.phase.name}' uses this gold for '{one.name}' as well, and does not declare it "
+                "public",
             )
 
 
@@ -318,7 +319,7 @@ def _check_boards(
             board = Board(node, task, [one for one in phase_tasks if one.name == name])
             boards.append(board)
             if not board.phase_tasks:
-                findings.warning(node, f"no phase has the task '{name}': the board is shown nowhere")
+                findings.warning(node, f"no phase has the task '{name}', so the board is not shown anywhere")
             _check_columns(board, findings)
         elif name is not None:
             hint = f"{did_you_mean(name, tasks)}; the tasks are {listed(tasks)}"
@@ -385,7 +386,9 @@ def _check_private_parts(phase_tasks: Iterable[PhaseTaskNode], findings: Finding
         if part is None or part.value is None:
             continue
         if one.task.type is not None and one.task.type.part is None:
-            findings.error(part, f"'{one.task.type.name}' cannot score a part of its items, so none can be private")
+            findings.error(
+                part, f"'{one.task.type.name}' cannot score a part of its items, so it cannot have a private part"
+            )
         public = one.node.entries.get("gold_is_public")
         if public is not None and public.value is True:
             findings.error(
@@ -411,8 +414,8 @@ def _check_number_of_baselines(phases: Iterable[PhaseNode], findings: Findings) 
             findings.error(
                 declared[MOST_BASELINES],
                 f"the phase '{phase.name}' has {len(declared)} baselines on hidden gold, at most {MOST_BASELINES} "
-                "are scored: each score reveals something about the gold. Leave some out, or set gold_is_public "
-                "where it is",
+                "are scored: each score reveals something about the gold. Leave some out, or set gold_is_public if "
+                "it is public",
             )
 
 
@@ -442,7 +445,9 @@ def _check_rankings(competition: Node, tasks_by_phase: Mapping[str, Sequence[str
         known = [one for one in _known_boards(ranking, boards, findings)]
         tasks = {text_of(boards[one], "task") or "" for one in known}
         if known and not any(tasks <= set(in_phase) for in_phase in tasks_by_phase.values()):
-            findings.error(ranking, f"no phase has all of {listed(sorted(tasks))}, so this ranking is shown nowhere")
+            findings.error(
+                ranking, f"no phase has all of {listed(sorted(tasks))}, so this ranking is not shown anywhere"
+            )
         if text_of(ranking, "by") == RankingBy.MEAN_SCORE:
             _check_directions(ranking, competition, [boards[one] for one in known], findings)
 
@@ -454,7 +459,7 @@ def _boards(competition: Node) -> dict[str, Node]:
 
 def _check_missing(ranking: Node, findings: Findings) -> None:
     if text_of(ranking, "missing") == MissingEntry.ZERO and text_of(ranking, "by") != RankingBy.MEAN_SCORE:
-        findings.error(ranking.entries["missing"], "no rank is zero: 'zero' belongs to 'by: mean_score'")
+        findings.error(ranking.entries["missing"], "there is no rank zero: use 'zero' only with 'by: mean_score'")
 
 
 def _known_boards(ranking: Node, boards: Mapping[str, Node], findings: Findings) -> list[str]:
@@ -482,7 +487,7 @@ def _check_directions(ranking: Node, competition: Node, boards: Sequence[Node], 
         metric = _metrics_of(task).get(name) if task is not None else None
         if metric is not None and not metric.higher_is_better:
             board_name = text_of(board, "name")
-            findings.error(ranking, f"of '{name}', which ranks the board '{board_name}', less is better: use mean_rank")
+            findings.error(ranking, f"a lower '{name}' is better, and it ranks the board '{board_name}': use mean_rank")
 
 
 def _metrics_of(task: Node) -> Mapping[str, Metric]:

@@ -74,7 +74,7 @@ def _check_items(phase_task: PhaseTaskNode, known: ItemsRead, findings: Findings
         findings.error(node, f"'{task.name}' cannot use {node.text} as items: {quoted(invalid)}")
         return None
     if warn and _is_gold(path, task, phase_task.options):
-        findings.warning(node, f"{node.text} can be read as gold: everybody may download the items, and so the answers")
+        findings.warning(node, f"{node.text} can be read as gold: everybody could download the answers with the items")
     return known[key]
 
 

@@ -101,7 +101,9 @@ def _check_sizes(task: AnyTask, part: str, gold: Any, node: Node, findings: Find
             where = "the test set" if language == "all" else language
             apart = min(100, round(100 * smallest_of_shares(max(items, 1))))
             number = f"{items} item{'' if items == 1 else 's'}{part}"
-            message = f"{where} has only {number}: systems {apart} points apart may tie (see evergold power)"
+            message = (
+                f"{where} has only {number}: a difference of {apart} points may not be significant (see evergold power)"
+            )
             findings.warning(node, message)
 
 

@@ -23,7 +23,7 @@ def check_images(competition: Node, findings: Findings) -> None:
             if image.is_file:
                 files.add(image.path)
     if len(files) > MOST_IMAGES:
-        findings.error(competition, f"its texts show {len(files)} images; at most {MOST_IMAGES} are made")
+        findings.error(competition, f"its texts show {len(files)} images; at most {MOST_IMAGES} are allowed")
 
 
 def _check_image(node: Node, image: Named, findings: Findings) -> None:

@@ -33,7 +33,7 @@ def check_registration(competition: Node, findings: Findings) -> None:
             and names is not None
             and (mode is None or mode in list(RegistrationMode))
         ):
-            here = f"the mode is '{mode}'" if mode else "is no mode"
+            here = f"the mode is '{mode}'" if mode else "there is no mode"
             findings.error(names, f"'{needed}' belongs to mode '{one}'; here {here}")
         _check_twice(names, findings)
     questions = declared.entries.get("questions")
@@ -63,7 +63,7 @@ def _check_twice(names: Node | None, findings: Findings) -> None:
         text = (name.text or "").lower()
         before = first.setdefault(text, name)
         if before is not name and text:
-            findings.error(name, f"'{text}' stands here twice; first on line {before.line}")
+            findings.error(name, f"'{text}' is listed twice; first on line {before.line}")
 
 
 def check_tracks(
@@ -77,7 +77,7 @@ def check_tracks(
     for track in tracks:
         name = text_of(track, "name")
         if name is not None and boards and not shown & {name, None}:
-            findings.warning(track, f"no board shows the track '{name}': its submissions are on no board")
+            findings.warning(track, f"no board shows the track '{name}', so its submissions are not on any board")
 
 
 def _check_known(node: Node, names: Sequence[str], findings: Findings) -> None:
@@ -113,7 +113,7 @@ def _check_choices(field: Node, what: str, findings: Findings) -> None:
     choices = field.entries.get("choices")
     if kind != "choice":
         if choices is not None and choices.elements:
-            findings.error(choices, "'choices' are for the kind 'choice': here answers are written freely")
+            findings.error(choices, "'choices' need the kind 'choice'; answers of this kind are free text")
         return
     if choices is None or not choices.elements:
         findings.error(choices or field, f"a {what} of the kind 'choice' needs 'choices'")
@@ -124,4 +124,4 @@ def _check_choices(field: Node, what: str, findings: Findings) -> None:
             continue
         before = first.setdefault(choice.text, choice)
         if before is not choice:
-            findings.error(choice, f"the choice '{choice.text}' is there twice; first on line {before.line}")
+            findings.error(choice, f"the choice '{choice.text}' is listed twice; first on line {before.line}")

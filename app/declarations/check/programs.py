@@ -18,8 +18,8 @@ from evergold.scoring.program.packing import pack, program_fault
 from evergold.yaml_lines import Node
 
 _NO_ITEMS = (
-    "an organisers' own program gives no results of single items, so public gold shows nothing; offer the file under "
-    "'downloads'"
+    "a program of the organisers' own gives no results for single items, so there is nothing to show; offer the "
+    "gold under 'downloads' instead"
 )
 
 
@@ -37,13 +37,15 @@ def _check_task(task: TaskNode, findings: Findings) -> None:
     if task.type is None:
         return
     if options is not None and PROGRAM in options.entries:
-        findings.error(options.entries[PROGRAM], f"'{PROGRAM}' is filled in here: name the program under `program`")
+        findings.error(
+            options.entries[PROGRAM], f"leave '{PROGRAM}' out of the options: name the program under `program`"
+        )
     if task.type.run is None:
         if node is not None:
             findings.error(node, f"'{task.type.name}' computes its scores itself: a program belongs to type program")
         return
     if node is None:
-        findings.error(task.node, "this task has no 'program', a folder or zip with your scoring program")
+        findings.error(task.node, "this task needs a 'program': a folder or zip with your scoring program")
         return
     path = _existing(node, findings)
     if path is not None and isinstance(task.options, ProgramOptions):
@@ -55,7 +57,7 @@ def _existing(node: Node, findings: Findings) -> Path | None:
         return None  # a fault of the shape, which is reported already
     path = Path(node.file).parent / node.text
     if not path.exists():
-        findings.error(node, f"the program {node.text} does not exist: it is a folder or a zip")
+        findings.error(node, f"the program {node.text} does not exist: name a folder or a zip")
         return None
     return path
 

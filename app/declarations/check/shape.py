@@ -47,11 +47,11 @@ def in_words(fault: ErrorDetails, model: type[BaseModel]) -> str:
     path, context = fault["loc"], fault.get("ctx", {})
     name = next((str(step) for step in reversed(path) if isinstance(step, str) and step != "[key]"), "")
     if fault["type"] == "missing":
-        return f"{_owner(path[:-1])} has no '{name}', which it needs"
+        return f"{_owner(path[:-1])} needs the key '{name}'"
     if fault["type"] == "extra_forbidden":
         fields = (model_at(model, path[:-1]) or model).model_fields
         known = [field.alias or name for name, field in fields.items()]
-        return f"there is no key '{name}' here{did_you_mean(name, known)}; known are {listed(known)}"
+        return f"there is no key '{name}' here{did_you_mean(name, known)}; the keys are {listed(known)}"
     if fault["type"] == "string_pattern_mismatch":
         return _pattern_words(name, fault["input"], context["pattern"], path[-1] == "[key]")
     owner = model_at(model, path[:-1])
@@ -101,7 +101,7 @@ def _owner(path: Sequence[str | int]) -> str:
 
 def _pattern_words(name: str, value: object, pattern: str, is_key: bool) -> str:
     if name == "website":
-        return f"'website' begins with http:// or https:// and has no spaces; this is {shown(value)}"
+        return f"'website' must begin with http:// or https:// and have no spaces, but is {shown(value)}"
     if pattern != NAME_PATTERN:
         return f"'{name}' must have the form {pattern}, but is {shown(value)}"
     what = f"'{name}'" if is_key else shown(value)

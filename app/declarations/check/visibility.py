@@ -75,7 +75,7 @@ def _check_settings(phase: PhaseNode, node: Node, above: Mapping[str, Node], fin
         )
     if own_scores in ("never", "after_close") and board in (None, "public") and public_from is None:
         place = own.entries.get("own_scores") or own
-        findings.warning(place, f"own_scores is '{own_scores}', but everybody reads these scores on the public board")
+        findings.warning(place, f"own_scores is '{own_scores}', but the public board shows these scores to everybody")
 
 
 def _check_moment(phase: PhaseNode, node: Node, key: str, findings: Findings) -> None:
@@ -84,7 +84,7 @@ def _check_moment(phase: PhaseNode, node: Node, key: str, findings: Findings) ->
     moment = _moment(node)
     if moment and phase.start and moment <= phase.start:
         moments = f"{in_utc(moment)}, {in_utc(phase.start)}"
-        findings.error(node, f"'{key}' is not after the start of the phase, and so hides nothing: {moments}")
+        findings.error(node, f"'{key}' is not after the start of the phase, so nothing would be hidden: {moments}")
 
 
 def _check_private_part(phase: PhaseNode, task: Node, findings: Findings) -> None:
@@ -111,7 +111,7 @@ def _check_snapshot(phase: PhaseNode, findings: Findings) -> None:
     if snapshot is None or snapshot.value is not True:
         return
     if not phase.ends:
-        findings.error(snapshot, f"the phase '{phase.name}' has no end, so there never are official results to freeze")
+        findings.error(snapshot, f"the phase '{phase.name}' has no end, so no official results will ever be frozen")
     visibility = phase.node.entries.get("visibility")
     entries = visibility.entries if visibility else {}
     if _value(entries, "board") == "hidden" and _value(entries, "public_from") is None:
@@ -200,7 +200,8 @@ def _check_same_question(phase: PhaseNode, other: PhaseNode, findings: Findings)
         if differs and _plain(here, "gold") is not None and _plain(there, "gold") is not None:
             findings.warning(
                 tasks[name],
-                f"nothing of '{name}' is carried over from '{other.name}': its {' and '.join(differs)} differs there",
+                f"nothing of '{name}' can be carried over from '{other.name}': its {' and '.join(differs)} differs "
+                "there",
             )
 
 

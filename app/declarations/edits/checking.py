@@ -28,7 +28,7 @@ _CHECK = Job(
 )
 #: Maximum number of marked values; further mistakes are shown afterwards.
 _FAULTS_LIMIT = 200
-_TOO_MUCH = "Its files take too long, or too much memory, to check. Make them smaller."
+_TOO_MUCH = "Checking the files takes too long or too much memory. Make them smaller."
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def check_in(
         answer = {"faults": {"declaration": _TOO_MUCH}}
     faults = {**answer.get("faults", {}), **wanted.faults}
     if faults:
-        raise InvalidForm("Please correct what is marked. Nothing was changed.", fields=faults)
+        raise InvalidForm("Please correct the marked fields. Nothing was changed.", fields=faults)
     document, published = answer["document"], published_from(answer["published"])
     declared = CompetitionDeclaration.model_validate(document)
     return LoadedCompetition(declared, folder, document, published), answer["warnings"]

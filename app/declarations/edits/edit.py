@@ -67,7 +67,7 @@ def check_new_baselines(
     except RightMissing as missing:
         raise RightMissing(
             f"Baselines on hidden gold are scored as soon as they are declared, and scores reveal something about the "
-            f"gold: {names}. {missing} Or leave them as they were.",
+            f"gold: {names}. {missing} Or do not change them.",
             **missing.details,
         ) from None
 
@@ -279,7 +279,7 @@ def _conflict(session: Session, competition: Competition, base: int, present: Re
     what = f" What changed: {'; '.join(str(one) for one in changed)}." if changed else ""
     return EditConflict(
         f"Meanwhile this was changed by {authors}, the last time on {moment_words(present.made_at)}. "
-        f"Nothing of yours was changed yet.{what}",
+        f"Your changes were not applied.{what}",
         base=base,
         revision=present.number,
         revisions=[_revision_words(revision) for revision in made],

@@ -192,7 +192,7 @@ _LIMIT_WORDS = {
     "per_day": "submissions a day",
     "per_week": "submissions a week",
     "per_month": "submissions a month",
-    "total": "submissions in all",
+    "total": "submissions in total",
     "rejected_per_hour": "rejected files an hour",
     "upload_bytes": "bytes of one upload",
 }
@@ -233,9 +233,7 @@ def _shown(was: Standing, now: Standing) -> Iterator[str]:
     if was.view.precision != now.view.precision:
         yield f"decimals shown: {_digits(now.view.precision)}, before {_digits(was.view.precision)}"
     if was.gold_is_public != now.gold_is_public:
-        yield (
-            "teams see item by item where they are right" if now.gold_is_public else "teams no longer see single items"
-        )
+        yield ("teams see which items they got right" if now.gold_is_public else "teams no longer see single items")
 
 
 _BOARD_WORDS = {
@@ -256,7 +254,7 @@ def _moment(moment: datetime | None) -> str:
 
 
 def _from(moment: datetime | None) -> str:
-    return aoe_words(moment) if moment else "no moment on"
+    return aoe_words(moment) if moment else "never"
 
 
 def _number(number: int | None) -> str:

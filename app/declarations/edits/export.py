@@ -40,7 +40,7 @@ def export_folder(revision: Revision, competition: str, storage: Storage, folder
     missing.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ExportImpossible(f"{folder} exists already and is not empty: nothing is written over it.")
+        raise ExportImpossible(f"{folder} exists already and is not empty; nothing was overwritten.")
     files = stored_files(revision, storage)
     return write_out(revision.document, files, storage, folder, _comment(revision, competition))
 
@@ -109,6 +109,6 @@ def stored_files(revision: Revision, storage: Storage) -> dict[str, str]:
 
 def _comment(revision: Revision, competition: str) -> str:
     return (
-        f"{revision_mark(revision, competition)}\n"
-        "`apply` reads the line above: leave it. Gold is not here: it is named, and lies with the workers."
+        f"{revision_mark(revision, competition)}\n`apply` reads the line above: leave it. Gold is not in this "
+        "folder: it is named here and stored with the workers."
     )

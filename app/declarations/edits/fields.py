@@ -74,7 +74,7 @@ class Part:
 
 _WHEN = "2027-01-31 23:59 AoE, 2027-01-31 12:00 UTC, 2027-01-31 12:00 +02:00"
 _WITHOUT = "Empty: no limit."
-_USUAL = "Empty: {} where gold is hidden, else no limit."
+_USUAL = "Empty: {} if gold is hidden, otherwise no limit."
 
 
 def parts(document: Document) -> list[Part]:
@@ -106,10 +106,10 @@ _TEAMS = (
 _PUBLICATION = (
     Field(
         ("registration", "publish_predictions"),
-        "Ask for consent to publish predictions",
+        "Request consent to publish predictions",
         Kind.CHOICE,
         tuple(YesNo),
-        hint="true: you export those of teams that consent",
+        hint="true: you can export the predictions of teams that consent",
     ),
 )
 
@@ -140,12 +140,12 @@ def text_parts(document: Document) -> list[Part]:
     return found
 
 
-_NAMES = "A name a line, as BibTeX has them: Silva, Ana."
+_NAMES = "One name per line, as in BibTeX: Silva, Ana."
 _CITATION = (
     Field(("citation", "authors"), "Authors", Kind.LINES, hint=f"{_NAMES} Empty: the organisers, without names."),
     Field(("citation", "licence"), "Licence of the data", Kind.LINE, hint="A name such as CC-BY-4.0, or an address."),
-    Field(("citation", "paper", "title"), "Overview paper: title", Kind.LINE, hint="With a title there is a paper."),
-    Field(("citation", "paper", "authors"), "Its authors", Kind.LINES, hint=f"{_NAMES} Empty: those above."),
+    Field(("citation", "paper", "title"), "Overview paper: title", Kind.LINE, hint="Needed if there is a paper."),
+    Field(("citation", "paper", "authors"), "Its authors", Kind.LINES, hint=f"{_NAMES} Empty: the authors above."),
     Field(("citation", "paper", "venue"), "Where it was published", Kind.LINE, hint="Proceedings or journal."),
     Field(("citation", "paper", "year"), "Year", Kind.NUMBER),
     Field(("citation", "paper", "url"), "Address", Kind.LINE, hint="http:// or https://"),
@@ -155,11 +155,11 @@ _CITATION = (
 
 def _questions(document: Document) -> Iterator[Field]:
     """Yield the fields of declared questions; new questions and other kinds can only be edited elsewhere."""
-    words = "true: nobody takes part without an answer"
+    words = "true: an answer is needed to take part"
     for one in _named(value_at(document, ("registration",)) or {}, "questions"):
         name = str(one["name"])
         path, is_ready = ("registration", "questions", name), name in ready_questions()
-        hint = "Empty: the usual words." if is_ready else ""
+        hint = "Empty: the default text." if is_ready else ""
         yield Field((*path, "title"), f"{name}: question", Kind.LINE, hint=hint, is_required=not is_ready)
         yield Field((*path, "help"), f"{name}: help", Kind.LINE, hint="One or two sentences, shown below the field.")
         yield Field((*path, "required"), f"{name}: required", Kind.CHOICE, tuple(YesNo), words)
@@ -179,35 +179,37 @@ def _rules(path: ValuePath, *, of_task: bool) -> Iterator[Field]:
     limits, visibility = (*path, "limits"), (*path, "visibility")
     rules = tuple(EntryRule)
     yield Field((*path, "entry"), "Entry rule", Kind.CHOICE, rules, "Which of a team's submissions counts.")
-    yield Field((*path, "choose_until"), "Choose until", Kind.MOMENT, hint="With 'chosen': a moment, or close.")
+    yield Field((*path, "choose_until"), "Choose until", Kind.MOMENT, hint="For 'chosen': a moment, or close.")
     yield Field((*path, "without_choice"), "Without a choice", Kind.CHOICE, (EntryRule.LAST, EntryRule.BEST))
-    yield Field((*path, "ladder_step"), "Step of the ladder", Kind.DECIMAL, hint="With 'ladder': 0.01 is one point.")
+    yield Field((*path, "ladder_step"), "Step of the ladder", Kind.DECIMAL, hint="For 'ladder': 0.01 is one point.")
     per_day, total = ("", "") if of_task else map(_USUAL.format, (HIDDEN_GOLD_PER_DAY, HIDDEN_GOLD_TOTAL))
     yield Field((*limits, "per_day"), "Submissions a day", Kind.NUMBER, hint=per_day)
     yield Field((*limits, "per_week"), "Submissions a week", Kind.NUMBER, hint="" if of_task else _WITHOUT)
     yield Field((*limits, "per_month"), "Submissions a month", Kind.NUMBER, hint="" if of_task else _WITHOUT)
     yield Field((*limits, "total"), "Submissions in total", Kind.NUMBER, hint=total)
-    yield Field((*limits, "rejected_per_hour"), "Malformed uploads an hour", Kind.NUMBER)
-    yield Field((*limits, "upload_bytes"), "Size of an upload, in bytes", Kind.NUMBER)
+    yield Field((*limits, "rejected_per_hour"), "Rejected or failed uploads per hour", Kind.NUMBER)
+    yield Field((*limits, "upload_bytes"), "Largest upload, in bytes", Kind.NUMBER)
     yield Field((*visibility, "board"), "Board", Kind.CHOICE, tuple(BoardShown))
     yield Field((*visibility, "public_from"), "Board public from", Kind.MOMENT, hint="A moment, or close.")
     yield Field((*visibility, "own_scores"), "Own scores", Kind.CHOICE, tuple(OwnScores))
     yield Field((*visibility, "names_from"), "Names from", Kind.MOMENT, hint="A moment, close, or never.")
-    slices = "Empty: ranked where gold is hidden, that is all when the phase has ended; else all at once."
+    slices = (
+        "Empty: if gold is hidden, the ranking scores, and all scores after the phase has ended; otherwise all at once."
+    )
     yield Field((*visibility, "slices"), "Slices", Kind.CHOICE, tuple(Slices), slices)
-    decimals = f"A number, or {FULL}. Empty: {HIDDEN_GOLD_DECIMALS} where gold is hidden, else all."
+    decimals = f"A number, or {FULL}. Empty: {HIDDEN_GOLD_DECIMALS} if gold is hidden, otherwise all."
     yield Field((*visibility, "precision"), "Decimals", Kind.NUMBER, hint=decimals)
 
 
 def _public_gold(path: ValuePath) -> Field:
-    hint = "Whether the gold is public: teams then see item by item where they are right."
+    hint = "Whether the gold is public: teams then see which items they got right."
     return Field((*path, "gold_is_public"), "Gold is public", Kind.CHOICE, tuple(YesNo), hint)
 
 
 def _private_part(path: ValuePath) -> Iterator[Field]:
     part = (*path, "private_part")
     yield Field((*part, "share"), "Private share of the items", Kind.DECIMAL, hint="0.7 is 70 %. Empty: none.")
-    yield Field((*part, "seed"), "Seed of the private part", Kind.LINE, hint="16 characters that nobody guesses.")
+    yield Field((*part, "seed"), "Seed of the private part", Kind.LINE, hint="At least 16 characters, hard to guess.")
     yield Field((*part, "shown_from"), "Private part shown from", Kind.MOMENT, hint="A moment, or close.")
 
 
@@ -257,9 +259,9 @@ def _fault(name: str, value: Value, known: Mapping[str, Field]) -> str | None:
     if known[name].is_required and (value is None or str(value).strip() == ""):
         return "This is needed."
     if known[name].kind is not Kind.LINES and isinstance(value, list):
-        return "This is one value, not a list."
+        return "Write one value, not a list."
     if any(_UNKEPT.search(text) for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)):
-        return "This has a character that cannot be kept (NUL or half of a pair)."
+        return "This has a character that cannot be stored (NUL or an unpaired surrogate)."
     return None
 
 

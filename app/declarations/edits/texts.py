@@ -98,7 +98,7 @@ _WRITE = Job(f"{_HERE}:write_text", processor_seconds=10, seconds=30, mebibytes=
 _COMPARE = Job(f"{_HERE}:compare", processor_seconds=10, seconds=30, mebibytes=512)
 #: Maximum number of compared lines: the time of a comparison grows with the square of the number of lines.
 _LINES_COMPARED = 4_000
-_ONE = "A declaration has the key 'competitions' with one competition, as `evergold export yaml` writes it."
+_ONE = "A declaration must have the key 'competitions' with one competition, as written by `evergold export yaml`."
 
 #: A sign (`+`, `-`, blank, `@`) and a line.
 ComparedLines = list[tuple[str, str]]
@@ -111,7 +111,7 @@ def read_declaration(text: str) -> Document:
     try:
         answer, _ = run(_READ, {}, text.encode("utf-8", "replace"))
     except TooMuchWork:
-        answer = {"refused": "It takes too long to read."}
+        answer = {"refused": "Reading this takes too long."}
     if "refused" in answer:
         raise InvalidForm("This is not a declaration.", fields={"yaml": answer["refused"]})
     document: Document = answer["document"]

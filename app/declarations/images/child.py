@@ -28,18 +28,18 @@ def make(head: dict[str, Any], content: bytes) -> Message:
     Image.MAX_IMAGE_PIXELS = MOST_PIXELS
     warnings.simplefilter("error", Image.DecompressionBombWarning)
     if len(content) > READ_BYTES:
-        return _refusal(f"It is larger than {READ_BYTES // 2**20} MiB.")
+        return _refusal(f"The image is larger than {READ_BYTES // 2**20} MiB.")
     try:
         with Image.open(io.BytesIO(content), formats=tuple(_HOW)) as opened:
             kind = str(opened.format)
             image = ImageOps.exif_transpose(opened)
             image = image.convert("RGBA" if image.has_transparency_data and kind != "JPEG" else "RGB")
     except UnidentifiedImageError:
-        return _refusal("It is not a PNG, JPEG or WebP.")
+        return _refusal("The file is not a PNG, JPEG or WebP.")
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
-        return _refusal(f"It has more than {MOST_PIXELS // 1_000_000} million pixels.")
+        return _refusal(f"The image has more than {MOST_PIXELS // 1_000_000} million pixels.")
     except (OSError, SyntaxError, ValueError, EOFError, MemoryError):
-        return _refusal("It is damaged.")
+        return _refusal("The image is damaged.")
     image.thumbnail((WIDEST, TALLEST))
     image.info.clear()
     made = io.BytesIO()

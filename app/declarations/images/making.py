@@ -40,7 +40,7 @@ def make_image(path: Path) -> MadeImage:
     try:
         made, content = run(_MAKE, {}, sent)
     except TooMuchWork:
-        raise InvalidImage("It takes too long to read.") from None
+        raise InvalidImage("Reading the image takes too long.") from None
     if "refused" in made:
         raise InvalidImage(made["refused"])
     return MadeImage(content, made["type"], made["width"], made["height"])

@@ -31,8 +31,8 @@ def present_revision(session: Session, competition: Competition) -> Revision:
     found = newest_revision(session, competition)
     if found is None:
         raise NotFound(
-            f"No declaration of '{competition.name}' is kept yet: `evergold apply`, or the next start of the server, "
-            "keeps the first one."
+            f"No declaration of '{competition.name}' is stored yet: `evergold apply` or the next start of the server "
+            "stores the first one."
         )
     return found
 

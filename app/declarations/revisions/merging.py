@@ -46,7 +46,7 @@ class Conflict:
 
     def __str__(self) -> str:
         found = f"{value_text(self.file)} in the file, {value_text(self.server)} on the server"
-        return f"{self.path} is {found}, and was {value_text(self.before)} before"
+        return f"{self.path} is {found}; it was {value_text(self.before)} before"
 
 
 @dataclass(slots=True)

@@ -86,7 +86,7 @@ def with_baselines(
     for one in chosen:
         answer, content = run(_MAKE, {**head, "baseline": one.name})
         if "refused" in answer:
-            raise InvalidForm(f"The baseline {one.title} cannot be made.", fields={"baselines": answer["refused"]})
+            raise InvalidForm(f"The baseline {one.title} cannot be created.", fields={"baselines": answer["refused"]})
         files[file_of(one)] = store_upload([content], storage, _FILE_LIMIT_BYTES).sha256
     changed = copy.deepcopy(document)
     made = {file_of(one) for some in _BY_ANSWER.values() for one in some}
@@ -131,7 +131,7 @@ def _answers(head: dict[str, Any], header: Sequence[str], rows: Sequence[Sequenc
         return (
             [usual] * len(rows)
             if usual
-            else "Choose the gold, whose answers your browser counts, or type what is usual."
+            else "Choose the gold file, so that your browser can count its answers, or type the usual answer."
         )
     chance = random.Random(_SEED)  # noqa: S311 - a baseline, no secret
     if head["labels"]:
@@ -139,5 +139,5 @@ def _answers(head: dict[str, Any], header: Sequence[str], rows: Sequence[Sequenc
     try:
         bounds = float(low), float(high)
     except ValueError:
-        return "It needs the labels, or the lowest and the highest number."
+        return "This baseline needs the labels, or the lowest and the highest number."
     return [f"{chance.uniform(*bounds):.3f}" for _ in rows]

@@ -356,7 +356,7 @@ def _check_roles(ids: Sequence[str], answers: Sequence[str]) -> None:
 
 
 def _impossible(sentence: str) -> InvalidForm:
-    return InvalidForm("Please look at the columns once more.", fields={"columns": sentence})
+    return InvalidForm("Please check the columns again.", fields={"columns": sentence})
 
 
 def _lines(text: str) -> list[str]:

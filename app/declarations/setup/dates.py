@@ -98,7 +98,7 @@ def with_dates(document: Document, form: Mapping[str, str]) -> Document:
         zone = form.get(f"{prefix}zone", "")
         start, end = (_typed(form.get(f"{prefix}{name}", ""), zone) for name in ("start", "end"))
         if start is None:
-            faults[f"{prefix}start"] = "Choose the day and the time at which it opens."
+            faults[f"{prefix}start"] = "Choose the day and time when the phase opens."
         elif isinstance(start, InvalidMoment):
             faults[f"{prefix}start"] = start.sentence
         else:
@@ -106,15 +106,15 @@ def with_dates(document: Document, form: Mapping[str, str]) -> Document:
         if end is None:
             phase.pop("end", None)
             if any("shown_from" not in task["private_part"] for task in _divided(phase)):
-                faults[f"{prefix}end"] = "Half of the items are private until it closes, so it needs an end."
+                faults[f"{prefix}end"] = "Half of the items are private until the phase closes, so it needs an end."
         elif isinstance(end, InvalidMoment):
             faults[f"{prefix}end"] = end.sentence
         else:
             phase["end"] = end
         if isinstance(start, str) and isinstance(end, str) and parse_moment(end) <= parse_moment(start):
-            faults[f"{prefix}end"] = "It closes before it opens."
+            faults[f"{prefix}end"] = "The phase closes before it opens."
     if faults:
-        raise InvalidForm("Please look at the dates once more.", fields=faults)
+        raise InvalidForm("Please check the dates again.", fields=faults)
     return changed
 
 

@@ -66,7 +66,7 @@ def check_as_upload(task_type: str, options: dict[str, Any], items: Path, predic
     try:
         answer, _ = run(_CHECK, head)
     except TooMuchWork:
-        return Checked(("It takes too long, or too much memory, to check.",), 0)
+        return Checked(("Checking this takes too long or too much memory.",), 0)
     return Checked(tuple(answer["problems"]), answer["items"])
 
 

@@ -20,7 +20,7 @@ from app.models import RegistrationMode
 MODES = {
     RegistrationMode.CONFIRMED: "Everybody with a confirmed e-mail address",
     RegistrationMode.OPEN: "Everybody with an account",
-    RegistrationMode.APPROVAL: "Those whom you approve",
+    RegistrationMode.APPROVAL: "People whom you approve",
 }
 LIMITS = {"per_day": HIDDEN_GOLD_PER_DAY, "total": HIDDEN_GOLD_TOTAL}
 
@@ -30,7 +30,7 @@ def with_texts(document: Document, form: Mapping[str, str]) -> Document:
     changed = copy.deepcopy(document)
     title = " ".join(form.get("title", "").split())
     if not title or len(title) > 200:
-        raise InvalidForm("Please look at the title.", fields={"title": "One line of at most 200 characters."})
+        raise InvalidForm("Please check the title.", fields={"title": "One line of at most 200 characters."})
     changed["title"] = title
     for name in ("summary", "contact"):
         _set(changed, name, " ".join(form.get(name, "").split()))
@@ -49,12 +49,12 @@ def with_rules(document: Document, form: Mapping[str, str]) -> Document:
             or isinstance(value, int)
             and not 1 <= value <= (1000 if name == "members_max" else LARGEST)
         ):
-            faults[name] = "A whole number from 1 on, or nothing."
+            faults[name] = "Write a whole number from 1, or leave it empty."
     mode = form.get("mode", "")
     if mode not in list(MODES):
         faults["mode"] = "Choose who may take part."
     if faults:
-        raise InvalidForm("Please look at what is marked.", fields=faults)
+        raise InvalidForm("Please check the marked fields.", fields=faults)
     for phase in changed["phases"]:
         kept = dict(phase.get("limits") or {})
         kept |= {name: value for name, value in limits.items() if value is not None}
@@ -108,7 +108,7 @@ def proposed_description(document: Document) -> str:
         lines.append(f"Systems send {what[kind.answer]} for each item.")
         lines += ["", "## Format", ""]
         lines.append(
-            f"A CSV file with the columns `{options.get('id', 'id')}` and `{answer_of(document)}`, one row an item."
+            f"A CSV file with the columns `{options.get('id', 'id')}` and `{answer_of(document)}`, one row per item."
         )
         if labels := options.get("labels"):
             lines.append(f"The labels are {', '.join(f'`{label}`' for label in labels)}.")

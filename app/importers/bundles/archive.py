@@ -124,7 +124,7 @@ def opened(path: Path, main_names: tuple[str, ...], size_bytes: int = TOTAL_BYTE
         if faults or node is None or not node.entries:
             problems = [Problem("not-yaml", fault.message, file=shown, line=fault.line) for fault in faults]
             raise InvalidBundle(
-                problems or [Problem("not-yaml", "it has no keys: this is not a competition", file=shown)]
+                problems or [Problem("not-yaml", "the file has no keys: it does not declare a competition", file=shown)]
             )
         yield Bundle(main.parent, node, shown, scratch, left)
 
@@ -138,7 +138,7 @@ def top_names(path: Path, size_bytes: int = TOTAL_BYTES) -> set[str]:
 def _unpack(path: Path, folder: Path, left: _Left) -> None:
     with open_zip(path, left.limits, InvalidBundle) as archive:
         if sum(map(archive.declared_bytes, archive.names)) > left.size_bytes:
-            message = f"it unpacks to more than the {left.size_bytes / _MIB:,.0f} MiB that are left for a bundle"
+            message = f"unpacked it is larger than the {left.size_bytes / _MIB:,.0f} MiB that are left for a bundle"
             raise InvalidBundle([Problem("archive-too-large", message)])
         left.entries -= len(archive.names)
         for name in archive.names:
@@ -159,14 +159,14 @@ def _main_file(whole: Path, names: tuple[str, ...]) -> Path:
         found = [folder / name for name in names if (folder / name).is_file()]
         if len(found) > 1:
             both = " and ".join(one.name for one in found)
-            raise InvalidBundle([Problem("two-main-files", f"there are {both}: which one holds?")])
+            raise InvalidBundle([Problem("two-main-files", f"there are {both}: keep only one of them")])
         if found:
             return found[0]
     deeper = sorted(one.relative_to(whole).as_posix() for one in whole.rglob(names[0]) if one.is_file())
     if len(deeper) > 1:
         listed = ", ".join(deeper[:4])
         raise InvalidBundle([Problem("two-main-files", f"none is at the top of the zip, and several below: {listed}")])
-    where = f"it lies in {deeper[0]}: zip the content of its folder" if deeper else "is this a competition's bundle?"
+    where = f"it is in {deeper[0]}: zip the content of that folder" if deeper else "is this a competition's bundle?"
     raise InvalidBundle([Problem("no-main-file", f"there is no {names[0]} at the top of the zip; {where}")])
 
 

@@ -257,7 +257,7 @@ def _baseline(sample: Sample, place: str, written: Written) -> dict[str, Any]:
 def note_environments(plan: Plan, written: Written, notes: Notes, keys: Mapping[str, tuple[str, int]]) -> None:
     """Add a note on the environment of each program. keys: path and line of its key, by the path of the program."""
     for place, guess in written.guesses.items():
-        missing = f". It imports what this does not have: {', '.join(guess.missing)}" if guess.missing else ""
-        compare = ". Compare a score with one from there before you publish" if guess.is_guess else ""
+        missing = f". The program imports packages that this lacks: {', '.join(guess.missing)}" if guess.missing else ""
+        compare = ". Compare a score with one of the other system before you publish" if guess.is_guess else ""
         fate = Fate.OPEN if guess.is_guess or guess.missing else Fate.BECAME
         notes.add(fate, *keys[place], f"environment of `{place}`: {guess.words}{missing}{compare}.")

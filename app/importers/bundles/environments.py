@@ -68,23 +68,23 @@ def guess_environment(program: Path, image: str) -> Guess:
         own = "the program's own requirements.txt"
         if image == EVALAI:
             return Guess({}, is_guess=False, words=f"{own}, as there")
-        return Guess({}, is_guess=bool(wanted), words=f"{own}; whether its container had the same is not known")
+        return Guess({}, is_guess=bool(wanted), words=f"{own}; its container may have had others")
     if not wanted and _is_python(program):
         words = "the default one: the program imports nothing but Python's own library"
         return Guess({"environment": "default"}, is_guess=False, words=words)
     python = _python_of(image or DEFAULT_IMAGE)
-    named = f"image `{image}`" if image else f"no image is named, so that it ran in `{DEFAULT_IMAGE}`"
+    named = f"image `{image}`" if image else f"no image is named, so it ran in `{DEFAULT_IMAGE}`"
     named = "workers of EvalAI" if image == EVALAI else named
     if python is None:
         words = (
-            f"{named} cannot be looked into: the default environment stands in for it. With docker or podman, declare "
+            f"{named} cannot be inspected: the default environment is used instead. With docker or podman, declare "
             "`image: name@sha256:…` instead"
         )
         return Guess({"environment": "default"}, is_guess=True, words=words, missing=_not_in(wanted, "3.11"))
     nearest = nearest_python(python)
     pins = _pins(max(nearest, python, key=_number))
     lines = [f"{package}=={pins[package]}" for package in sorted(wanted) if package in pins]
-    other = "" if nearest == python else f"; Python {python} is not on this machine, {nearest} is the nearest"
+    other = "" if nearest == python else f"; Python {python} is not on this machine; {nearest} is the nearest version"
     words = f"{named}: Python {nearest} with {', '.join(lines) or 'nothing else'}{other}"
     options: dict[str, object] = {"environment": lines or "default"}
     if nearest != f"{sys.version_info.major}.{sys.version_info.minor}":

@@ -31,7 +31,7 @@ def note_exposed_gold(reading: Reading, plan: Plan) -> None:
                 names = ", ".join(f"`{name}`" for name in list(places)[:_NAMES_SHOWN])
                 more = f" and {len(places) - _NAMES_SHOWN} more" if len(places) > _NAMES_SHOWN else ""
                 where = ", ".join(sorted(set(places.values())))
-                words = f"gold of {where} is in it, so that everybody could download the answers: {names}{more}"
+                words = f"it contains gold of {where}, so everybody could download the answers: {names}{more}"
                 reading.notes.add(Fate.OPEN, *_key_of(reading, given.name), words)
 
 

@@ -19,7 +19,7 @@ from app.importers.writing import write_text
 #: The default folder of imported competitions.
 COMPETITIONS = Path("competitions")
 _COMMENT = (
-    "Imported from {name}, {system}; IMPORT.md has what became of each of its keys.\n"
+    "Imported from {name}, {system}; IMPORT.md lists what became of each key.\n"
     "Edit it as you like; `evergold check`, then `evergold apply`."
 )
 

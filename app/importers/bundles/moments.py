@@ -120,9 +120,9 @@ def read_moment(written: str, assumed: Assumed) -> Read | list[Unclear]:
         return unclear
     notes = []
     if at is None:
-        notes.append("no time of day is written: 00:00, the begin of the day")
+        notes.append("no time of day is given: 00:00, the start of the day")
     if not rest:
-        notes.append(f"no zone is written: {zone_name(zone)} was given")
+        notes.append(f"no zone is given: {zone_name(zone)}, as chosen for the import")
     naive = datetime.combine(found, at or time())
     return Read(_placed(naive, zone, text), tuple(notes))
 
@@ -154,9 +154,9 @@ def zone_name(zone: tzinfo) -> str:
 def _placed(naive: datetime, zone: tzinfo, text: str) -> datetime:
     moment = naive.replace(tzinfo=zone)
     if moment.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != naive:
-        raise ValueError(f"'{text}': clocks are put forward over this time in {zone_name(zone)}; write an offset")
+        raise ValueError(f"'{text}': this time does not exist in {zone_name(zone)}; write an offset")
     if moment.utcoffset() != moment.replace(fold=1).utcoffset():
-        raise ValueError(f"'{text}': this time comes twice in {zone_name(zone)}; write an offset")
+        raise ValueError(f"'{text}': this time occurs twice in {zone_name(zone)}; write an offset")
     return moment
 
 
@@ -197,7 +197,7 @@ def _year_last(match: re.Match[str], text: str, assumed: Assumed, unclear: list[
 
 def _date(year: int, month: int, day: int, text: str) -> date:
     if year not in _YEARS:
-        raise ValueError(f"'{text}': is the year right?")
+        raise ValueError(f"'{text}': check the year")
     try:
         return date(year, month, day)
     except ValueError:

@@ -66,7 +66,7 @@ class Notes:
         noted = {one.path for one in self.notes}
         above = {start for path in noted for start in _starts(path)}
         for path, line in _unread(root, "", noted, above):
-            self.add(Fate.NONE, path, line, "no key that is known here")
+            self.add(Fate.NONE, path, line, "not a known key")
 
 
 def _starts(path: str) -> Iterator[str]:

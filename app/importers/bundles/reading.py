@@ -21,8 +21,8 @@ TERMS_CHARACTERS = 50_000
 TAGS_OF_ALL_PAGES = 20_000
 _METADATA = ("metadata.yaml", "metadata")
 RUNS_CODE = (
-    "Evergold takes results (files of predictions), never code of teams: this task has a program that runs such code "
-    "(ingestion), so that it is closed"
+    "Evergold takes results (files of predictions), never code of teams: this task has a program that runs such "
+    "code (ingestion), so it accepts no uploads"
 )
 #: A part of a sentence: the option that opens the draft for results, in the browser and on the command line.
 OPENED_BY = "*Take results instead* (`--results`) opens it for results"
@@ -107,7 +107,8 @@ class Reading:
             self.notes.add(Fate.BECAME, path, node.line, became)
         elif _UUID.fullmatch(name):
             words = (
-                f"`{name}` is a data set on that server, which the bundle does not have: get it there, and add it here"
+                f"`{name}` is a data set on the other server that the bundle does not contain: download it there and "
+                "add it here"
             )
             self.notes.add(Fate.OPEN, path, node.line, words)
         else:
@@ -121,16 +122,18 @@ class Reading:
             return None
         written = self.bundle.text(found)
         if written is None:
-            keys.note(key, Fate.OPEN, "this is not text, or more than 256 KiB: it is a download")
+            keys.note(key, Fate.OPEN, "this is not text, or is larger than 256 KiB: it becomes a download")
             return Page(title, "", found)
         self.tags_left -= written.count("<")
         if self.tags_left < 0:
-            keys.note(key, Fate.OPEN, "the pages of the bundle have too many tags together: this one is a download")
+            keys.note(
+                key, Fate.OPEN, "the pages of the bundle have too many tags in total: this page becomes a download"
+            )
             return Page(title, "", found)
         try:
             text = page_text(written, found.suffix.lower() in (".html", ".htm"))
         except PageTooLarge as fault:
-            keys.note(key, Fate.OPEN, f"{fault}: it is a download")
+            keys.note(key, Fate.OPEN, f"{fault}: it becomes a download")
             return Page(title, "", found)
         if not text:
             keys.note(key, Fate.NONE, "the page is empty")

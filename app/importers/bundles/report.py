@@ -45,10 +45,10 @@ def report_text(title: str, source: Source, notes: Sequence[Note], compared: Seq
     parts = [
         f"# Import of {title}",
         f"From `{source.name}` (sha256 `{source.sha256}`), {source.version}. Lines are those of `{source.main}`. "
-        "This file is for you: nothing reads it, and nobody else sees it.",
+        "This file is only for you: no program reads it, and nobody else sees it.",
     ]
     parts += _section(
-        "Open: something is to be done",
+        "Open: you have to do something",
         "Nothing is open.",
         [one for one in notes if one.fate is Fate.OPEN],
     )
@@ -86,9 +86,10 @@ def _baselines(compared: Sequence[Compared]) -> list[str]:
         words = f"{one.shown}: {one.words}" if one.words else one.shown
         table.append(f"| {one.phase} | {one.task} | {_cell(one.name)} | {_cell(words)} | not in the bundle |")
     advice = (
-        "A program that ends well proves nothing: compare each score with what the board there shows. Where they are "
-        "equal, confirm them under *Status* in the browser, or by `evergold life confirm`; until then it is a draft. "
-        "A score that you write under `scores` of the baseline stands beside ours there, and has to be the same."
+        "That a program runs does not prove that its scores are right: compare each score with the board of the "
+        "other system. If they are equal, confirm them under *Status* in the browser or with `evergold life "
+        "confirm`; until then the competition stays a draft. Scores that you write under `scores` of a baseline are "
+        "shown beside the new ones and must be equal."
     )
     return ["## Baselines", "\n".join(table), advice]
 

@@ -68,7 +68,7 @@ def better_of(keys: Keys, key: str) -> str:
         return "higher"
     if written in ("asc", "ascending"):
         return "lower"
-    keys.note(key, Fate.OPEN, f"'{written[:40]}' is neither asc nor desc: higher is better stands in for it")
+    keys.note(key, Fate.OPEN, f"'{written[:40]}' is neither asc nor desc: higher is taken to be better")
     return "higher"
 
 
@@ -84,7 +84,8 @@ def note_unranked(columns: Columns, notes: Notes) -> None:
             notes.refuse("all-hidden", f"all columns of the board '{board.title}' are hidden: nothing would be shown")
         elif board.order and board.order[0] in board.hidden:
             words = (
-                f"the hidden column `{board.order[0]}` ranks the board there; here the first one that is shown ranks it"
+                f"the hidden column `{board.order[0]}` ranks the board on Codabench; here the first visible column "
+                "ranks it"
             )
             notes.add(Fate.OPEN, *board.key, words)
 

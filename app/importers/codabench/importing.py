@@ -46,5 +46,5 @@ def _version(bundle: Bundle) -> str:
         keys = {key for phase in (phases.entries.values() if phases is not None else ()) for key in phase.entries}
         return "1.8" if keys & {"is_parallel_parent", "parent_phasenumber"} else written or "1.5"
     line = node.line if node is not None else None
-    message = f"version {written[:20]} of bundles is not known: there are 1, 1.5, 1.8 and 2"
+    message = f"bundle version {written[:20]} is not known; known are 1, 1.5, 1.8 and 2"
     raise InvalidBundle([Problem("version", message, file=bundle.name, line=line)])

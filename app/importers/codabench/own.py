@@ -62,7 +62,7 @@ def write_own(bundle: Bundle, document: dict[str, Any], target: Target, path: Pa
     with path.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     source = Source(path.name, sha256, bundle.name, "a bundle that was exported by Evergold")
-    words = f"the bundle is as it was exported: `{FOLDER}/{MAIN_FILE}` in it holds, and no other key is read"
+    words = f"the bundle has not been changed since its export: only `{FOLDER}/{MAIN_FILE}` in it is read"
     notes = (Note(Fate.BECAME, KEY, bundle.main.entries[KEY].line, words),)
     written.paths.append(write_text(folder / NOTES_FILE, report_text(title, source, notes, [])))
     plan = Plan(document["name"], title, "", (), "", "", "", (), (), ())

@@ -90,7 +90,7 @@ def gold_of(reading: Reading, keys: Keys) -> Path | None:
     """Return the gold of a phase or task; note if the bundle has none."""
     gold = reading.file(keys, "reference_data", "gold, apart from the competition's folder")
     if not keys.has("reference_data"):
-        keys.note("reference_data", Fate.OPEN, "there is no gold in the bundle: uploads are refused until there is")
+        keys.note("reference_data", Fate.OPEN, "the bundle has no gold: uploads are refused until gold is uploaded")
     return gold
 
 

@@ -336,7 +336,7 @@ def _note_parallel(keys: Keys) -> None:
         words = "a parent of parallel phases: each of these has a board; no score is made of them together"
         keys.note("is_parallel_parent", Fate.ASSUMED, words)
     if keys.has("parent_phasenumber"):
-        keys.take("parent_phasenumber", "phases run side by side, each with its board")
+        keys.take("parent_phasenumber", "phases run at the same time, each with its own board")
     if keys.flag("auto_migration", "`carry_over`", False):
         words = "`carry_over`: entries of the phase before stand here, too; nothing is uploaded or scored again"
         keys.note("auto_migration", Fate.ASSUMED, words)

@@ -263,7 +263,7 @@ def _entry(reading: Reading) -> str:
     written = boards[0].text("submission_rule", "`entry` of the phases").strip()
     entry, words = _RULES.get(written.lower().replace(" ", "_") or "add", ("chosen", ""))
     if written and not words:
-        boards[0].note("submission_rule", Fate.OPEN, f"'{written[:40]}' is not known: `entry: chosen` stands in for it")
+        boards[0].note("submission_rule", Fate.OPEN, f"'{written[:40]}' is not known: `entry: chosen` is used instead")
     else:
         boards[0].note("submission_rule", Fate.BECAME, f"`entry: {entry}`: {words}")
     for other in boards[1:]:

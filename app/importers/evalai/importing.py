@@ -40,7 +40,7 @@ _PAGES = {
     "submission_guidelines": "Submission guidelines",
 }
 _IGNORED: Mapping[str, str] = {
-    "remote_evaluation": "workers of this server score; whoever scores elsewhere cannot move so",
+    "remote_evaluation": "workers of this server score; challenges that are scored elsewhere cannot be moved",
     "is_docker_based": "Evergold takes files, never containers of teams",
     "tags": "competitions have no tags",
     "published": "a competition is published by its organisers",
@@ -60,7 +60,7 @@ _PHASE_IGNORED: Mapping[str, str] = {
     "is_submission_public_by_default": "submissions stay private to their teams",
     "max_concurrent_submissions_allowed": "submissions wait in turn, without such a limit",
     "environment_image": "no code of teams is run",
-    "annotations_uploaded_using_cli": "gold is put with `evergold gold put`",
+    "annotations_uploaded_using_cli": "gold is uploaded with `evergold gold put`",
 }
 _SUFFIX = re.compile(r"\.?([a-z0-9]{1,12}(?:\.[a-z0-9]{1,12})?)", re.IGNORECASE)
 _HIDDEN, _OWN, _PUBLIC = 1, 2, 3
@@ -184,7 +184,9 @@ def _leaderboards(reading: Reading) -> dict[str, _Leaderboard]:
                 ascending.add(label)
             meta.text("description", "nothing: metrics have titles")
         if rank_by and rank_by not in labels:
-            schema.note("default_order_by", Fate.OPEN, f"'{rank_by[:40]}' is none of the labels: the first one ranks")
+            schema.note(
+                "default_order_by", Fate.OPEN, f"'{rank_by[:40]}' is not one of the labels: the first one ranks"
+            )
             rank_by = ""
         found[number] = _Leaderboard("", labels, frozenset(ascending), rank_by, keys.path)
     if not found:
@@ -336,7 +338,7 @@ def _phases(reading: Reading, listed: Sequence[Keys], groups: _Groups, splits: S
         gold = reading.file(keys, "test_annotation_file", "gold, apart from the competition's folder")
         if not keys.has("test_annotation_file"):
             keys.note(
-                "test_annotation_file", Fate.OPEN, "there is no gold in the file: uploads are refused until there is"
+                "test_annotation_file", Fate.OPEN, "the file has no gold: uploads are refused until gold is uploaded"
             )
         _note_settings(keys)
         own = [one for one in splits if one.phase == number]

@@ -20,7 +20,7 @@ router = api_router("administration")
 @router.get(
     "/announcements",
     operation_id="read_server_announcements",
-    summary="What the server announces to everybody now",
+    summary="Current announcements to everybody",
     description="For everybody: the banner of the pages.",
     responses=error_responses(),
 )
@@ -31,7 +31,7 @@ def read_server_announcements(visit: PublicVisit) -> ServerAnnouncementList:
 @router.get(
     "/admin/announcements",
     operation_id="list_server_announcements",
-    summary="Announcements to everybody, those ahead included",
+    summary="Announcements to everybody, including coming ones",
     responses=error_responses(401, 403),
 )
 def list_server_announcements(visit: ApiAdminVisit) -> ServerAnnouncementList:
@@ -80,7 +80,7 @@ def list_settings(visit: ApiAdminVisit) -> SettingList:
     "/admin/settings/{setting}",
     operation_id="change_setting",
     summary="Change a setting while the server runs",
-    description="Whatever the environment says from then on; other processes notice within two seconds.",
+    description="Overrides the environment from then on; other processes notice within two seconds.",
     responses=error_responses(401, 403, 404, 413, 422),
 )
 def put_setting(server: ServerHere, user: ApiAdmin, setting: str, form: SettingChange) -> SettingOut:
@@ -95,7 +95,7 @@ def put_setting(server: ServerHere, user: ApiAdmin, setting: str, form: SettingC
 @router.delete(
     "/admin/settings/{setting}",
     operation_id="reset_setting",
-    summary="Set a setting back to what the environment says",
+    summary="Reset a setting to the value of the environment",
     responses=error_responses(401, 403, 404, 422),
 )
 def delete_setting(server: ServerHere, user: ApiAdmin, setting: str) -> SettingOut:

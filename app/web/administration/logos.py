@@ -13,7 +13,7 @@ from app.looks.logos import READ_BYTES, MadeLogo, make_logo
 from app.web.http import csrf
 from app.web.http.multipart import FieldsCheck, Policy, accept_any_fields, receive
 
-SchemeHere = Annotated[Literal["light", "dark"], Path(description="on light pages, or on dark ones")]
+SchemeHere = Annotated[Literal["light", "dark"], Path(description="for light pages or for dark pages")]
 
 
 class _InMemory:

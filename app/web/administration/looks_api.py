@@ -30,7 +30,7 @@ def get_looks(visit: ApiAdminVisit) -> LooksOut:
     "/admin/looks",
     operation_id="change_looks",
     summary="Change name, colours, front page or featured competitions",
-    description="All or nothing; a colour with too little contrast is refused with the nearest that passes.",
+    description="All changes or none. If a colour has too little contrast, the answer has the nearest one that passes.",
     responses=error_responses(401, 403, 413, 422),
 )
 def patch_looks(server: ServerHere, user: ApiAdmin, form: LooksChange) -> LooksOut:
@@ -44,8 +44,8 @@ def patch_looks(server: ServerHere, user: ApiAdmin, form: LooksChange) -> LooksO
 @router.put(
     "/admin/looks/logos/{scheme}",
     operation_id="put_logo",
-    summary="Show a logo on light pages, or on dark ones",
-    description="An SVG, of which only what draws is kept (`removed` lists the rest by line), or a PNG.",
+    summary="Set the logo of light pages or of dark pages",
+    description="A PNG, or an SVG, of which only drawing elements are kept (`removed` lists the others by line).",
     responses=error_responses(400, 401, 403, 404, 408, 413, 415, 422),
     openapi_extra=upload_body("an SVG or a PNG", file="logo.svg"),
 )
@@ -63,7 +63,7 @@ async def send_logo(request: Request, server: ServerHere, user: ApiAdmin, scheme
 @router.delete(
     "/admin/looks/logos/{scheme}",
     operation_id="remove_logo",
-    summary="Show no logo any more",
+    summary="Remove a logo",
     responses=error_responses(401, 403, 404, 422),
 )
 def delete_logo(server: ServerHere, user: ApiAdmin, scheme: SchemeHere) -> LooksOut:

@@ -37,7 +37,7 @@ HOLDS = "/admin/holds"
 @router.get(
     "/admin/queue",
     operation_id="read_queue",
-    summary="What waits and why, what runs, and workers",
+    summary="Waiting and running jobs, and workers",
     responses=error_responses(401, 403),
 )
 def read_queue(visit: ApiAdminVisit) -> QueueOut:
@@ -48,8 +48,10 @@ def read_queue(visit: ApiAdminVisit) -> QueueOut:
     HOLDS,
     operation_id="hold_scoring",
     summary="Pause scoring, or drain a machine",
-    description="No more work starts there; running work continues, and nothing is lost. It survives restarts, until "
-    "it is lifted. Holding the same target again returns the first hold.",
+    description=(
+        "No new work starts there; running work continues, and nothing is lost. The hold lasts until it is lifted, "
+        "even across restarts. Holding the same target again returns the first hold."
+    ),
     responses=error_responses(401, 403, 404, 422),
 )
 def put_hold(server: ServerHere, user: ApiAdmin, form: HoldIn) -> HoldOut:
@@ -68,8 +70,8 @@ def put_hold(server: ServerHere, user: ApiAdmin, form: HoldIn) -> HoldOut:
 def delete_hold(
     server: ServerHere,
     user: ApiAdmin,
-    place: Annotated[str, Query(max_length=300, description="as it was held; empty: the whole server")] = "",
-    host: Annotated[str, Query(max_length=200, description="instead: the machine that is drained")] = "",
+    place: Annotated[str, Query(max_length=300, description="place that was held; empty: the whole server")] = "",
+    host: Annotated[str, Query(max_length=200, description="instead of a place: the drained machine")] = "",
 ) -> None:
     with writing(server.engine) as session:
         queue.resume_scoring(server.act(session, user), queue.target_at(session, place, host))
@@ -94,7 +96,7 @@ def post_runs_again(server: ServerHere, user: ApiAdmin, form: RunsIn) -> QueuedA
 )
 def read_storage(
     visit: ApiAdminVisit,
-    unowned: Annotated[bool, Query(description="count files that nobody owns, too")] = False,
+    unowned: Annotated[bool, Query(description="also count files that nothing refers to")] = False,
 ) -> StorageOut:
     found = storage_now(visit.session, visit.server.settings)
     if not unowned:
@@ -136,7 +138,7 @@ def read_refused(request: Request, visit: ApiAdminVisit) -> RefusedList:
 @router.get(
     "/admin/health",
     operation_id="read_server_health",
-    summary="Everything that the server knows about its own health",
+    summary="Health of all parts of the server",
     responses=error_responses(401, 403),
 )
 def read_health(visit: ApiAdminVisit) -> ServerHealthOut:
@@ -146,7 +148,7 @@ def read_health(visit: ApiAdminVisit) -> ServerHealthOut:
 @router.get(
     "/admin/reports",
     operation_id="list_all_reports",
-    summary="Reports of texts in all competitions, those that were dealt with included",
+    summary="Reports of texts in all competitions, including closed ones",
     responses=error_responses(401, 403),
 )
 def read_reports(visit: ApiAdminVisit) -> TextReportList:

@@ -39,7 +39,7 @@ PERSON = "/admin/people/{username}"
 Text = Annotated[
     str, Query(max_length=200, description="text in a user name, a name, an address, or the name of a team")
 ]
-After = Annotated[str, Query(max_length=200, description="as `next_after` of the page before")]
+After = Annotated[str, Query(max_length=200, description="`next_after` of the previous page")]
 GroupHere = Annotated[Group, Query(description="only these")]
 
 
@@ -74,7 +74,7 @@ def _changed(server: Server, by: User, username: str, change: Callable[[UserAct,
     f"{PERSON}/block",
     operation_id="block_account",
     summary="Block an account",
-    description="Log-ins, tokens, links and everything under way end at once. The person reads the reason.",
+    description="Ends log-ins, tokens, links and running requests at once. The reason is shown to the person.",
     responses=error_responses(401, 403, 404, 413, 422),
 )
 def put_block(server: ServerHere, by: ApiAdmin, username: str, form: BlockReason) -> AccountOut:
@@ -96,7 +96,7 @@ def delete_block(server: ServerHere, by: ApiAdmin, username: str) -> AccountOut:
     f"{PERSON}/confirmation",
     operation_id="confirm_address_of",
     summary="Confirm an address for its owner",
-    description="As the mailed link would: other log-ins and all tokens end.",
+    description="Like the mailed link, this ends other log-ins and revokes all tokens.",
     responses=error_responses(401, 403, 404),
 )
 def put_confirmation(server: ServerHere, by: ApiAdmin, username: str) -> AccountOut:
@@ -116,8 +116,8 @@ def delete_second_factor(server: ServerHere, by: ApiAdmin, username: str) -> Acc
 @router.delete(
     f"{PERSON}/administration",
     operation_id="demote_administrator",
-    summary="Make an administrator a user like others",
-    description="Their log-ins and their second factor stay. 409 for the last administrator who can log in.",
+    summary="Revoke somebody's administration",
+    description="Log-ins and second factor stay. 409 for the last administrator who can log in.",
     responses=error_responses(401, 403, 404, 409),
 )
 def delete_administration(server: ServerHere, by: ApiAdmin, username: str) -> AccountOut:
@@ -127,8 +127,11 @@ def delete_administration(server: ServerHere, by: ApiAdmin, username: str) -> Ac
 @router.put(
     f"{PERSON}/deletion",
     operation_id="delete_account_of",
-    summary="Delete an account as its owner can",
-    description="After some days in which it can be undone, by its owner or here; what boards depend on stays.",
+    summary="Delete an account",
+    description=(
+        "It is deleted after some days, in which its owner or an administrator can undo it. Submissions that boards "
+        "depend on stay."
+    ),
     responses=error_responses(401, 403, 404, 409),
 )
 def put_deletion(server: ServerHere, by: ApiAdmin, username: str) -> DeletionOut:
@@ -156,7 +159,7 @@ def delete_deletion(server: ServerHere, by: ApiAdmin, username: str) -> Deletion
 @router.put(
     f"{PERSON}/organising",
     operation_id="set_organiser_rules",
-    summary="Whether somebody may create competitions, and their own limits",
+    summary="Set whether a person may create competitions, and limits for this person",
     responses=error_responses(401, 403, 404, 413, 422),
 )
 def put_organising(server: ServerHere, by: ApiAdmin, username: str, form: OrganiserRulesIn) -> AccountOut:
@@ -168,7 +171,7 @@ def put_organising(server: ServerHere, by: ApiAdmin, username: str, form: Organi
     "/admin/banned-domains/{domain}",
     operation_id="ban_domain",
     summary="Refuse new addresses of a domain",
-    description="And of its subdomains. Existing accounts stay. The setting `banned_domains` has the list.",
+    description="Also of its subdomains. Existing accounts stay. The setting `banned_domains` has the list.",
     responses=error_responses(401, 403, 404, 422),
 )
 def put_banned_domain(server: ServerHere, by: ApiAdmin, domain: str) -> SettingOut:
@@ -192,7 +195,7 @@ def read_requests(visit: ApiAdminVisit) -> OrganisingRequestList:
     "/admin/requests/{request_id}/answer",
     operation_id="answer_organising_request",
     summary="Answer a request to create competitions",
-    description="Once; the answer goes out by mail.",
+    description="A request can be answered once; the person gets a mail.",
     responses=error_responses(401, 403, 404, 409, 413, 422),
 )
 def put_answer(server: ServerHere, by: ApiAdmin, request_id: RowId, form: RequestAnswer) -> OrganisingRequestOut:
@@ -205,7 +208,7 @@ def put_answer(server: ServerHere, by: ApiAdmin, request_id: RowId, form: Reques
     "/admin/competitions",
     operation_id="list_competition_sizes",
     summary="All competitions by size and owner",
-    description="The largest first, hidden ones included.",
+    description="The largest first, including hidden ones.",
     responses=error_responses(401, 403),
 )
 def read_competitions(visit: ApiAdminVisit) -> CompetitionSizes:

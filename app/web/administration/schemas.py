@@ -32,8 +32,8 @@ class LooksChange(ApiModel):
     )
 
     name: str | None = None
-    accent: str | None = Field(None, description="six hexadecimal digits; empty: the house's")
-    accent_dark: str | None = Field(None, description="on dark pages; empty: what follows from `accent`")
+    accent: str | None = Field(None, description="six hexadecimal digits; empty: the default")
+    accent_dark: str | None = Field(None, description="accent on dark pages; empty: derived from `accent`")
     front: str | None = Field(None, description="Markdown")
     featured: list[str] | None = Field(None, description="names of competitions")
 
@@ -80,7 +80,7 @@ class RequestAnswer(ApiModel):
     model_config = example({"is_approved": True, "text": "Welcome."})
 
     is_approved: bool
-    text: str = Field("", description="a sentence for the mail")
+    text: str = Field("", description="a sentence to add to the answer")
 
 
 class NewOwner(ApiModel):

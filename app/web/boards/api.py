@@ -44,16 +44,18 @@ from evergold.scoring.halves import Half
 
 router = api_router("boards")
 
-PublicTeamName = Annotated[str, Path(examples=["Ada Lovelace"], description="as it stands on a board")]
+PublicTeamName = Annotated[str, Path(examples=["Ada Lovelace"], description="name of the team as on a board")]
 
 
 @router.get(
     "/competitions/{competition}/teams/{team:path}",
     operation_id="get_public_team",
     summary="A team on the boards",
-    description="Its rows on all boards, each as the board shows it to you, and its systems with their method cards. "
-    "404 where no board that you can see has this name. A name that only official boards still have, because the team "
-    "has another now, has the rows of these.",
+    description=(
+        "The team's rows on all boards, as these show them to you, and its systems with their method cards. 404 if "
+        "no board that you can see has this name. For a former name of a team, only the rows of official boards "
+        "with that name."
+    ),
     responses=error_responses(401, 404, 422),
 )
 def read_public_team(visit: ApiVisit, competition: CompetitionName, team: PublicTeamName) -> PublicTeamOut:
@@ -71,7 +73,7 @@ _CSV_EXAMPLE = (
     "1,Ada Lovelace,team,2026-01-11T09:00:00+00:00,XLM-R large,3,,0.7037\r\n"
 )
 _CSV: dict[str, Any] = {"schema": {"type": "string"}, "example": _CSV_EXAMPLE}
-_NOT_MODIFIED: dict[int | str, dict[str, Any]] = {304: {"description": "You have it already (If-None-Match)."}}
+_NOT_MODIFIED: dict[int | str, dict[str, Any]] = {304: {"description": "Not changed (If-None-Match)."}}
 _RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {"description": "The board.", "content": {"text/csv": _CSV}},
     **_NOT_MODIFIED,
@@ -108,8 +110,10 @@ BoardRequestHere = Annotated[BoardRequest, Depends(board_request)]
     operation_id="get_board_csv",
     dependencies=TAKES_BOM,
     summary="A leaderboard as CSV",
-    description="All digits that the phase shows; an undefined score is an empty field. Text that a spreadsheet would "
-    "take for a formula begins with an apostrophe.",
+    description=(
+        "Scores have all decimals that the phase shows; an undefined score is an empty field. Text that a "
+        "spreadsheet would take for a formula begins with an apostrophe."
+    ),
     response_class=Response,
     responses=_RESPONSES,
 )
@@ -128,10 +132,12 @@ def read_board_csv(
     operation_id="get_board",
     dependencies=TAKES_BOM,
     summary="A leaderboard",
-    description="JSON, or CSV by `format=csv` or `Accept: text/csv`. Send the `ETag` back in `If-None-Match`: the "
-    "answer is 304 as long as nothing changed. `visibility` shows what is hidden from you, and until when. The other "
-    "parameters sort, search and filter what you are shown; ranks stay those of the whole board, and what is not on it "
-    "is a 422.",
+    description=(
+        "JSON, or CSV by `format=csv` or `Accept: text/csv`. Send the `ETag` back in `If-None-Match`: the answer is "
+        "304 as long as nothing changed. `visibility` shows what is hidden from you, and until when. The other "
+        "parameters sort, search and filter the rows; ranks remain those of the whole board. 422 for names that the "
+        "board does not have."
+    ),
     response_model=BoardOut,
     responses=_RESPONSES,
 )
@@ -143,7 +149,7 @@ def read_board(
 
 
 TeamsToCompare = Annotated[
-    list[str], Query(max_length=2, description="names on the board; missing ones are your own row, then the top ones")
+    list[str], Query(max_length=2, description="names of teams on the board; by default your own row and the top rows")
 ]
 
 
@@ -151,10 +157,12 @@ TeamsToCompare = Annotated[
     "/competitions/{competition}/phases/{phase}/boards/{board}/compare",
     operation_id="compare_rows",
     summary="Two rows of a leaderboard side by side",
-    description="Every score that the board shows of both, and the test of the ranking score: p for this pair alone, "
-    "and p corrected over all pairs of the board, which decides what is significant. "
-    "`team=North Wind&team=Attic Window` names the rows; "
-    "404 where the board shows no scores of one of them, or of fewer than two rows.",
+    description=(
+        "All scores that the board shows of the two rows, and the test of the ranking score: p for this pair alone, "
+        "and p corrected over all pairs of the board, which decides what is significant. `team=North "
+        "Wind&team=Attic Window` names the rows; 404 if the board shows no scores of one of them, or has fewer than "
+        "two rows with scores."
+    ),
     responses=error_responses(401, 404, 422),
 )
 def compare_rows_of_board(
@@ -178,8 +186,11 @@ def compare_rows_of_board(
     operation_id="get_official_board",
     dependencies=TAKES_BOM,
     summary="A leaderboard as it was when its phase closed",
-    description="Frozen as soon as the phase has ended and everything is scored; nothing that comes later touches it. "
-    "Of several, the last; each has its own address in `official.link`. Formats as of the board itself.",
+    description=(
+        "Frozen once the phase has ended and everything is scored; later changes do not affect it. If there are "
+        "several, this is the latest; each has its own address in `official.link`. The formats are those of the "
+        "board."
+    ),
     response_model=BoardOut,
     responses=_RESPONSES,
 )
@@ -195,8 +206,10 @@ def read_official(
     operation_id="get_official_board_by_number",
     dependencies=TAKES_BOM,
     summary="One of the boards frozen when the phase closed",
-    description="The board at this address never changes. `official.superseded_by` names the results in its place; of "
-    "a superseded board, CSV has a last column `superseded_by`, and both have a `Link` to its successor.",
+    description=(
+        "The board at this address never changes. `official.superseded_by` names the results that supersede it; the "
+        "CSV then has a last column `superseded_by`, and both formats have a `Link` to the successor."
+    ),
     response_model=BoardOut,
     responses=_RESPONSES,
 )
@@ -287,8 +300,10 @@ Written = Callable[[Competition, CompetitionTask, Results], Response]
     operation_id="get_results_csv",
     dependencies=TAKES_BOM,
     summary="A task's results side by side, as CSV",
-    description="All digits that the phases show; no value is an empty field. Text that a spreadsheet would take for a "
-    "formula begins with an apostrophe.",
+    description=(
+        "Scores have all decimals that the phases show; a missing value is an empty field. Text that a spreadsheet "
+        "would take for a formula begins with an apostrophe."
+    ),
     response_class=Response,
     responses={200: {"description": "The results.", "content": {"text/csv": _RESULTS_CSV}}}
     | _NOT_MODIFIED

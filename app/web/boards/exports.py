@@ -46,11 +46,9 @@ class TableQuery(BaseModel):
 
     format: TableFormat = Field("markdown", description="format of the table")
     column: list[str] | None = Field(None, description="`metric split`; default: all columns")
-    decimals: int | None = Field(None, ge=0, le=6, description="default: as the board shows")
-    official: bool = Field(False, description="the board as it was when its phase closed")
-    intervals: bool = Field(
-        False, description="with ± where there are intervals, ranges of ranks, and rules between clusters"
-    )
+    decimals: int | None = Field(None, ge=0, le=6, description="number of decimals; default: as on the board")
+    official: bool = Field(False, description="the official board, frozen after the phase closed")
+    intervals: bool = Field(False, description="with intervals as ±, rank ranges, and rules between clusters")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +68,7 @@ class _BoardToExport:
     summary="A leaderboard as a table for a paper",
     description="Markdown, or LaTeX with booktabs; the best value of each column in bold (of those that compete). "
     "`column` may be given several times, as `metric split`, or `card NAME` for method cards; `official` gives "
-    "for the board as it was when its phase closed.",
+    "for the official board, frozen after the phase closed.",
     response_class=Response,
     responses={
         200: {

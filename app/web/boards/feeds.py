@@ -27,14 +27,14 @@ _STAMP = re.compile(rb"(DTSTAMP:|<generator).*")
     "/competitions/{competition}/dates.ics",
     operation_id="get_calendar",
     summary="A competition's dates as a calendar",
-    description="iCalendar, to subscribe to: events move when organisers move a date.",
+    description="iCalendar to subscribe to: if organisers move a date, the event moves as well.",
     response_class=Response,
     responses={
         200: {
             "description": "The calendar.",
             "content": {"text/calendar": {"schema": {"type": "string"}, "example": "BEGIN:VCALENDAR\r\n"}},
         },
-        304: {"description": "You have it already (If-None-Match)."},
+        304: {"description": "Not changed (If-None-Match)."},
         **error_responses(404),
     },
 )
@@ -53,15 +53,17 @@ def read_calendar(visit: PublicVisit, competition: CompetitionName) -> Response:
     "/competitions/{competition}/phases/{phase}/boards/{board}/feed.atom",
     operation_id="get_board_feed",
     summary="A leaderboard's rows as a feed",
-    description="Atom, latest entry first, as everybody may see the board: empty while it is hidden. Before them "
-    "its official versions, each with what supersedes it.",
+    description=(
+        "Atom, latest entry first, as the board is shown to the public: empty while it is hidden. Official boards "
+        "come first, each with the board that supersedes it."
+    ),
     response_class=Response,
     responses={
         200: {
             "description": "The feed.",
             "content": {"application/atom+xml": {"schema": {"type": "string"}, "example": "<feed/>"}},
         },
-        304: {"description": "You have it already (If-None-Match)."},
+        304: {"description": "Not changed (If-None-Match)."},
         **error_responses(404),
     },
 )

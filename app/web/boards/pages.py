@@ -286,7 +286,7 @@ def read_picture(visit: PublicVisit, names: BoardNamesHere) -> Response:
         return not_modified(headers)
     leaderboard = build_leaderboard(session, of_phase, of_board, visit.viewer)
     if leaderboard.view.board is not BoardShown.PUBLIC:
-        raise NotFound("There is no picture of a board whose scores are not public.")
+        raise NotFound("A board whose scores are not public has no picture.")
     picture = _picture(looks, (found, of_phase, of_board), leaderboard, day)
     return Response(_drawn(picture), media_type="image/png", headers=headers)
 

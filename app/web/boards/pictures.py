@@ -25,7 +25,7 @@ router = api_router("boards")
 
 _VARY = "Accept-Encoding, Authorization, Cookie"
 _RESPONSES: dict[int | str, dict[str, Any]] = {
-    304: {"description": "You have it already (If-None-Match)."},
+    304: {"description": "Not changed (If-None-Match)."},
     **error_responses(401, 404, 422),
 }
 PictureName = Annotated[str, Path(examples=["progress"])]
@@ -35,7 +35,7 @@ PictureName = Annotated[str, Path(examples=["progress"])]
     "/competitions/{competition}/phases/{phase}/boards/{board}/pictures",
     operation_id="list_pictures",
     summary="The pictures of a leaderboard",
-    description="The board's pictures, each described in words; none while it shows no scores.",
+    description="The board's pictures, each described in words; empty while the board shows no scores.",
     response_model=PicturesOut,
     responses=_RESPONSES,
 )
@@ -47,8 +47,10 @@ def list_pictures(visit: ApiVisit, names: BoardNamesHere) -> Response:
     "/competitions/{competition}/phases/{phase}/boards/{board}/pictures/{picture}",
     operation_id="get_picture",
     summary="A picture of a leaderboard, in numbers",
-    description="Exactly the numbers that the page draws and tells in its table. They come from the board as you see "
-    "it: names, digits and scores that it does not show are not here either.",
+    description=(
+        "The numbers that the page draws and lists in its table. They come from the board as you see it: without "
+        "names, decimals and scores that it hides."
+    ),
     response_model=PictureOut,
     responses=_RESPONSES,
 )

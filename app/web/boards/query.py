@@ -44,31 +44,35 @@ async def api_query(
         str,
         Query(
             max_length=TEXT_CHARACTERS,
-            description="a column as `metric split`, or `rank`, `team`, `entries`, `date`; ranks stay as they are",
+            description="column to sort by: `metric split`, `rank`, `team`, `entries` or `date`; ranks do not change",
         ),
     ] = "",
-    order: Annotated[
-        Literal["asc", "desc"] | None, Query(description="default: what one wants to see first: the best, the latest")
-    ] = None,
+    order: Annotated[Literal["asc", "desc"] | None, Query(description="default: the best or the latest first")] = None,
     q: Annotated[
         str,
-        Query(max_length=TEXT_CHARACTERS, description="words that team and method contain, whatever case and accents"),
+        Query(
+            max_length=TEXT_CHARACTERS,
+            description="words in the names of team and method; case and accents do not matter",
+        ),
     ] = "",
     track: Annotated[str, Query(max_length=TEXT_CHARACTERS, description="the name of a track")] = "",
-    kind: Annotated[list[RowKind] | None, Query(max_length=3, description="several times for several kinds")] = None,
-    team: Annotated[str, Query(max_length=TEXT_CHARACTERS, description="the rows of one team, as it is shown")] = "",
+    kind: Annotated[list[RowKind] | None, Query(max_length=3, description="kind of row; may be repeated")] = None,
+    team: Annotated[
+        str, Query(max_length=TEXT_CHARACTERS, description="only the rows of the team with this name")
+    ] = "",
     mine: Annotated[bool, Query(description="only your own rows")] = False,
     language: Annotated[
-        list[str] | None, Query(max_length=100, description="only the columns about it; several times for several")
+        list[str] | None, Query(max_length=100, description="only columns of this language; may be repeated")
     ] = None,
     category: Annotated[
-        str, Query(max_length=TEXT_CHARACTERS, description="only the columns about it, such as an MWE type, or `seen`")
+        str,
+        Query(max_length=TEXT_CHARACTERS, description="only columns of this category, such as an MWE type or `seen`"),
     ] = "",
     aspect: Annotated[
         str,
         Query(
             max_length=TEXT_CHARACTERS,
-            description="where measures have several numbers, only these columns: `mean`, `sd` or `rho`; default: all",
+            description="for measures with several numbers, only these columns: `mean`, `sd` or `rho`; default: all",
         ),
     ] = "",
 ) -> BoardQuery:

@@ -32,8 +32,10 @@ _CSV = {
     operation_id="get_ranking",
     dependencies=TAKES_BOM,
     summary="A ranking across the tasks of a phase",
-    description="Made of what you see of its boards. Means are exact, and rounded once, to the nearest float. JSON, or "
-    "CSV by `format=csv` or `Accept: text/csv`.",
+    description=(
+        "Computed from the boards as you see them. Means are computed exactly and rounded once, to the nearest "
+        "float. JSON, or CSV by `format=csv` or `Accept: text/csv`."
+    ),
     response_model=RankingOut,
     responses={200: {"description": "The ranking.", "content": {"text/csv": _CSV}}, **error_responses(401, 404, 422)},
 )

@@ -95,7 +95,7 @@ def _row_page(
 
     table = scores_table(metrics_of(board.task), scores, leaderboard.precision, sort, linked) if scores else None
     if table is not None and row.kind == "historic":
-        table = replace(table, caption="Every score of this system that was published.")
+        table = replace(table, caption="All published scores of this system.")
     return render_page(
         visit,
         "boards/row.html",
@@ -143,7 +143,7 @@ class MarkForm(PageForm):
         try:
             submission_id = UUID(text) if text else None
         except ValueError:
-            wrong["submission"] = "This is not a submission's id."
+            wrong["submission"] = "This is not a submission's ID."
         refuse(wrong)
         return RowStatus(self.status), submission_id
 

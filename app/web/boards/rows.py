@@ -41,8 +41,10 @@ def read_row_marks(visit: ApiOrganiserVisit, names: TaskNamesHere) -> RowMarksOu
     PLACE,
     operation_id="mark_row",
     summary="Mark a row as unranked, disqualified or hidden, for organisers",
-    description="Of a team, or of one submission: if only that one is disqualified or hidden, the entry rule applies "
-    "to the others. An earlier mark is replaced. Official boards that are already frozen do not change.",
+    description=(
+        "Marks a team, or one submission; the entry rule then chooses among the team's other submissions. This "
+        "replaces an earlier mark. Official boards that are already frozen do not change."
+    ),
     responses=error_responses(401, 403, 404, 422),
 )
 def put_row_mark(

@@ -17,7 +17,7 @@ class RowMarkIn(ApiModel):
         {"team": "Ada Lovelace", "submission": None, "status": "unranked", "note": "used additional data"}
     )
 
-    team: str = Field("", max_length=200, description="as boards name it; or `submission`")
-    submission: UUID | None = Field(None, description="one submission alone; or `team`")
+    team: str = Field("", max_length=200, description="name of the team as on boards; or use `submission`")
+    submission: UUID | None = Field(None, description="ID of one submission; or use `team`")
     status: RowStatus
-    note: str = Field("", description="the footnote, or the reason, as shown below the board")
+    note: str = Field("", description="reason, shown as a footnote below the board")

@@ -58,7 +58,7 @@ def check_may_send_bundles(visitor: Visitor) -> None:
     token = visitor.token
     if token is not None and not scopes_of(token) & {TokenScope.CREATE, TokenScope.ORGANISE}:
         raise ScopeMissing(
-            "This token is not for that: it lacks the scope `create`. Your account page makes tokens.",
+            "This token lacks the scope `create`. Create a token with it on your account page.",
             needed=[TokenScope.CREATE],
             scopes=token.scopes.split(),
         )
@@ -116,12 +116,12 @@ def _made(server: Server, user: User, sent: Sent) -> tuple[str | None, str]:
         return None, refused.message
     if made.competition is None:
         place = f"{sent.address}{links.organise(made.blueprint_id)}"
-        return None, f"{made.unsealed} What is public of it is kept for you to mend: {place}"
+        return None, f"{made.unsealed} The public parts are saved for you to correct: {place}"
     return made.competition, _words(made, f"{sent.address}{links.life(made.competition)}")
 
 
 def _words(made: Made, publishing: str) -> str:
-    first = f"It is a draft. Compare a score of its board with one from there, and publish it: {publishing}"
+    first = f"It is a draft. Compare a score of its board with the other system, and publish it: {publishing}"
     unsealed = [f"Gold could not be sealed: {made.unsealed}"] if made.unsealed else []
     noted = [
         f"{fate}: line {line}, {key}: {text}"

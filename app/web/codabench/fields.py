@@ -28,7 +28,7 @@ async def sent_fields(request: Request) -> Fields:
     except (ValueError, RecursionError):
         raise InvalidForm(PLEASE_CORRECT, fields={"body": "This is neither a form nor JSON."}) from None
     if not isinstance(document, dict):
-        raise InvalidForm(PLEASE_CORRECT, fields={"body": "This is no JSON object."})
+        raise InvalidForm(PLEASE_CORRECT, fields={"body": "This is not a JSON object."})
     return {name: _texts(value) for name, value in document.items()}
 
 

@@ -138,7 +138,7 @@ def submissions_by_number(session: Session, number: int, user: User | None) -> S
     ids = session.scalars(select(Submission.id).where(Submission.id.between(*id_range(number))))
     found = [one for one in (_seen(session, submission_id, user) for submission_id in ids) if one is not None]
     if not found:
-        raise NotFound("There is no such submission, or it is not yours.")
+        raise NotFound("This submission does not exist, or it is not yours.")
     # Two uploads may have the same number, though hardly ever: the newer one counts.
     newest = max(found, key=lambda one: (one.submitted_at, one.id))
     return sorted((one for one in found if upload_of(one) == upload_of(newest)), key=lambda one: one.phase_task_id)

@@ -101,7 +101,7 @@ def download_scores(visit: ApiUserVisit, viewer: ApiViewer, submission_number: S
     found = submissions_by_number(visit.session, submission_number, visit.user)
     scores = _describe(visit.session, [found], viewer)[0].scores
     if not scores:
-        raise NotFound("This submission has no scores, or none that are shown.")
+        raise NotFound("This submission has no scores, or they are not shown.")
     values = {one.column_key: None if one.score is None else float(one.score) for one in scores}
     written = ZipStream()
     content = written.text("scores.json", json.dumps(values, indent=1), EARLIEST) + written.end()
@@ -197,7 +197,7 @@ def _reasons(run: ScoringRun, own: OwnScores) -> list[str]:
     if run.status == RunStatus.REJECTED:
         return [str(problem["message"]) for problem in run.problems[:MESSAGES]]
     if run.status == RunStatus.FAILED:
-        return ["The server could not score this file; that is not your fault, and costs no quota."]
+        return ["The server could not score this file. This is not your fault and uses no quota."]
     return [own.hidden_words] if own.hidden_words else []
 
 

@@ -103,7 +103,7 @@ def submit_again(
         if not is_of_team(session, earlier, user):
             raise Forbidden("Only its team can submit this file again.")
         if earlier.file_cleared_at is not None:
-            raise NotFound("The file of this submission was rejected, and is not kept any more.")
+            raise NotFound("This submission was rejected and its file has been deleted.")
         place = task_by_key(session, task_key, user)
         phase_tasks = [find_phase_task(session, *place.names, with_files=False)]
     form = SubmissionForm(earlier.filename, earlier.track, earlier.system.name if earlier.system else "")
@@ -117,9 +117,9 @@ def _tasks_of(session: Session, phase_id: int, user: User, wanted: Sequence[int]
     there = {one.id: one.task.name for one in phase.phase_tasks}
     if unknown := [number for number in wanted if number not in there]:
         words = f"The phase has the tasks {', '.join(map(str, there))}, and not {', '.join(map(str, unknown))}."
-        raise InvalidForm("Please correct what is marked.", fields={"tasks": words})
+        raise InvalidForm("Please correct the marked fields.", fields={"tasks": words})
     if not there:
-        raise InvalidForm("Please correct what is marked.", fields={"phase": "This phase has no task."})
+        raise InvalidForm("Please correct the marked fields.", fields={"phase": "This phase has no task."})
     return [
         find_phase_task(session, competition.name, phase.name, name, with_files=False)
         for number, name in there.items()

@@ -40,8 +40,8 @@ def announce(
     kind = text_of(fields, "type")
     if kind not in (SUBMISSION, BUNDLE):
         raise Forbidden(
-            "Files of submissions are uploaded here (type=submission), and bundles (type=competition_bundle). Other "
-            "data sets are declared by organisers, in the browser or with `evergold apply`."
+            "Files of submissions are uploaded here (type=submission), and bundles (type=competition_bundle). "
+            "Organisers declare other data sets in the browser or with `evergold apply`."
         )
     if kind == BUNDLE:
         check_may_send_bundles(visitor)
@@ -86,7 +86,7 @@ def complete(server: ServerHere, user: ApiSubmitter, key: UUID) -> CompletedUplo
 def _check_declared_size(server: Server, declared: str) -> None:
     limit_bytes = server.settings.upload_limit_bytes
     if declared and not (declared.isascii() and declared.isdigit() and len(declared) < 20):
-        raise InvalidForm("Please correct what is marked.", fields={"file_size": "This must be a number of bytes."})
+        raise InvalidForm("Please correct the marked fields.", fields={"file_size": "This must be a number of bytes."})
     if declared and int(declared) > limit_bytes:
         raise UploadTooLarge(
             f"The file is larger than the {readable_size(limit_bytes)} allowed here.", limit_bytes=limit_bytes

@@ -31,16 +31,18 @@ _ZIP: dict[int | str, dict[str, Any]] = {
         "description": "A zip of `README.md`, `starter.py` and `starter.ipynb`.",
         "content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}},
     },
-    304: {"description": "You have it already (If-None-Match)."},
+    304: {"description": "Not changed (If-None-Match)."},
 }
 
 
 @router.get(
     "/competitions/{competition}/phases/{phase}/tasks/{task}/starter-kit.zip",
     operation_id="download_starter_kit",
-    summary="A script and a notebook to begin with",
-    description="Both load the blind file, call `predict` for each item, write the file, validate and, with an option, "
-    "submit it. 404 where the task has no blind file, or its type no baseline.",
+    summary="Starter kit: a script and a notebook",
+    description=(
+        "Both load the blind file, call `predict` for each item, write and validate the predictions and, with an "
+        "option, submit them. 404 if the task has no blind file or its type no baseline."
+    ),
     response_class=Response,
     responses=_ZIP | error_responses(401, 404),
 )
@@ -81,9 +83,11 @@ def download_starter_kit(
 )
 def read_competitions(
     visit: PublicVisit,
-    task_type: Annotated[str, Query(max_length=100, description="as `evergold tasks` lists them")] = "",
-    language: Annotated[str, Query(max_length=20, description="a code such as `pt`, of the same task")] = "",
-    is_open: Annotated[bool, Query(alias="open", description="only those that take submissions now")] = False,
+    task_type: Annotated[str, Query(max_length=100, description="name of a task type, see `evergold tasks`")] = "",
+    language: Annotated[
+        str, Query(max_length=20, description="language code such as `pt`, of a task of that type")
+    ] = "",
+    is_open: Annotated[bool, Query(alias="open", description="only competitions that accept submissions now")] = False,
 ) -> CompetitionList:
     now = visit.now
     wanted = CompetitionFilter(task_type, language, is_open)

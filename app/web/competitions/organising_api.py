@@ -38,7 +38,7 @@ ALLOWANCES = "/competitions/{competition}/allowances"
 @router.get(
     ALLOWANCES,
     operation_id="list_allowances",
-    summary="Extensions of single teams, for organisers",
+    summary="Extensions of teams, for organisers",
     responses=error_responses(401, 403, 404),
 )
 def read_allowances(visit: ApiOrganiserVisit, competition: CompetitionName) -> AllowancesOut:
@@ -49,9 +49,11 @@ def read_allowances(visit: ApiOrganiserVisit, competition: CompetitionName) -> A
 @router.put(
     ALLOWANCES,
     operation_id="grant_allowance",
-    summary="Give a team a later close or more submissions, for organisers",
-    description="In each task of a phase; an earlier extension of the team there is replaced. Submissions after the "
-    "close get a footnote and no rank, and never replace one that came in time, unless `is_ranked`.",
+    summary="Give a team a later deadline or extra submissions, for organisers",
+    description=(
+        "Applies to each task of the phase and replaces an earlier extension of the team in it. Late submissions "
+        "get a footnote and no rank, and never replace one in time, unless `is_ranked`."
+    ),
     responses=error_responses(401, 403, 404, 422),
 )
 def put_allowance(
@@ -67,7 +69,7 @@ def put_allowance(
     f"{ALLOWANCES}/{{allowance_id}}",
     operation_id="take_back_allowance",
     summary="Revoke an extension, for organisers",
-    description="Submissions that it admitted stay.",
+    description="Submissions sent under the extension stay.",
     status_code=204,
     responses=error_responses(401, 403, 404, 422),
 )
@@ -114,7 +116,7 @@ CONFIRMATION = f"{LIFE}/confirmation"
 @router.get(
     CONFIRMATION,
     operation_id="get_confirmation",
-    summary="Scores of an imported competition's baselines that organisers confirm, for them",
+    summary="Baseline scores of an imported competition to confirm, for organisers",
     responses=error_responses(401, 403, 404),
 )
 def read_confirmation(visit: ApiOrganiserVisit, competition: CompetitionName) -> ConfirmationOut:
@@ -125,7 +127,7 @@ def read_confirmation(visit: ApiOrganiserVisit, competition: CompetitionName) ->
 @router.put(
     CONFIRMATION,
     operation_id="confirm_scores",
-    summary="Confirm the scores of baselines, or decline to, for organisers",
+    summary="Confirm the scores of baselines, or decline, for organisers",
     description="Until then an imported competition stays a draft.",
     responses=error_responses(401, 403, 404, 409, 422),
 )
@@ -145,7 +147,7 @@ def put_confirmation(
     f"{LIFE}/deletion",
     operation_id="plan_deletion",
     summary="Delete a competition in seven days, for organisers",
-    description="Only where no team has submitted. Until then only organisers see it, and can cancel the deletion.",
+    description="Only if no team has submitted. Until then only organisers see it and can cancel the deletion.",
     responses=error_responses(401, 403, 404, 409),
 )
 def put_deletion(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> LifeOut:
@@ -159,7 +161,7 @@ def put_deletion(server: ServerHere, user: ApiOrganiser, competition: Competitio
     f"{LIFE}/deletion",
     operation_id="keep_competition",
     summary="Cancel the deletion of a competition, for organisers",
-    description="It becomes a draft.",
+    description="The competition becomes a draft.",
     responses=error_responses(401, 403, 404),
 )
 def delete_deletion(server: ServerHere, user: ApiOrganiser, competition: CompetitionName) -> LifeOut:

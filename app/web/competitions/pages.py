@@ -43,7 +43,7 @@ SUBMISSIONS_SHOWN = 5
 GROUPS = {
     "open": ("Open now", "Deadline approaching"),
     "upcoming": ("Upcoming", "Not open yet."),
-    "everlasting": ("Everlasting", "The competition is over, the board never closes: submit whenever you like."),
+    "everlasting": ("Everlasting", "The competition is over, but the board never closes: submit whenever you like."),
     "closed": ("Closed", "The boards stay."),
 }
 
@@ -132,21 +132,21 @@ GUIDES = {
     "submitting": ("Submitting", "For teams: from the first file to the entry that counts."),
     "tasks": ("Tasks", "For teams and organisers: each task's files, checks and scores."),
     "statistics": ("How sure is a score?", "For everybody who compares systems: intervals, tests, ranges of ranks."),
-    "annotating": ("Annotating", "For annotators: judging paraphrases without knowing whose they are."),
-    "organising": ("Organising", "For organisers: a competition from the first idea to the everlasting board."),
+    "annotating": ("Annotating", "For annotators: judging paraphrases without knowing who wrote them."),
+    "organising": ("Organising", "For organisers: a competition from the first idea to the permanent board."),
     "moving-from-codabench": ("Moving from Codabench", "For organisers: bundles of Codabench, CodaLab and EvalAI."),
     "phases-yaml": ("phases.yaml", "For organisers: every key."),
-    "cli": ("Command line", "For everybody who likes a terminal: every command."),
+    "cli": ("Command line", "For everybody who uses a terminal: every command."),
     "client": ("Python client", "For notebooks and scripts in Python."),
     "api": ("Web API", "For programs in any language."),
     "running": ("Running a server", "For administrators."),
     "webhooks": ("Webhooks", "For organisers and teams: news to a chat or a program."),
     "logging-in": ("Logging in", "For administrators: providers, second factors, and no passwords."),
-    "first-hour": ("The first hour", "For administrators: from an empty machine to three groups at work."),
-    "scaling": ("Scaling", "For administrators: what many competitions at a deadline need."),
-    "performance": ("Performance", "For everybody: how fast it is, and how that was measured."),
+    "first-hour": ("The first hour", "For administrators: from an empty machine to a running server."),
+    "scaling": ("Scaling", "For administrators: many competitions with the same deadline."),
+    "performance": ("Performance", "For everybody: how fast Evergold is, and how that was measured."),
     "adding-a-task": ("Adding a task type", "For developers."),
-    "glossary": ("Glossary", "For everybody: one word for each thing."),
+    "glossary": ("Glossary", "For everybody: the words that Evergold uses."),
 }
 _NO_SLUG = re.compile(r"[^\w\- ]")
 

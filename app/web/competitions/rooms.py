@@ -117,7 +117,7 @@ def go_to_upload(visit: PlainPageVisit, competition: str) -> Response:
     if where is None and visit.viewer.user is not None:
         where = place_of_late_upload(visit.session, found, Place(), visit.viewer.user, now)
     if where is None:
-        raise NotFound("Nothing can be submitted here now: no phase is open.")
+        raise NotFound("You cannot submit now: no phase is open.")
     return RedirectResponse(links.submit(competition, where[0].name, where[1].name), 303)
 
 

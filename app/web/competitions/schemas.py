@@ -26,12 +26,12 @@ class AllowanceIn(ApiModel):
     )
 
     phase: str = Field(max_length=100)
-    team: str = Field(max_length=200, description="as boards name it")
-    until: Moment | None = Field(None, description="the phase is open that long for this team; null: as for all")
-    is_ranked: bool = Field(False, description="whether what comes after the close has a rank; else a footnote")
+    team: str = Field(max_length=200, description="name of the team as on boards")
+    until: Moment | None = Field(None, description="later deadline for this team; null: that of the phase")
+    is_ranked: bool = Field(False, description="whether late submissions are ranked; otherwise they get a footnote")
     extra_per_day: int = Field(0, ge=0, le=MOST_EXTRA)
     extra_total: int = Field(0, ge=0, le=MOST_EXTRA)
-    reason: str = Field(description="the team and all organisers read it")
+    reason: str = Field(description="reason, shown to the team and all organisers")
 
     @property
     def wanted(self) -> NewExtension:
@@ -44,9 +44,10 @@ class LifeIn(ApiModel):
     model_config = example({"stage": "published", "halt": "paused", "reason": "the gold of track B is corrected"})
 
     stage: Stage = Field(description="who may see it")
-    halt: Halt = Field(Halt.NONE, description="`paused`: no uploads; `archived`: nothing is changed any more")
+    halt: Halt = Field(Halt.NONE, description="`paused`: no uploads; `archived`: nothing can be changed")
     reason: str = Field(
-        "", description=f"for everybody, one line of at most {REASON_CHARACTERS} characters; a pause needs one"
+        "",
+        description=f"reason for everybody, in one line of at most {REASON_CHARACTERS} characters; a pause needs one",
     )
 
     @property
@@ -59,5 +60,5 @@ class ConfirmationIn(ApiModel):
 
     model_config = example({"is_confirmed": False, "why": "the other system is gone; a paper has the same scores"})
 
-    is_confirmed: bool = Field(description="whether they are those of the other system")
-    why: str = Field("", description="where they are not confirmed: why to go on without, in one line")
+    is_confirmed: bool = Field(description="whether the scores equal those of the other system")
+    why: str = Field("", description="why to publish without confirming them, in one line")

@@ -51,8 +51,11 @@ class CreatedOut(ApiModel):
     "/competitions",
     operation_id="create_competition",
     summary="Create a competition from a zip, if you may organise here",
-    description="As `declaration.zip` of another one has it: a competition.yaml and its files, without gold. It is a "
-    "draft, and yours. All errors are reported at once, by the names of the values; nothing is created then.",
+    description=(
+        "The zip has the form of `declaration.zip` of a competition: a competition.yaml and its files, without "
+        "gold. The new competition is a draft that you own. If there are errors, all are reported at once, by the "
+        "names of the values, and nothing is created."
+    ),
     status_code=201,
     openapi_extra=upload_body("the zip"),
     responses=error_responses(400, 401, 403, 404, 408, 409, 413, 415, 422, 507),
@@ -78,7 +81,7 @@ def _build(server: Server, user: User, blueprint_id: int) -> str:
 
 PLACE = "/competitions/{competition}"
 PAGE_LENGTH = 50
-Preview = Annotated[bool, Query(description="show what would change, and change nothing")]
+Preview = Annotated[bool, Query(description="only show what would change")]
 
 
 @router.get(
@@ -96,8 +99,10 @@ def read_declaration(visit: ApiOrganiserVisit, competition: CompetitionName) -> 
     f"{PLACE}/declaration",
     operation_id="edit_declaration",
     summary="Edit dates, limits, visibility, texts and the citation, for organisers",
-    description="All errors are reported at once, by the names of the values; nothing is changed then. If there is a "
-    "newer revision than `base`, `details` lists who changed what meanwhile.",
+    description=(
+        "If there are errors, all are reported at once, by the names of the values, and nothing is changed. If "
+        "there is a newer revision than `base`, `details` lists who changed what in the meantime."
+    ),
     responses=error_responses(400, 401, 403, 404, 409, 413, 422, 507),
     dependencies=EDITING,
 )
@@ -116,7 +121,7 @@ def patch_declaration(
     f"{PLACE}/declaration.zip",
     operation_id="export_declaration",
     summary="The declaration as YAML with its files, for organisers",
-    description="`evergold check` and `evergold apply` read it; what is applied is what it was.",
+    description="`evergold check` and `evergold apply` read it; applying it restores exactly this declaration.",
     response_class=StreamingResponse,
     responses={
         200: {"content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}}},
@@ -126,7 +131,7 @@ def patch_declaration(
 def export_declaration(
     visit: ApiOrganiserVisit,
     competition: CompetitionName,
-    revision: Annotated[RowId | None, Query(description="the number of a revision; default: the current one")] = None,
+    revision: Annotated[RowId | None, Query(description="number of the revision; default: the current one")] = None,
 ) -> StreamingResponse:
     session = visit.session
     found = organised(session, visit.user, competition, Right.EDIT)
@@ -177,7 +182,7 @@ def read_revision(visit: ApiOrganiserVisit, competition: CompetitionName, number
     f"{PLACE}/revisions/{{number}}/apply",
     operation_id="apply_revision",
     summary="Go back to an earlier revision, for organisers",
-    description="It is applied again, with its files, as a new revision. Submissions do not change.",
+    description="Applies the revision again, with its files, as a new revision. Submissions do not change.",
     responses=error_responses(400, 401, 403, 404, 409, 413, 422, 507),
     dependencies=EDITING,
 )

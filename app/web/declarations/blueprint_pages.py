@@ -50,11 +50,11 @@ At = Annotated[str, Query(max_length=1000)]
 #: The steps in their usual order: key of the declaration, title, explanation.
 STEPS = (
     ("tasks", "Tasks", "The type of each task, and its options."),
-    ("phases", "Phases and dates", "When; which tasks with which items and baselines; limits; visibility."),
+    ("phases", "Phases and dates", "Dates, tasks with their items and baselines, limits, visibility."),
     ("boards", "Boards and columns", "Which scores are shown, and which one ranks."),
-    ("tracks", "Tracks", "Kinds of systems that compete apart."),
-    ("registration", "Registration and terms", "Who may take part, and what they accept first."),
-    ("teams", "Teams", "How large they may be."),
+    ("tracks", "Tracks", "Kinds of systems that compete separately."),
+    ("registration", "Registration and terms", "Who may take part, and which terms they accept first."),
+    ("teams", "Teams", "How large teams may be."),
     ("method_card", "Method cards", "Questions to teams about their systems."),
     ("citation", "Citation", "Authors, paper, licence."),
 )

@@ -118,7 +118,12 @@ def make_draft(server: Server, user: User, folder: Path, wish: Wish) -> Made:
     try:
         name = build_competition(server.engine, server.settings, user, blueprint_id, server.clock())
     except EvergoldError as fault:
-        return Made(title, brought.notes, blueprint_id, unsealed=f"It cannot be built as it is: {fault.message}")
+        return Made(
+            title,
+            brought.notes,
+            blueprint_id,
+            unsealed=f"The competition cannot be created from this bundle: {fault.message}",
+        )
     sealed, unsealed = _seal(server, user, name, brought)
     return Made(title, brought.notes, competition=name, sealed=sealed, unsealed=unsealed)
 
@@ -128,7 +133,10 @@ def _kept(server: Server, user: User, brought: Brought) -> int:
     with reading(server.engine) as session:
         room = limits.bytes if user.is_administrator else limits.bytes - used_bytes(session, user)
     if sum(path.stat().st_size for path in brought.files.values()) > room:
-        raise InvalidForm("This bundle cannot be imported.", fields={"bundle": "Its files exceed your quota here."})
+        raise InvalidForm(
+            "This bundle cannot be imported.",
+            fields={"bundle": "The files of the bundle exceed your quota on this server."},
+        )
     stored = {name: store_file(path, storage) for name, path in brought.files.items()}
     with writing(server.engine) as session:
         act = server.act(session, user)

@@ -25,7 +25,7 @@ def editing_turns() -> Turns:
         AT_ONCE,
         waiting_limit=WAITING,
         waiting_per_client=WAITING_PER_ADDRESS,
-        message="Very many changes are being checked at this moment. Nothing was changed; please try again soon.",
+        message="The server is busy checking other changes. Nothing was changed; please try again in a moment.",
     )
 
 

@@ -72,7 +72,7 @@ async def _received(upload: SentUpload, room: Room) -> SentImage:
     name, alt = file_name(received.filename), one_line(received.fields.get("alt", ""))
     refuse(
         {
-            "file": "" if name else f"Send a PNG, JPEG or WebP; its name ends with {', '.join(SUFFIXES)}.",
+            "file": "" if name else f"Upload a PNG, JPEG or WebP whose name ends with {', '.join(SUFFIXES)}.",
             "alt": wrong_text(alt, ALT_CHARACTERS),
         }
     )

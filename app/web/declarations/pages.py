@@ -102,7 +102,7 @@ def revision_number(text: str | None) -> int:
     """Return the revision number of a form's hidden field; raise InvalidForm."""
     number = whole_number(text or "")
     if number is None:
-        raise InvalidForm("This form has no base revision: please load it again.", fields={"base": "?"})
+        raise InvalidForm("This form has no base revision: please reload the page.", fields={"base": "?"})
     return number
 
 

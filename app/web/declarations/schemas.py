@@ -11,7 +11,7 @@ from app.declarations.edits.edit import NOTE_CHARACTERS
 from app.web.http.schemas import RowId
 
 EditedValue = str | bool | int | Annotated[float, Field(allow_inf_nan=False)] | list[str] | None
-Note = Annotated[str, Field(max_length=NOTE_CHARACTERS, description="why, for the history")]
+Note = Annotated[str, Field(max_length=NOTE_CHARACTERS, description="reason, for the history")]
 
 
 class EditForm(ApiModel):
@@ -19,8 +19,8 @@ class EditForm(ApiModel):
 
     model_config = example({"base": 3, "values": {"phases.evaluation.end": "2027-02-07 23:59 AoE"}, "note": ""})
 
-    base: RowId = Field(description="the revision that you saw: if there is a newer one, the answer is 409")
-    values: dict[str, EditedValue] = Field(max_length=1000, description="names as in `editable`")
+    base: RowId = Field(description="the revision that you edited; 409 if there is a newer one")
+    values: dict[str, EditedValue] = Field(max_length=1000, description="new values, by names as in `editable`")
     note: Note = ""
 
 
@@ -29,7 +29,5 @@ class BackForm(ApiModel):
 
     model_config = example({"base": 4, "note": "The board was not to be public yet"})
 
-    base: RowId = Field(
-        description="the revision that held when you looked: if there is a newer one, the answer is 409"
-    )
+    base: RowId = Field(description="the current revision when you looked; 409 if there is a newer one")
     note: Note = ""

@@ -213,12 +213,13 @@ def _story_shown(draft: Draft, place: int, story: stories.Story) -> StoryShown:
     if not leaks or leaks[0].leak.size is None:
         return StoryShown(story, seen, "", is_warning=False)
     leak = leaks[0].leak
-    words = f"One team can learn {percent(leak.share)} of your gold in this phase."
+    words = f"One team can infer {percent(leak.share)} of your gold in this phase."
     if not leak.public_share:
-        words = "Teams learn nothing of your gold in this phase."
+        words = "Teams learn nothing about your gold in this phase."
     elif leak.is_divided:
         words = (
-            f"One team can learn {percent(leak.public_share)} of the public half, and nothing of the half that decides."
+            f"One team can infer {percent(leak.public_share)} of the public half, and nothing of the private half, which "
+            "decides."
         )
     return StoryShown(story, seen, words, leaks[0].is_warning)
 

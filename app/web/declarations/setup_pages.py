@@ -82,7 +82,7 @@ def _page(
 ) -> Response:
     found = organised(visit.session, visit.user, competition, Right.EDIT)
     if step not in STEPS:
-        raise NotFound("There is no such step.")
+        raise NotFound("This step does not exist.")
     if found.stage != Stage.DRAFT:
         return RedirectResponse(links.edit(competition), 303)
     draft = Draft(visit, found, present_revision(visit.session, found))
@@ -116,7 +116,7 @@ def send_step(sender: SentForm, competition: str, step: str, form: SentFields) -
     if step not in _CHANGES:
         with reading(sender.server.engine) as session:
             organised(session, sender.user, competition, Right.EDIT)
-        raise NotFound("There is no such step.")
+        raise NotFound("This step does not exist.")
     _save(
         sender,
         competition,
@@ -162,7 +162,7 @@ def _save(
     with writing(sender.server.engine) as session:
         found = organised(session, sender.user, competition, Right.EDIT)
         if found.stage != Stage.DRAFT:
-            raise ImpossibleStage("It is published already: change it on its page Edit.")
+            raise ImpossibleStage("The competition is already published: change it on its page Edit.")
         if more is not None:
             check_owner_bytes_left(session, found, more.size_bytes, limits_of(sender.server.settings))
         present = present_revision(session, found)

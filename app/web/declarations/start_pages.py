@@ -90,9 +90,9 @@ def send_start(sender: SentForm, form: SentFields) -> Response:
 def _begin_draft(sender: FormSender, form: Mapping[str, str]) -> str:
     """Create a draft from a title and a kind of answers; return its name, which is derived from the title."""
     title, kind = one_line(form.get("title", "")), kind_named(form.get("kind", ""))
-    refuse({"title": wrong_text(title, 200), "kind": "" if kind else "Choose what systems send."})
+    refuse({"title": wrong_text(title, 200), "kind": "" if kind else "Choose what systems submit."})
     if kind is None:
-        raise InvalidForm("Choose what systems send.")
+        raise InvalidForm("Choose what systems submit.")
     typed, now = form.get("name", "").strip(), sender.server.clock()
     if typed and not _is_name(typed):
         refuse({"name": _NAME_WORDS})
@@ -131,10 +131,10 @@ def _wrong_type(task_type: str) -> str:
         return "Choose a task type."
     if TASKS[task_type].run is None:
         return ""
-    return "Your own program comes with its files: zip its folder with a competition.yaml, and upload that below."
+    return "For your own program, zip its folder together with a competition.yaml, and upload the zip below."
 
 
-_NAME_WORDS = "Lower-case letters a-z, digits, and single hyphens between them."
+_NAME_WORDS = "Use lower-case letters a-z, digits, and single hyphens between them."
 #: Number of names tried for competitions with similar titles.
 _NAMES_TRIED = 30
 
@@ -157,7 +157,7 @@ async def send_zip(upload: FromStart) -> Response:
 
 #: Sections of the page behind an import: fate of keys, title, and the sentence where there is none.
 _FATES = (
-    ("open", "Open: something is to be done", "Nothing is open."),
+    ("open", "Open: you have to do something", "Nothing is open."),
     ("assumed", "Assumed: the bundle leaves it open", "Nothing was assumed."),
     ("none", "No counterpart here", "Every key has a counterpart."),
     ("became", "What became what", "Nothing."),

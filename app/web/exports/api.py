@@ -49,8 +49,8 @@ class DownloadQuery(DownloadFilter):
 @router.get(
     "/competitions/{competition}/downloads",
     operation_id="list_downloads",
-    summary="Who downloaded files that are for participants, for organisers",
-    description="Newest first; `next` leads to older ones. Files for everyone are not in it.",
+    summary="Downloads of files for participants, for organisers",
+    description="Newest first; `next` leads to older ones. Downloads of files for everyone are not recorded.",
     responses=error_responses(401, 403, 404, 422),
 )
 def read_downloads(
@@ -69,7 +69,7 @@ def read_downloads(
     "/competitions/{competition}/downloads.csv",
     operation_id="export_downloads",
     dependencies=TAKES_BOM,
-    summary="Who downloaded files that are for participants, as CSV, for organisers",
+    summary="Downloads of files for participants, as CSV, for organisers",
     description="Oldest first. Text that a spreadsheet would take for a formula begins with an apostrophe.",
     response_class=Response,
     responses={
@@ -110,8 +110,10 @@ _REGISTRATIONS_CSV = (
     "/competitions/{competition}/predictions.zip",
     operation_id="export_predictions",
     summary="All predictions and method cards as one zip, for organisers",
-    description="`TEAM/SUBMISSION-ID/FILE` with `card.json` beside it; `manifest.csv` and `manifest.json` say of each "
-    "whose it is, when it came, its sha256, state and scores. Everything is there, whatever others may see.",
+    description=(
+        "`TEAM/SUBMISSION-ID/FILE` with `card.json` beside it; `manifest.csv` and `manifest.json` list its team, "
+        "time, sha256, state and scores. Everything is included, even what others may not see."
+    ),
     response_class=StreamingResponse,
     responses={
         200: {
@@ -186,9 +188,10 @@ def export_participants(server: ServerHere, user: ApiOrganiser, competition: Com
     operation_id="export_grades",
     dependencies=TAKES_BOM,
     summary="The best score of each participant, as CSV, for organisers",
-    description="A row for each person, phase and task: the score that ranks the task's first board, with every digit, "
-    "of the submissions of their team that are scored and not withdrawn; when it came, and whether that was after the "
-    "close.",
+    description=(
+        "A row for each person, phase and task: the score that ranks the task's first board, at full precision, "
+        "among their team's scored submissions that are not withdrawn; its time, and whether it was late."
+    ),
     response_class=Response,
     responses={
         200: {

@@ -26,7 +26,7 @@ def list_wheels(visit: PublicVisit) -> Response:
 def download_wheel(request: Request, filename: str) -> Response:
     wheel = client_wheel()
     if filename != wheel.filename:
-        raise NotFound(f"There is no {filename[:100]} here; this server has {wheel.filename}.")
+        raise NotFound(f"{filename[:100]} does not exist; this server has {wheel.filename}.")
     headers = {"ETag": f'"{wheel.sha256}"', "Cache-Control": "public, no-cache"}
     if is_known(request, headers["ETag"]):
         return not_modified(headers)

@@ -33,7 +33,7 @@ TaskName = Annotated[str, Path(examples=["idiom-detection"])]
 
 _FIELDS: dict[str, dict[str, Any]] = {
     "also": {"type": "string", "description": "further phases with this task, separated by commas"},
-    "publish": {"type": "boolean", "description": "use it at once, even if another version is in use"},
+    "publish": {"type": "boolean", "description": "put it in use at once, even if another version is in use"},
     "public": {
         "type": "boolean",
         "description": "the gold is public: where the phase allows it, teams see its items. The setting is "
@@ -41,8 +41,10 @@ _FIELDS: dict[str, dict[str, Any]] = {
     },
     "reader": {
         "type": "string",
-        "description": "your public key (X25519, 64 hexadecimal digits): what is wrong with which value is sealed to "
-        "it, see `explanation`. Send it before the file",
+        "description": (
+            "your public key (X25519, 64 hexadecimal digits), for which problems with their values are sealed, see "
+            "`explanation`. Send it before the file"
+        ),
     },
 }
 _BODY = upload_body(
@@ -53,9 +55,11 @@ _BODY = upload_body(
 @router.get(
     "/competitions/{competition}/leaks",
     operation_id="list_leaks",
-    summary="What share of each hidden gold teams can read from their scores, for organisers",
-    description="A bound by counting: no team reads more, whatever it sends, and few read as much. Workers measure the "
-    "gold; until then `share` is null.",
+    summary="Share of each hidden gold that teams can infer from scores, for organisers",
+    description=(
+        "An upper bound: no team can infer more, whatever it submits, and few infer as much. Workers measure the "
+        "gold; until then `share` is null."
+    ),
     responses=error_responses(401, 403, 404),
 )
 def read_leaks(visit: ApiOrganiserVisit, competition: CompetitionName) -> LeakList:
@@ -77,8 +81,10 @@ def read_gold_list(visit: ApiOrganiserVisit, names: TaskNamesHere) -> GoldList:
     PLACE,
     operation_id="put_gold",
     summary="Upload a new version of a task's gold, for organisers",
-    description="It is sealed as it arrives: this process can store it, and never read it again. A worker checks it: "
-    "the first version is used as soon as it passes, a later one when it is published.",
+    description=(
+        "It is sealed as it arrives: this process can store it but never read it again. A worker checks it; the "
+        "first version is used as soon as it passes, a later one when it is published."
+    ),
     status_code=201,
     responses=error_responses(400, 401, 403, 404, 408, 409, 413, 415, 422, 507),
     openapi_extra=_BODY,
@@ -107,8 +113,10 @@ def publish_gold_version(server: ServerHere, user: ApiOrganiser, names: TaskName
     f"{PLACE}/{{version}}/check",
     operation_id="check_gold",
     summary="Have a worker check a version of gold (again), for organisers",
-    description="Whether the task type reads it and it fits the items, as after a change of items or options. What is "
-    "in use stays in use, whatever is found. The list shows the result.",
+    description=(
+        "Checks that the task type can read it and that it fits the items, for example after a change of items or "
+        "options. The version in use stays in use, whatever the result, which the list shows."
+    ),
     status_code=202,
     responses=error_responses(401, 403, 404, 422),
 )

@@ -114,7 +114,7 @@ class _Sealing:
         _is_yes("publish", fields.get("publish", ""))
         if self._begun.binding != self._bound(fields):
             name = next((one for one in ("also", "reader", DESCRIBE, AHEAD) if fields.get(one)), "public")
-            refuse_field(name, f"Send the field '{name}' before the file: the file is sealed for it as it comes in.")
+            refuse_field(name, f"Send the field '{name}' before the file, which is sealed as it arrives.")
 
     def write(self, chunk: bytes, /) -> object:
         return self._begun.write(chunk)
@@ -146,7 +146,7 @@ class _Sealing:
         versions = {name: known[name] for name in dict.fromkeys(names)}
         is_public, reader = _is_yes("public", fields.get("public", "")), fields.get("reader", "").strip()
         if reader and not is_reader(reader):
-            refuse_field("reader", "This is a public key: 64 hexadecimal digits, in lower case.")
+            refuse_field("reader", "Send a public key: 64 hexadecimal digits, in lower case.")
         is_described = _is_yes(DESCRIBE, fields.get(DESCRIBE, ""))
         bound = replace(
             self.binding, versions=versions, is_public=is_public, reader=reader or None, is_described=is_described
@@ -174,5 +174,5 @@ def _names_in(text: str) -> list[str]:
 
 def _is_yes(name: str, text: str) -> bool:
     if text.lower() not in _YES | _NO:
-        refuse_field(name, "This is 'true' or 'false'.")
+        refuse_field(name, "Send 'true' or 'false'.")
     return text.lower() in _YES

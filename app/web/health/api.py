@@ -55,8 +55,10 @@ class CachedHealth:
     "/healthz",
     operation_id="read_health",
     summary="Whether the web process is alive",
-    description="Checks this process, for supervisors and load balancers. `/readyz` checks everything. `upgrading` "
-    "while everything else is answered by 503, because the database is of another version than this process.",
+    description=(
+        "Checks this process, for supervisors and load balancers. `/readyz` checks everything. `upgrading` while "
+        "all other requests get a 503 because the database has another version than this process."
+    ),
     responses=error_responses(),
 )
 async def read_health(request: Request) -> Health:
@@ -67,9 +69,11 @@ async def read_health(request: Request) -> Health:
 @router.get(
     "/readyz",
     operation_id="read_readiness",
-    summary="Whether every part of the server is well",
-    description="503 when one is not, with the same list in `details.parts`. For monitoring: with a part missing the "
-    "server still takes uploads, so a load balancer should use `/healthz`.",
+    summary="Health of all parts of the server",
+    description=(
+        "503 if a part is not well, with the same list in `details.parts`. For monitoring only: the server still "
+        "accepts uploads then, so a load balancer should use `/healthz`."
+    ),
     responses=error_responses(),
 )
 def read_readiness(request: Request, server: ServerHere) -> Readiness:
@@ -123,4 +127,4 @@ def _check_may_read_metrics(request: Request, server: Server) -> None:
         raise Forbidden("Metrics need `Authorization: Bearer …` with this server's metrics token.")
     is_forwarded = not server.settings.trusted_proxies and any(name in request.headers for name in _FORWARDED)
     if request.client is None or request.client.host not in _LOOPBACK or is_forwarded:
-        raise Forbidden("Metrics are read from this machine alone, unless EVERGOLD_METRICS_TOKEN is set.")
+        raise Forbidden("Metrics can be read only from this machine, unless EVERGOLD_METRICS_TOKEN is set.")

@@ -41,7 +41,7 @@ def svg_response(figures: Sequence[Drawable], name: str, filename: str) -> Respo
     """Return one of the figures as a download; raise NotFound."""
     found = next((figure for figure in figures if figure.name == name), None)
     if found is None:
-        raise NotFound(f"There is no such figure here; there are {', '.join(figure.name for figure in figures)}.")
+        raise NotFound(f"This figure does not exist; there are {', '.join(figure.name for figure in figures)}.")
     headers = {"Content-Disposition": f'attachment; filename="{filename}-{found.name}.svg"'}
     return Response(_svg(found, is_file=True), media_type=SVG, headers=headers)
 

@@ -13,7 +13,7 @@ def read_site_text(settings: Settings, name: str) -> str:
     """Return the text for this address. Raises NotFound if no file is configured or it cannot be read."""
     path = settings.site_texts[name]
     if path is None:
-        raise NotFound("There is nothing at this address.")
+        raise NotFound("There is no page at this address.")
     try:
         with path.open("rb") as file:
             return file.read(LIMIT_BYTES).decode("utf-8", "replace")

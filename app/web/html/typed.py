@@ -14,7 +14,7 @@ def typed_number(name: str, text: str, wrong: dict[str, str], most_digits: int =
     """Return the whole number in a field; None if it is empty or invalid. An invalid one is added to `wrong`."""
     number = whole_number(text.strip(), most_digits)
     if number is None and text.strip():
-        wrong[name] = "A whole number, or nothing."
+        wrong[name] = "Write a whole number, or leave it empty."
     return number
 
 

@@ -82,7 +82,7 @@ RUN_STATES = {
 REVISION_SOURCES = {
     RevisionSource.FILE: "phases.yaml",
     RevisionSource.EDIT: "edited on the server",
-    RevisionSource.UNDO: "an earlier revision again",
+    RevisionSource.UNDO: "an earlier revision restored",
     RevisionSource.MERGE: "phases.yaml and edits, merged",
 }
 RESCORING_STATES = {
@@ -119,7 +119,7 @@ REGISTRATION_MODES = {
     RegistrationMode.APPROVAL: "Participants need the organisers' approval.",
     RegistrationMode.DOMAIN: "Participants need an e-mail address of one of these domains:",
     RegistrationMode.LIST: "Participants must be on the organisers' list.",
-    RegistrationMode.CODE: "Participants have a code from the organisers.",
+    RegistrationMode.CODE: "Participants need a code from the organisers.",
 }
 REGISTRATION_STATES = {
     RegistrationStatus.UNCONFIRMED: "address not confirmed",
@@ -137,13 +137,16 @@ ERROR_WORDS: dict[int | str, tuple[str, str]] = {
     401: ("Please log in", "This page is for people who are logged in."),
     403: ("That is not allowed", ""),
     404: ("Page not found", "The link may be wrong, or you may not have access."),
-    405: ("That does not work here", "Please go back and try again."),
+    405: ("Not possible here", "Please go back and try again."),
     413: ("That is too large", "Please check that you chose the right file; a zip of it may be small enough."),
     429: ("Please wait a little", ""),
-    500: ("Something broke, and it was us", "Nothing you did caused this. Please try again in a moment."),
+    500: ("Something went wrong on our side", "Nothing you did caused this. Please try again in a moment."),
     503: ("The server is busy", "Please try again in a little while. Nothing was lost."),
     "being_upgraded": ("Being upgraded", "Nothing is lost."),
-    507: ("The server's disk is full", "Nothing was stored. The organisers have to make room; please try again later."),
+    507: (
+        "The server's disk is full",
+        "Nothing was stored. The people who run the server have to make room; please try again later.",
+    ),
 }
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 #: A shorter time would be shown as 0.0 s.

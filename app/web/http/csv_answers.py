@@ -54,7 +54,7 @@ class CsvResponse(Response):
 def _byte_order_mark(
     bom: Annotated[
         int,
-        Query(ge=0, le=1, description="0: CSV without the byte-order mark, by which Excel knows that it is UTF-8"),
+        Query(ge=0, le=1, description="0: CSV without the byte-order mark that Excel needs to recognise UTF-8"),
     ] = 1,
 ) -> None:
     """Declare the parameter for the API description; `CsvResponse` reads it."""

@@ -43,18 +43,18 @@ _HTTP_CODES = {
     415: "unsupported_media_type",
 }
 _HTTP_MESSAGES = {
-    404: "There is nothing at this address.",
+    404: "There is no page at this address.",
     405: "This address does not support this method.",
 }
 _WORDS = {
     400: "The request is malformed.",
-    401: "No token, or one that is unknown, expired or revoked.",
-    403: "You are not allowed to do this, or this token is not: see `code`.",
-    404: "There is no such thing, or it is not yours.",
-    408: "The body came too slowly, or stood still.",
-    409: "A conflict with the state of things: see `code`.",
-    413: "Larger than allowed here.",
-    415: "The body has another content type than this route takes.",
+    401: "The token is missing, unknown, expired or revoked.",
+    403: "You or this token are not allowed to do this: see `code`.",
+    404: "It does not exist, or it is not yours.",
+    408: "The body arrived too slowly, or not at all.",
+    409: "A conflict with the current state: see `code`.",
+    413: "The body is larger than allowed here.",
+    415: "This route does not accept the content type of the body.",
     416: "The Range header is outside of the file.",
     422: "A field is missing or wrong: see `details.fields`.",
     429: "A limit is reached: see `details.retry_at`.",
@@ -153,7 +153,7 @@ async def expected_error(request: Request, error: Exception) -> Response:
 async def _task_type_missing(request: Request, error: Exception) -> Response:
     """Return 503 for a plugin task type that existed when the competition was declared but is not installed now."""
     log.error("task_type_missing", reason=str(error))
-    message = "A task type that this page needs is not installed on the server at the moment. Nothing of it is lost."
+    message = "A task type that this page needs is not installed on the server at the moment. No data is lost."
     return error_response(request, 503, "task_type_missing", message)
 
 
@@ -162,7 +162,7 @@ async def _invalid(request: Request, error: Exception) -> Response:
     if wants_page(request) and any(fault["loc"][0] == "path" for fault in known.errors()):
         return error_response(request, 404, "not_found", _HTTP_MESSAGES[404])
     fields = _fields(known)
-    return error_response(request, 422, "invalid_request", "Please correct what is marked.", fields=fields)
+    return error_response(request, 422, "invalid_request", "Please correct the marked fields.", fields=fields)
 
 
 async def _http(request: Request, error: Exception) -> Response:

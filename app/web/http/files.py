@@ -30,10 +30,10 @@ _RANGE = re.compile(r"^bytes=(\d*)-(\d*)$")
 _BYTES: dict[str, Any] = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
 #: Documented responses of every route that sends a stored file, besides its errors.
 FILE_RESPONSES: dict[int | str, dict[str, Any]] = {
-    200: {"description": "The file, byte by byte.", "content": _BYTES},
+    200: {"description": "The content of the file.", "content": _BYTES},
     206: {"description": "The part named by the Range header.", "content": _BYTES},
-    304: {"description": "You have it already (If-None-Match)."},
-    307: {"description": "The file at the store's own address, for some minutes; public files only."},
+    304: {"description": "Not changed (If-None-Match)."},
+    307: {"description": "A redirect to the store's address, valid for some minutes; public files only."},
 }
 router = api_router("competitions")
 
@@ -47,8 +47,11 @@ class RangeNotSatisfiable(EvergoldError):
     "/competitions/{competition}/phases/{phase}/tasks/{task}/files/{name}",
     operation_id="download_file",
     summary="A file of a task: blind input, template, public gold",
-    description="404 `not_yet_there` before its moment, as a rule the start of the phase; some files are for those who "
-    "take part, and each download of these is recorded for the organisers. Organisers have all at any time.",
+    description=(
+        "404 `not_yet_there` before the file is available, usually from the start of the phase. Some files are only "
+        "for participants; each download of these is recorded for the organisers. Organisers can download all files "
+        "at any time."
+    ),
     response_class=Response,
     responses=FILE_RESPONSES | error_responses(401, 403, 404, 416),
 )
@@ -130,4 +133,4 @@ def check_range(header: str | None, size_bytes: int) -> None:
     is_tail = not first and last.isdigit() and int(last) > 0
     is_part = first.isdigit() and int(first) < size_bytes and (not last or int(first) <= int(last))
     if not (is_tail or is_part):
-        raise RangeNotSatisfiable(f"The file has {size_bytes} bytes; ask for one part of them.", size_bytes=size_bytes)
+        raise RangeNotSatisfiable(f"The file has {size_bytes} bytes; request one range of them.", size_bytes=size_bytes)

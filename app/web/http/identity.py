@@ -50,7 +50,7 @@ _COOKIE = APIKeyCookie(
     auto_error=False,
     name=SESSION_COOKIE,
     scheme_name="session",
-    description=f"The log-in of the pages; anything but reading needs the header {csrf.CSRF_HEADER} too.",
+    description=f"The log-in of the pages; requests that change something also need the header {csrf.CSRF_HEADER}.",
 )
 
 
@@ -139,14 +139,14 @@ def _check_scopes(request: Request, visitor: Visitor, wanted: Sequence[str]) -> 
     if token is None:
         return
     if not is_safe and not request.url.path.startswith(PROGRAMS):
-        raise Forbidden("Forms are for people who are logged in; programs use the web API.")
+        raise Forbidden("Forms are for people who are logged in; programs must use the web API.")
     if ANY_SCOPE in wanted:
         return
     needed = set(wanted) or {TokenScope.READ if is_safe else TokenScope.ORGANISE}
     missing = sorted(needed - auth.scopes_of(token))
     if missing:
         raise ScopeMissing(
-            f"This token is not for that: it lacks the scope `{missing[0]}`. Your account page makes tokens.",
+            f"This token lacks the scope `{missing[0]}`. Create a token with it on your account page.",
             needed=sorted(needed),
             scopes=token.scopes.split(),
         )
@@ -254,7 +254,7 @@ def _identified(request: Request, server: Server, session: Session) -> Visitor:
 def _token_of(session: Session, header: str, now: datetime) -> ApiToken:
     scheme, _, secret = header.partition(" ")
     if scheme.lower() not in _SCHEMES or not secret.strip():
-        raise NotAuthenticated("The Authorization header has the form `Bearer evg_…`.")
+        raise NotAuthenticated("The Authorization header must have the form `Bearer evg_…`.")
     token = auth.find_token(session, secret.strip(), now)
     if token is None:
         check_not_of_blocked(session, ApiToken, secret.strip())
@@ -264,7 +264,10 @@ def _token_of(session: Session, header: str, now: datetime) -> ApiToken:
 
 SeenAsParameter = Annotated[
     SeenAs | None,
-    Query(alias="as", description="for organisers: what participants, or people who are not logged in, see here"),
+    Query(
+        alias="as",
+        description="for organisers: show the page as participants or as people who are not logged in see it",
+    ),
 ]
 
 

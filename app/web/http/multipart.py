@@ -186,7 +186,7 @@ class _Body:
         try:
             self.parser.close()
         except MultipartError:
-            raise MalformedUpload("The upload ends in the middle: its last boundary is missing.") from None
+            raise MalformedUpload("The upload is incomplete: its last boundary is missing.") from None
 
     def _parse(self, piece: bytes) -> None:
         """Parse one piece; raise MalformedUpload if the body does not begin with its boundary.
@@ -211,7 +211,7 @@ def _parser(content_type: str) -> _Parser:
     if kind != "multipart/form-data":
         raise NotMultipart("Send the file as multipart/form-data, in the field 'file' (curl -F file=@predictions.csv).")
     if not options.get("boundary"):
-        raise MalformedUpload("The Content-Type header names no multipart boundary.")
+        raise MalformedUpload("The Content-Type header does not name a multipart boundary.")
     try:
         # Names are accepted as bytes, and decoded as UTF-8 by `_text`: one odd letter in a file name must not cause a
         # refusal.
@@ -237,9 +237,9 @@ def _open_part(form: _Form, segment: MultipartSegment) -> None:
         raise MalformedUpload("A part of the upload has no name.")
     if name != FILE_FIELD and name not in form.known_fields:
         known = ", ".join(f"'{known}'" for known in (FILE_FIELD, *sorted(form.known_fields)))
-        refuse_field(name[:60], f"There is no such field; there are {known}.")
+        refuse_field(name[:60], f"This field does not exist; the fields are {known}.")
     if name in form.fields or (name == FILE_FIELD and form.filename is not None):
-        refuse_field(name, "It was sent twice; send one file, and every field once.")
+        refuse_field(name, "This field was sent twice; send one file and every field once.")
     form.part, form.value = name, bytearray()
     if name == FILE_FIELD:
         form.filename = _text(segment.filename)

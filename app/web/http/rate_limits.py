@@ -290,7 +290,7 @@ def rules_of(settings: Settings) -> Rules:
             settings.passwords_per_hour_and_address,
             3600,
             "hour",
-            "Too many log-ins were begun from your network within the last hour; please wait a while.",
+            "Too many log-ins were started from your network within the last hour; please wait a while.",
         ),
         registrations=Rule(
             "registrations",
@@ -321,7 +321,7 @@ def rules_of(settings: Settings) -> Rules:
             settings.uploads_per_minute,
             60,
             "minute",
-            "Your team sends more files than this server takes at once; please wait a moment.",
+            "Your team is sending too many files at once; please wait a moment.",
         ),
         questions=Rule(
             "questions",
@@ -335,7 +335,7 @@ def rules_of(settings: Settings) -> Rules:
             settings.validations_per_hour,
             3600,
             "hour",
-            "You had many files checked within the last hour; please wait a while, or check them locally with "
+            "You have validated many files within the last hour; please wait a while, or check them locally with "
             "`evergold validate`.",
         ),
         codes=Rule(
@@ -343,7 +343,8 @@ def rules_of(settings: Settings) -> Rules:
             CODES_PER_HOUR,
             3600,
             "hour",
-            "You have typed many codes within the last hour; please ask your organisers for it, and wait a while.",
+            "You have entered many codes within the last hour; please ask your organisers for the right one, and "
+            "wait a while.",
         ),
         reports=Rule(
             "reports",

@@ -16,14 +16,14 @@ _FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 _registry = CollectorRegistry()
 _seconds = Histogram(
     "evergold_http_request_seconds",
-    "Seconds from a request to the end of its answer, by the pattern of its address.",
+    "Seconds from a request to the end of its answer, by route.",
     ["route"],
     registry=_registry,
     buckets=(0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
 )
 _responses = Counter(
     "evergold_http_responses",
-    "Answers, by the pattern of the address and the class of their status.",
+    "Answers, by route and class of status.",
     ["route", "status"],
     registry=_registry,
 )

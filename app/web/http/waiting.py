@@ -118,7 +118,8 @@ class Waiting:
         """Count one waiting request of the user during the block; raise LimitReached if there are too many."""
         if self._of_person[user.id] >= PER_PERSON:
             raise LimitReached(
-                f"{PER_PERSON} requests of yours wait for news already; please ask again when one of them is answered.",
+                f"{PER_PERSON} of your requests are already waiting for changes; please try again when one of them "
+                "is answered.",
                 limit=PER_PERSON,
                 used=self._of_person[user.id],
                 per="moment",

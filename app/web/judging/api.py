@@ -68,8 +68,10 @@ def read_rounds(visit: ApiOrganiserVisit, competition: CompetitionName) -> Round
     "/competitions/{competition}/phases/{phase}/tasks/{task}/judging",
     operation_id="start_judging_round",
     summary="Start a round of human judgement, for organisers",
-    description="The paraphrases of the chosen submissions are taken out of their files, once; annotators then see "
-    "them in the browser, each in an order of their own, without a word about who wrote them.",
+    description=(
+        "The paraphrases of the chosen submissions are extracted from their files once; annotators then see them in "
+        "the browser, each in a different order, without their authors."
+    ),
     status_code=201,
     responses=error_responses(401, 403, 404, 409, 413, 422),
 )
@@ -94,9 +96,11 @@ def start_round(
     "/competitions/{competition}/phases/{phase}/tasks/{task}/judging/marks",
     operation_id="import_judgements",
     summary="Import marks, for organisers",
-    description="CSV with the columns `submission,item,annotator,mwe_sense,rest_sense,naturalness`, and perhaps "
-    "`language` and `removed`. All of it is taken or, with every problem told by line, nothing. The same file again "
-    "changes nothing; a corrected one changes what it corrects.",
+    description=(
+        "CSV with the columns `submission,item,annotator,mwe_sense,rest_sense,naturalness`, optionally `language` "
+        "and `removed`. The file is imported as a whole or, if it has problems, not at all; all problems are listed "
+        "by line. Importing the same file again changes nothing; a corrected file updates the marks."
+    ),
     responses=error_responses(400, 401, 403, 404, 408, 409, 413, 415, 422, 507),
     openapi_extra=upload_body("marks as CSV", file="marks.csv"),
 )
@@ -104,7 +108,9 @@ async def import_judgements(
     request: Request,
     user: ApiOrganiser,
     names: TaskNamesHere,
-    name: Annotated[str, Query(alias="round", description="made if there is none of this name")] = DEFAULT_NAME,
+    name: Annotated[
+        str, Query(alias="round", description="name of the round; created if it does not exist")
+    ] = DEFAULT_NAME,
 ) -> ImportOut:
     return await receive_marks(UploadRequest(request, names, lambda: user), name)
 
@@ -112,8 +118,8 @@ async def import_judgements(
 @router.get(
     "/competitions/{competition}/judging/{round_name}",
     operation_id="get_judging_round",
-    summary="A round of human judgement and what it comes to",
-    description="Published ones are for everybody, as far as the boards are; organisers see theirs at any time.",
+    summary="A round of human judgement and its results",
+    description="Published rounds are visible to everybody who may see the boards; organisers see theirs at any time.",
     responses=error_responses(401, 404),
 )
 def read_round(visit: PlainApiVisit, competition: CompetitionName, round_name: RoundName) -> RoundResults:
@@ -125,7 +131,7 @@ def read_round(visit: PlainApiVisit, competition: CompetitionName, round_name: R
     operation_id="export_judgements",
     dependencies=TAKES_BOM,
     summary="All marks of a round as CSV, for organisers",
-    description="A row for each submission, item and annotator; it can be imported as it is.",
+    description="A row for each submission, item and annotator; the file can be imported again.",
     response_class=Response,
     responses=_CSV_RESPONSE | error_responses(401, 403, 404, 422),
 )
@@ -142,8 +148,8 @@ def export_judgements(visit: ApiOrganiserVisit, competition: CompetitionName, ro
 @router.put(
     "/competitions/{competition}/judging/{round_name}/publication",
     operation_id="publish_judging_round",
-    summary="Show a round to everybody, for organisers",
-    description="Boards get a column of human scores, and no mark changes from now on. Again: no change.",
+    summary="Publish a round, for organisers",
+    description="Boards get a column of human scores, and marks can no longer change. Repeating it changes nothing.",
     responses=error_responses(401, 403, 404, 409, 422),
 )
 def put_publication(
@@ -151,7 +157,7 @@ def put_publication(
     user: ApiOrganiser,
     competition: CompetitionName,
     round_name: RoundName,
-    unfinished: Annotated[bool, Query(description="although some paraphrases have no marks")] = False,
+    unfinished: Annotated[bool, Query(description="publish even if some paraphrases have no marks")] = False,
 ) -> RoundResults:
     with writing(server.engine) as session:
         found, judging = organised_round(session, user, competition, round_name)
@@ -177,8 +183,8 @@ def delete_publication(
 @router.delete(
     "/competitions/{competition}/judging/{round_name}",
     operation_id="discard_judging_round",
-    summary="Remove a round with all its marks, for organisers",
-    description="Not while it is published.",
+    summary="Delete a round with all its marks, for organisers",
+    description="A published round must be hidden first.",
     status_code=204,
     responses=error_responses(401, 403, 404, 409),
 )
@@ -215,7 +221,7 @@ def put_annotator(
     "/competitions/{competition}/judging/{round_name}/annotators/{language}/{username}",
     operation_id="dismiss_annotator",
     summary="Remove an annotator from a language, for organisers",
-    description="Marks that they gave stay.",
+    description="Marks of the annotator stay.",
     status_code=204,
     responses=error_responses(401, 403, 404, 409),
 )

@@ -168,5 +168,5 @@ def _workspace(visit: Visit, sheet: Sheet) -> Workspace:
 
 def _text_id(sheet: Sheet, place: int) -> int:
     if not 1 <= place <= len(sheet.worksheet.text_ids):
-        raise NotFound(f"There are {len(sheet.worksheet.text_ids)} paraphrases to judge, and no number {place}.")
+        raise NotFound(f"There is no paraphrase {place}: there are {len(sheet.worksheet.text_ids)} to judge.")
     return sheet.worksheet.text_ids[place - 1]

@@ -142,7 +142,7 @@ def _submissions(text: str, fields: dict[str, str]) -> tuple[UUID, ...]:
         try:
             found.append(UUID(word))
         except ValueError:
-            fields["submissions"] = f"'{word[:60]}' is not a submission's id."
+            fields["submissions"] = f"'{word[:60]}' is not a submission's ID."
     return tuple(found)
 
 
@@ -154,7 +154,7 @@ def _annotators(text: str, fields: dict[str, str]) -> tuple[tuple[str, str], ...
         if len(words) == 2:
             found.append((words[0].lower(), words[1]))
         elif words:
-            fields["annotators"] = f"'{line.strip()[:60]}' is not a language and a user name."
+            fields["annotators"] = f"'{line.strip()[:60]}' is not a language followed by a user name."
     return tuple(found)
 
 
@@ -261,7 +261,7 @@ def read_rounds(visit: PageUserVisit, competition: str) -> Response:
     if not organises and not mine:
         if may_organise(session, user, found, ANY_RIGHT):
             check_may_organise(session, user, found, Right.SUBMISSIONS)
-        raise Forbidden("Only organisers of the competition and its annotators can see this.")
+        raise Forbidden("Only organisers and annotators of the competition can see this.")
     rounds = list_rounds(session, found) if organises else []
     tab: TabName = "desk" if organises else "overview"
     workspace = workspace_of(session, found, visit.viewer, tab)
@@ -335,7 +335,7 @@ def read_figure(visit: PlainPageVisit, competition: str, round_name: str, name: 
     results = results_for(session, found, judging, visit.viewer)
     figures = figures_of(found, judging, results)
     if not figures:
-        raise NotFound("There is no such figure here.")
+        raise NotFound("This figure does not exist.")
     return svg_response(figures, name, f"{competition}-{round_name}")
 
 

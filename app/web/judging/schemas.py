@@ -31,8 +31,10 @@ class RoundRequest(ApiModel):
     )
 
     name: str = Field("human", description="in addresses")
-    submissions: list[UUID] = Field(default=[], max_length=500, description="empty: those that stand on the boards")
-    items: int | None = Field(None, description="how many of each language are drawn; null: all")
-    seed: int | None = Field(None, description="draws the items and shuffles them; null: one of the server's choice")
+    submissions: list[UUID] = Field(
+        default=[], max_length=500, description="IDs of submissions; empty: all entries of the boards"
+    )
+    items: int | None = Field(None, description="number of items drawn per language; null: all")
+    seed: int | None = Field(None, description="seed for drawing and shuffling items; null: the server chooses one")
     guidelines: str = Field("", description="Markdown, shown to annotators beside every item")
     annotators: list[AnnotatorIn] = Field(default=[], max_length=500)

@@ -46,7 +46,7 @@ async def _logo_of(server: Server, sha256: str) -> Logo:
         await run_in_threadpool(server.live.look, server.engine, seconds=_LOOK_SECONDS)
         logo = server.looks.logo_of(sha256)
     if logo is None:
-        raise NotFound("There is no such logo here.")
+        raise NotFound("This server has no such logo.")
     return logo
 
 

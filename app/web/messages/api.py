@@ -62,8 +62,8 @@ ANNOUNCEMENTS = "/competitions/{competition}/announcements"
 @router.get(
     ANNOUNCEMENTS,
     operation_id="list_announcements",
-    summary="What the organisers announce",
-    description="The pinned ones first, then the newest. Withdrawn ones are not there.",
+    summary="Announcements of the organisers",
+    description="Pinned ones first, then the newest. Withdrawn ones are left out.",
     responses=error_responses(404),
 )
 def read_announcements(visit: PublicVisit, competition: CompetitionName) -> AnnouncementList:
@@ -84,7 +84,7 @@ def read_announcements(visit: PublicVisit, competition: CompetitionName) -> Anno
             "description": "The feed.",
             "content": {"application/atom+xml": {"schema": {"type": "string"}, "example": "<feed/>"}},
         },
-        304: {"description": "You have it already (If-None-Match)."},
+        304: {"description": "Not changed (If-None-Match)."},
         **error_responses(404),
     },
 )
@@ -131,8 +131,10 @@ def count_receivers(
     ANNOUNCEMENTS,
     operation_id="publish_announcement",
     summary="Announce something, also by mail, for organisers",
-    description="One mail for each person of the group, unless they switched such mails off. With an "
-    "`Idempotency-Key` a repeated request is the same announcement, and nobody gets a second mail.",
+    description=(
+        "Each person of the group gets one mail, unless they switched such mails off. A repeated request with the "
+        "same `Idempotency-Key` is the same announcement: nobody gets a second mail."
+    ),
     status_code=201,
     tags=["organising"],
     responses=error_responses(401, 403, 404, 409, 422),
@@ -164,7 +166,7 @@ def post_announcement(
     f"{ANNOUNCEMENTS}/{{announcement_id}}",
     operation_id="edit_announcement",
     summary="Change an announcement, for organisers",
-    description="It shows when it was edited. No mail is sent.",
+    description="The announcement shows when it was edited. No mail is sent.",
     tags=["organising"],
     responses=error_responses(401, 403, 404, 422),
 )
@@ -187,7 +189,7 @@ def put_announcement(
     f"{ANNOUNCEMENTS}/{{announcement_id}}",
     operation_id="withdraw_announcement",
     summary="Withdraw an announcement, for organisers",
-    description="It is shown no more. Mails that went out cannot be called back.",
+    description="The announcement is no longer shown. Mails that were sent cannot be recalled.",
     status_code=204,
     tags=["organising"],
     responses=error_responses(401, 403, 404, 422),
@@ -208,7 +210,7 @@ QUESTIONS = "/competitions/{competition}/questions"
     QUESTIONS,
     operation_id="list_questions",
     summary="Questions to the organisers, and their answers",
-    description="Those that are public, and your own; for organisers all. Senders are named only if they chose so.",
+    description="Public questions and your own; organisers see all. Senders are named only if they chose to be.",
     responses=error_responses(401, 404, 422),
 )
 def read_questions(visit: ApiVisit, competition: CompetitionName) -> QuestionList:
@@ -222,8 +224,11 @@ def read_questions(visit: ApiVisit, competition: CompetitionName) -> QuestionLis
     QUESTIONS,
     operation_id="ask_question",
     summary="Ask the organisers",
-    description="They get a mail, and so do you when they answer. Others see the question only if the organisers make "
-    "it public with an answer. With an `Idempotency-Key` a repeated request is the same question.",
+    description=(
+        "The organisers get a mail, and you get one when they answer. Others see the question only if the "
+        "organisers publish it with an answer. A repeated request with the same `Idempotency-Key` is the same "
+        "question."
+    ),
     status_code=201,
     responses=error_responses(401, 403, 404, 409, 422, 429),
 )
@@ -255,7 +260,7 @@ def post_question(
     f"{QUESTIONS}/{{question_id}}/answer",
     operation_id="answer_question",
     summary="Answer a question, or change the answer, for organisers",
-    description="The sender gets a mail when the answer is new. It closes the question.",
+    description="The sender gets a mail if the answer is new. The question is closed.",
     tags=["organising"],
     responses=error_responses(401, 403, 404, 422),
 )

@@ -191,9 +191,9 @@ def send_withdraw(
 
 
 _GROUPS = {
-    GroupName.ALL: "everybody who takes part",
+    GroupName.ALL: "all participants",
     GroupName.ENTERED: "those who entered",
-    GroupName.WITHOUT_VALID: "those without a valid submission in",
+    GroupName.WITHOUT_VALID: "participants without a valid submission in",
     GroupName.ORGANISERS: "the organisers",
 }
 

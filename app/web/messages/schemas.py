@@ -20,7 +20,7 @@ class AnnouncementIn(ApiModel):
 
     title: str = Field(max_length=2 * TITLE_CHARACTERS, description="one line")
     text: str = Field(max_length=2 * TEXT_CHARACTERS, description="Markdown")
-    is_pinned: bool = Field(False, description="stands above the others")
+    is_pinned: bool = Field(False, description="shown above the others")
 
 
 class NewAnnouncementIn(AnnouncementIn):
@@ -59,4 +59,4 @@ class AnswerIn(ApiModel):
     model_config = example({"answer": QUESTION_EXAMPLE["answer"], "is_public": True})
 
     answer: str = Field(max_length=2 * ANSWER_CHARACTERS, description="Markdown")
-    is_public: bool = Field(False, description="everybody sees question and answer; else the asker alone")
+    is_public: bool = Field(False, description="whether everybody sees question and answer; otherwise only the asker")

@@ -67,8 +67,10 @@ def post_report(
     REPORTS,
     operation_id="list_reports",
     summary="Open reports of texts, for organisers",
-    description="Of questions, answers and announcements with the right `messages`; of teams and systems with "
-    "`submissions`.",
+    description=(
+        "Reports of questions, answers and announcements need the right `messages`, those of teams and systems "
+        "`submissions`."
+    ),
     responses=error_responses(401, 403, 404),
 )
 def read_reports(visit: ApiOrganiserVisit, competition: CompetitionName) -> TextReportList:
@@ -119,7 +121,7 @@ def read_hidden(visit: ApiOrganiserVisit, competition: CompetitionName) -> Hidde
     HIDDEN_TEXTS,
     operation_id="hide_text",
     summary="Hide a text, for organisers",
-    description="Everywhere, official results included; others read that it was hidden. Its author is notified.",
+    description="Hidden everywhere, including official results; others see that it was hidden. Its author is notified.",
     status_code=201,
     responses=error_responses(401, 403, 404, 409, 422),
 )
@@ -135,7 +137,7 @@ def post_hidden(server: ServerHere, user: ApiOrganiser, competition: Competition
     f"{HIDDEN_TEXTS}/{{hidden_id}}",
     operation_id="show_text_again",
     summary="Show a hidden text again, for organisers",
-    description="409 if another text stands in its place by now.",
+    description="409 if another text has replaced it.",
     status_code=204,
     responses=error_responses(401, 403, 404, 409, 422),
 )
@@ -159,8 +161,10 @@ def read_blocked(visit: ApiOrganiserVisit, competition: CompetitionName) -> Bloc
     f"{BLOCKED}/{{username}}",
     operation_id="block_person",
     summary="Block a person in a competition, for organisers",
-    description="They cannot ask, submit or name anything there; what they sent stays, and team-mates take part as "
-    "before. They get a mail with the reason.",
+    description=(
+        "The person can no longer ask questions, submit or choose names there; their submissions stay, and their "
+        "team can continue. They get a mail with the reason."
+    ),
     responses=error_responses(401, 403, 404, 422),
 )
 def put_blocked(

@@ -12,8 +12,8 @@ from app.moderation.texts import WHICH_CHARACTERS
 from app.moderation.views import BLOCK_EXAMPLE, HIDDEN_EXAMPLE, REPORT_EXAMPLE
 
 _WHICH = (
-    "the number of a question (for its answer, too) or of an announcement; the name of a team; the id of a submission "
-    "of a system, as in the address of its row"
+    "number of a question (also for its answer) or announcement; name of a team; or ID of a submission of a system, "
+    "as in the address of its row"
 )
 
 
@@ -27,7 +27,7 @@ class ReportIn(ApiModel):
     kind: TextKind
     which: str = Field(max_length=WHICH_CHARACTERS, description=_WHICH)
     reason: ReportReason
-    words: str = Field("", max_length=2 * WORDS_CHARACTERS, description="needed where the reason is `other`")
+    words: str = Field("", max_length=2 * WORDS_CHARACTERS, description="needed if the reason is `other`")
 
 
 class HideIn(ApiModel):
@@ -37,7 +37,7 @@ class HideIn(ApiModel):
 
     kind: TextKind
     which: str = Field(max_length=WHICH_CHARACTERS, description=_WHICH)
-    reason: str = Field(max_length=2 * REASON_CHARACTERS, description="the author reads it")
+    reason: str = Field(max_length=2 * REASON_CHARACTERS, description="reason, shown to the author")
 
 
 class ReasonIn(ApiModel):

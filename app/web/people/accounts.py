@@ -39,7 +39,7 @@ router = api_router("accounts")
 @router.get(
     "/me/mail",
     operation_id="read_mail_choices",
-    summary="Which mails I get",
+    summary="Settings of my mails",
     responses=error_responses(401, 403),
 )
 def read_mail_choices(visit: ApiUserVisit) -> MailChoices:
@@ -49,8 +49,8 @@ def read_mail_choices(visit: ApiUserVisit) -> MailChoices:
 @router.put(
     "/me/mail",
     operation_id="choose_mail",
-    summary="Switch mails on or off, or gather them",
-    description="Mails about the account itself, such as a new password, are sent whatever is chosen here.",
+    summary="Switch mails on or off, or collect them into digests",
+    description="Mails about the account itself, such as a new password, are always sent.",
     responses=error_responses(401, 403, 422),
 )
 def put_mail_choices(server: ServerHere, user: ApiSubmitter, form: MailChoices) -> MailChoices:
@@ -69,7 +69,7 @@ PLACE = "/me/invitations"
     PLACE,
     operation_id="list_own_invitations",
     summary="Invitations to a role that wait for my answer",
-    description="To the address that you have confirmed, and to no other.",
+    description="Invitations to your confirmed address.",
     responses=error_responses(401, 403),
 )
 def read_own_invitations(visit: ApiUserVisit) -> OwnInvitationList:
@@ -107,7 +107,7 @@ AnyScope = Annotated[Visitor, Security(api_visitor, scopes=[ANY_SCOPE])]
 @router.post(
     "/register",
     operation_id="register",
-    summary="Make an account",
+    summary="Create an account",
     status_code=201,
     responses=error_responses(403, 409, 413, 422, 429),
 )
@@ -117,7 +117,7 @@ def register(request: Request, server: ServerHere, turn: PasswordTurn, form: Reg
     return Account.model_validate(user, from_attributes=True)
 
 
-@router.get("/me", operation_id="read_account", summary="Who you are", responses=error_responses(401))
+@router.get("/me", operation_id="read_account", summary="Your account", responses=error_responses(401))
 def read_account(user: ApiUser) -> Account:
     return Account.model_validate(user, from_attributes=True)
 
@@ -131,8 +131,10 @@ def list_tokens(visit: ApiUserVisit) -> TokenList:
     "/tokens",
     operation_id="create_token",
     summary="Create an API token",
-    description="With user name and password in the body, or authenticated already. The secret is shown only once. A "
-    "token can only create tokens that may do no more, and live no longer, than itself.",
+    description=(
+        "Send user name and password in the body, or authenticate as usual. The secret is shown only once. A token "
+        "can only create tokens with no more scopes and no later expiry than its own."
+    ),
     status_code=201,
     responses=error_responses(401, 403, 413, 422, 429),
 )
@@ -158,7 +160,7 @@ def create_token(
     "/tokens/{token_id}",
     operation_id="revoke_token",
     summary="Revoke an API token",
-    description="Every token may revoke itself, and others of yours that may do no more than it.",
+    description="A token can revoke itself, and your other tokens with no more scopes than its own.",
     status_code=204,
     responses=error_responses(401, 403, 404, 422),
 )
@@ -172,7 +174,7 @@ def _owner(request: Request, server: Server, visitor: Visitor, form: TokenReques
     if form.username is None and form.password is None and visitor.user is not None:
         return visitor.user
     missing = {
-        name: "This is missing."
+        name: "This field is required."
         for name, value in (("username", form.username), ("password", form.password))
         if value is None
     }

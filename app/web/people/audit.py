@@ -33,7 +33,7 @@ class AuditQuery(AuditFilter):
 @router.get(
     "/audit",
     operation_id="read_audit_log",
-    summary="What organisers and administrators did",
+    summary="Actions of organisers and administrators",
     description="For administrators. The newest first; `action=token` means every action on tokens.",
     responses=error_responses(401, 403, 422),
 )

@@ -29,7 +29,7 @@ def client_of_provider(settings: Settings, name: str) -> Client:
 
     provider = settings.providers.get(name)
     if provider is None:
-        raise NotFound("Nobody logs in with this provider here.")
+        raise NotFound("This provider is not available for logging in here.")
     return Client(name, provider, addresses.public_address(settings, f"{LOGIN_PLACE}/with/{name}/callback"))
 
 

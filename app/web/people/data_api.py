@@ -59,8 +59,11 @@ def read_archive(visit: ApiOrganiserVisit) -> ArchiveOut:
     ARCHIVE,
     operation_id="request_archive",
     summary="Request an archive of everything stored about me",
-    description="A worker makes it, and a mail says when it is ready. At most one a day: until then the answer is "
-    "the latest. A token needs the scope `organise`, since the archive contains more than any other answer.",
+    description=(
+        "A worker creates the archive, and you get a mail when it is ready. At most one per day; an earlier request "
+        "returns the latest archive. A token needs the scope `organise`, since the archive contains more than any "
+        "other answer."
+    ),
     status_code=202,
     responses=error_responses(401, 403),
 )
@@ -76,8 +79,7 @@ def post_archive(server: ServerHere, user: ApiOrganiser) -> ArchiveOut:
     f"{ARCHIVE}/file",
     operation_id="download_archive",
     summary="Download the archive",
-    description="A zip of JSON and your files. 409 `archive_not_ready` before a worker has made it, and once its days "
-    "are over.",
+    description="A zip of JSON and your files. 409 `archive_not_ready` before it is created and after it has expired.",
     response_class=Response,
     responses={status: answer for status, answer in FILE_RESPONSES.items() if status != 307}
     | error_responses(401, 403, 404, 409, 416),
@@ -107,8 +109,11 @@ def read_deletion(visit: ApiOrganiserVisit) -> DeletionOut:
     DELETION,
     operation_id="delete_account",
     summary="Delete my account",
-    description="With its password; an account without one is deleted on its page. Nothing happens for some days, in "
-    "which it can be undone. 409 `account_needed`, with `obstacles`, while something depends on it.",
+    description=(
+        "Needs the account's password; an account without one can only be deleted on its page. The account is "
+        "deleted after some days, in which you can undo it. 409 `account_needed`, with `obstacles`, while something "
+        "depends on the account."
+    ),
     status_code=202,
     responses=error_responses(401, 403, 409, 422, 429),
 )
@@ -158,7 +163,7 @@ def read_consent(visit: ApiUserVisit, competition: CompetitionName) -> ConsentOu
     CONSENT,
     operation_id="set_publication_consent",
     summary="Consent to the publication of my predictions, or revoke it",
-    description="Only where the organisers request it. They may publish submissions of a team only while all of its "
+    description="Only if the organisers request it. They may publish submissions of a team only while all of its "
     "members consent.",
     responses=error_responses(401, 403, 404, 422),
 )

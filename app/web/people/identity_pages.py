@@ -25,8 +25,8 @@ router = page_router()
 
 DONE = {
     "needed": "This server requires a second factor. Set one up here, then continue.",
-    "app": "Set up: from now on logging in takes a code of your app.",
-    "passkey": "Added: from now on logging in takes a passkey or a code.",
+    "app": "Done: from now on you need a code of your app to log in.",
+    "passkey": "Added: from now on you need a passkey or a code to log in.",
     "removed": "Removed.",
     "ended": "Ended.",
     "linked": "Linked: from now on it opens your account.",

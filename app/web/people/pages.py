@@ -49,16 +49,16 @@ NEW_TOKEN_SECONDS = 60
 #: Scopes preselected in the form: enough to participate, nothing for organisers.
 PROPOSED_SCOPES = (TokenScope.READ, TokenScope.SUBMIT)
 SCOPE_WORDS = {
-    TokenScope.READ: ("Read", "whatever you may read"),
-    TokenScope.SUBMIT: ("Submit", "send predictions, and take part otherwise"),
-    TokenScope.CREATE: ("Create", "import bundles as new competitions, where you may"),
-    TokenScope.ORGANISE: ("Organise", "what organisers do, where you are one"),
+    TokenScope.READ: ("Read", "read everything that you may read"),
+    TokenScope.SUBMIT: ("Submit", "submit predictions and take part in competitions"),
+    TokenScope.CREATE: ("Create", "import bundles as new competitions"),
+    TokenScope.ORGANISE: ("Organise", "organise your competitions"),
 }
 DONE = {
     "password": "Your password was changed; you were logged out everywhere else.",
-    "email": "Your address was changed; confirm it, as it says below.",
-    "confirmation": "A link was written to your address.",
-    "mail": "Saved: mails come as set below.",
+    "email": "Your address was changed; confirm it as described below.",
+    "confirmation": "A link was written for your address.",
+    "mail": "Saved: you get mails as set below.",
 }
 #: The user who sends a form of this page.
 Sender = Annotated[FormSender, Depends(form_guard(ACCOUNT))]

@@ -100,7 +100,7 @@ def _ask(request: Request, server: Server, username: str) -> None:
     limits, now = limits_of(request), server.clock()
     name = username.strip().lower()[:320]
     if not name:
-        raise InvalidForm("Please correct what is marked.", fields={"username": "This is missing."})
+        raise InvalidForm("Please correct the marked fields.", fields={"username": "This field is required."})
     limits.hit(limits.rules.resets_address, client_of(request), now)
     limits.hit(limits.rules.resets_account, name, now)
     with writing(server.engine) as session:

@@ -42,7 +42,7 @@ def password_turns(settings: Settings) -> Turns:
         settings.passwords_at_once,
         waiting_limit=WAITING,
         waiting_per_client=WAITING_PER_ADDRESS,
-        message="Very many people are logging in at this moment. Nothing was changed; please try again in a moment.",
+        message="Too many people are logging in at the moment. Nothing was changed; please try again in a moment.",
     )
 
 

@@ -21,7 +21,7 @@ def provider_turns() -> Turns:
         AT_ONCE,
         waiting_limit=WAITING,
         waiting_per_client=WAITING_PER_ADDRESS,
-        message="Very many people are logging in at this moment. Nothing was changed; please try again in a moment.",
+        message="Too many people are logging in at the moment. Nothing was changed; please try again in a moment.",
     )
 
 

@@ -33,7 +33,7 @@ Username = Annotated[str, Path(examples=["grace"], description="a user name or a
 @router.get(
     f"{PLACE}",
     operation_id="list_roles",
-    summary="Who organises, judges, tests, and is a guest, for organisers",
+    summary="Organisers, annotators, testers and guests, for organisers",
     responses=error_responses(401, 403, 404),
 )
 def read_roles(visit: ApiOrganiserVisit, competition: CompetitionName) -> RoleList:
@@ -44,7 +44,7 @@ def read_roles(visit: ApiOrganiserVisit, competition: CompetitionName) -> RoleLi
 @router.get(
     f"{PLACE}/invitations",
     operation_id="list_role_invitations",
-    summary="Invitations to a role that nobody has answered yet, for organisers",
+    summary="Open invitations to a role, for organisers",
     responses=error_responses(401, 403, 404),
 )
 def read_invitations(visit: ApiOrganiserVisit, competition: CompetitionName) -> RoleInvitationList:
@@ -56,8 +56,10 @@ def read_invitations(visit: ApiOrganiserVisit, competition: CompetitionName) -> 
     f"{PLACE}/invitations",
     operation_id="invite_to_role",
     summary="Invite somebody to a role by mail, for organisers",
-    description="The user with this address accepts on the page *Invitations*, within 30 days; inviting again "
-    "restarts them. Somebody without an account gets a mail that leads to one.",
+    description=(
+        "The person can accept on the page *Invitations* within 30 days; inviting again restarts the 30 days. "
+        "People without an account get a mail with a link to create one."
+    ),
     status_code=201,
     responses=error_responses(401, 403, 404, 422, 429),
 )
@@ -93,7 +95,7 @@ def delete_invitation(
     f"{PLACE}/owner",
     operation_id="hand_over_competition",
     summary="Hand a competition over to another organiser, for its owner",
-    description="Its files, gold and number count in the quota of its owner, who holds every right.",
+    description="The competition, its files and its gold count against the quota of the owner, who has every right.",
     responses=error_responses(401, 403, 404, 409, 422),
 )
 def put_owner(server: ServerHere, user: ApiOrganiser, competition: CompetitionName, owner: OwnerIn) -> OwnerOut:
@@ -106,7 +108,7 @@ def put_owner(server: ServerHere, user: ApiOrganiser, competition: CompetitionNa
 @router.put(
     f"{PLACE}/organiser/{{username}}/rights",
     operation_id="change_rights",
-    summary="Set an organiser's permissions, for the owner of a competition",
+    summary="Set an organiser's rights, for the owner of a competition",
     responses=error_responses(401, 403, 404, 409, 422),
 )
 def put_rights(
@@ -133,7 +135,7 @@ def put_role(
     role: Role,
     username: Username,
     right: Annotated[
-        list[Right] | None, Query(description="what an organiser may: none that you lack; absent: all that you hold")
+        list[Right] | None, Query(description="rights of an organiser, of those that you have; absent: all of them")
     ] = None,
 ) -> RoleOut:
     with writing(server.engine) as session:
@@ -147,8 +149,10 @@ def put_role(
     f"{PLACE}/{{role}}/{{username}}",
     operation_id="revoke_role",
     summary="Revoke a role, for organisers; or leave",
-    description="An annotator without the role can no longer judge; earlier marks stay. Every organiser can give up "
-    "their own role, unless they own the competition, or are its last organiser.",
+    description=(
+        "An annotator whose role is revoked can no longer judge; earlier marks stay. Organisers can give up their "
+        "own role, unless they own the competition or are its last organiser."
+    ),
     status_code=204,
     responses=error_responses(401, 403, 404, 409, 422),
 )

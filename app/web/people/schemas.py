@@ -42,12 +42,15 @@ class TokenRequest(ApiModel):
         }
     )
 
-    name: str = Field(description="what you will recognise it by, 1 to 100 characters")
+    name: str = Field(description="a name to recognise it by, 1 to 100 characters")
     scopes: list[TokenScope] | None = Field(
-        None, description="what it may be used for; default: all permissions that you, or the token in use, have"
+        None, description="scopes of the token; default: all that you, or the token in use, have"
     )
     expires_in_days: int = Field(
-        auth.TOKEN_DAYS, ge=auth.TOKEN_DAYS_ALLOWED[0], le=auth.TOKEN_DAYS_ALLOWED[1], description="it ends by itself"
+        auth.TOKEN_DAYS,
+        ge=auth.TOKEN_DAYS_ALLOWED[0],
+        le=auth.TOKEN_DAYS_ALLOWED[1],
+        description="days until it expires",
     )
     username: str | None = Field(None, description="user name or e-mail address")
     password: SecretStr | None = None
@@ -69,7 +72,7 @@ class RoleInvitationIn(ApiModel):
     whom: str = Field(max_length=320, description="an e-mail address, or a user name")
     role: Role
     rights: list[Right] | None = Field(
-        None, description="of an organiser: none that you lack; absent: all that you hold yourself"
+        None, description="rights of an organiser, of those that you have; absent: all of them"
     )
 
 
@@ -78,7 +81,7 @@ class OwnerIn(ApiModel):
 
     model_config = example({"owner": "grace"})
 
-    owner: str = Field(max_length=320, description="a user name or an e-mail address, of one of its organisers")
+    owner: str = Field(max_length=320, description="user name or e-mail address of one of its organisers")
 
 
 class OwnerOut(OwnerIn):

@@ -22,7 +22,7 @@ from app.web.http.visit import ApiVisit, Visit
 
 router = api_router("submissions")
 
-_NOT_MODIFIED: dict[int | str, dict[str, Any]] = {304: {"description": "You have it already (If-None-Match)."}}
+_NOT_MODIFIED: dict[int | str, dict[str, Any]] = {304: {"description": "Not changed (If-None-Match)."}}
 _ERRORS = error_responses(401, 404, 422)
 _CSV_EXAMPLE = f"{','.join(CSV_COLUMNS)}\r\nmwe_f1,ga/unseen,0.25,,mwe-identification:2|mwe_f1|ga/unseen|…\r\n"
 _TEXT_EXAMPLE = "## Global evaluation\n* MWE-based: P=10/38=0.2632 R=10/40=0.2500 F=0.2564\n"
@@ -32,9 +32,11 @@ _TEXT_EXAMPLE = "## Global evaluation\n* MWE-based: P=10/38=0.2632 R=10/40=0.250
     "/submissions/{submission_id}/report",
     operation_id="get_report",
     summary="All scores and the task's own report",
-    description="Everything that scoring gave: also scores that no board shows, and the aggregates of the task type. "
-    "A submission that was not scored (yet) has none: 404 with the code `no_report`; while its phase hides scores, "
-    "with the code `scores_hidden`. Where digits or slices are held back, there are no aggregates and no texts.",
+    description=(
+        "All results of scoring, including scores that no board shows, and the aggregates of the task type. 404 "
+        "with the code `no_report` for a submission that is not scored (yet), with the code `scores_hidden` while "
+        "its phase hides scores. If decimals or slices are hidden, there are no aggregates and no texts."
+    ),
     response_model=ReportOut,
     responses={**_NOT_MODIFIED, **_ERRORS},
 )
@@ -53,7 +55,7 @@ def read_report(visit: ApiVisit, _: ApiUser, submission_id: UUID) -> Response:
     operation_id="get_report_csv",
     dependencies=TAKES_BOM,
     summary="All scores as CSV",
-    description="All digits that the phase shows; an undefined score has a reason instead of a value.",
+    description="Scores have all decimals that the phase shows; an undefined score has a reason instead of a value.",
     response_class=Response,
     responses={
         200: {
@@ -95,9 +97,11 @@ def read_report_text(visit: ApiVisit, _: ApiUser, submission_id: UUID, name: str
     "/submissions/{submission_id}/program-log",
     operation_id="get_program_log",
     summary="The log of the organisers' own program",
-    description="Of a submission that the organisers' own program scored, or could not score: for organisers its exit "
-    "code, output, errors and page; for the team what the organisers show of these, and else 404 with the code "
-    "`no_program_log`.",
+    description=(
+        "For a submission that the organisers' own program scored or failed to score. Organisers see its exit code, "
+        "output, errors and page, teams the parts that the organisers show; otherwise 404 with the code "
+        "`no_program_log`."
+    ),
     responses=_ERRORS,
 )
 def read_program_log(visit: ApiVisit, _: ApiUser, submission_id: UUID) -> ProgramLogOut:

@@ -21,13 +21,13 @@ CATEGORIES = {"categories": MWE_BASED, "categories-token": TOKEN_BASED}
 #: (split, basis, title, description) by name in addresses.
 _VIEWS: dict[str, tuple[str, str, str, str]] = {
     "mwe": (ALL, MWE_BASED, "Global, MWE-based", "MWEs whose tokens are exactly right."),
-    "token": (ALL, TOKEN_BASED, "Global, token-based", "Tokens of MWEs, which are paired one to one."),
-    "unseen": ("unseen", MWE_BASED, "Unseen", "MWEs whose multiset of lemmas is never annotated in training data."),
-    "seen": ("seen", MWE_BASED, "Seen", "MWEs whose multiset of lemmas is annotated in training data."),
-    "variant": ("variant", MWE_BASED, "Variant", "Seen MWEs in a form that training data do not have."),
-    "identical": ("identical", MWE_BASED, "Identical", "Seen MWEs in a form that training data have."),
-    "continuous": ("continuous", MWE_BASED, "Continuous", "MWEs without other words between theirs."),
-    "discontinuous": ("discontinuous", MWE_BASED, "Discontinuous", "MWEs with other words between theirs."),
+    "token": (ALL, TOKEN_BASED, "Global, token-based", "Tokens of MWEs, where MWEs are paired one to one."),
+    "unseen": ("unseen", MWE_BASED, "Unseen", "MWEs whose multiset of lemmas is not annotated in the training data."),
+    "seen": ("seen", MWE_BASED, "Seen", "MWEs whose multiset of lemmas is annotated in the training data."),
+    "variant": ("variant", MWE_BASED, "Variant", "Seen MWEs in a form that does not occur in the training data."),
+    "identical": ("identical", MWE_BASED, "Identical", "Seen MWEs in a form that occurs in the training data."),
+    "continuous": ("continuous", MWE_BASED, "Continuous", "MWEs without other words in between."),
+    "discontinuous": ("discontinuous", MWE_BASED, "Discontinuous", "MWEs with other words in between."),
     "multi-token": ("multi_token", MWE_BASED, "Multi-token", "MWEs of several tokens."),
     "single-token": ("single_token", MWE_BASED, "Single-token", "MWEs written as one token."),
 }
@@ -97,7 +97,7 @@ _DESCRIPTIONS = {
     OVERVIEW: "F1 in every view, in percent.",
     "categories": "MWE-based F1 by category, in percent.",
     "categories-token": "Token-based F1 by category, in percent.",
-    DIVERSITY_VIEW: "How varied the MWEs are that were found: different ones, and how evenly they occur.",
+    DIVERSITY_VIEW: "Diversity of the correctly found MWEs: how many different ones, and how evenly they occur.",
 }
 
 
@@ -126,15 +126,18 @@ def _mean_counts(source: _Source, view: str) -> str:
         if counts_zero
         else "the official average counts it as 0 where the prediction has the category, and leaves it out elsewhere"
     )
-    empty = "A category that a language has on neither side is empty in its row; one that gold has nowhere has no mean"
+    empty = (
+        "A cell is empty if neither gold nor the prediction of the language has the category; a category that is "
+        "not in any gold has no mean"
+    )
     return f"{words}; {official}. {empty}."
 
 
 def _notes(source: _Source) -> tuple[str, ...]:
     if any("official_views" in document for document in source.documents.values() if document is not None):
         return (
-            "Your file has other lemmas than gold. The scores here go by those of gold; the official text report "
-            "decides by the file's own lemmas what is seen, and differs there.",
+            "Your file has other lemmas than gold. The scores here use the lemmas of gold; the official text report "
+            "uses those of your file to decide what is seen, and may differ.",
         )
     return ()
 
@@ -207,7 +210,7 @@ def _categories(source: _Source, view: str) -> Table:
 
 def _diversity(source: _Source) -> Table:
     columns = [Column(name, METRICS[name].title, METRICS[name].description) for name in DIVERSITY]
-    caption = "Diversity of the MWEs that were found, by language"
+    caption = "Diversity of the correctly found MWEs, by language"
     return _made(
         source, DIVERSITY_VIEW, caption, columns, lambda root: tuple(source.cell(name, root) for name in DIVERSITY)
     )

@@ -105,7 +105,7 @@ def scores_table(
     ]
     return make_table(
         ALL_SCORES,
-        "Every score of this submission. An undefined one has a reason instead of a value.",
+        "All scores of this submission. An undefined score has a reason instead of a value.",
         Column("split", "Split", "A named part of the items"),
         columns,
         rows,
@@ -140,7 +140,9 @@ def read_figure(
 ) -> Response:
     report = find_report(visit.session, submission_id, visit.viewer)
     if not report.view.has_details:
-        raise NotFound("Figures of reports are not shown in this phase: they reveal more than its scores may.")
+        raise NotFound(
+            "Figures of reports are not shown in this phase: they would reveal more than the scores it shows."
+        )
     draw = REPORT_FIGURES.get(report.task_type)
     if draw is None:
         raise NotFound("Reports of this task type have no figures.")

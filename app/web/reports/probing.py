@@ -24,9 +24,9 @@ SIGNIFICANT_P = 0.05
 _MEASURES, _CLASSES = "measures", "classes"
 _PARTS = {
     "": Column("mean", "Mean", "Over the compounds"),
-    "_sd": Column("sd", "SD", "Standard deviation over the compounds, of a sample"),
+    "_sd": Column("sd", "SD", "Sample standard deviation over the compounds"),
     "_rho": Column("rho", "ρ", f"Spearman's rho with the human scores; a dash where p is {SIGNIFICANT_P} or more"),
-    "_p": Column("p", "p", "Of rho, two-sided"),
+    "_p": Column("p", "p", "Two-sided p of rho"),
 }
 
 

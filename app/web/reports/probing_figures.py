@@ -47,7 +47,7 @@ def chosen_split(splits: Sequence[str], wanted: str | None, default: str = "") -
     if wanted is None:
         return default if default in splits else splits[0]
     if wanted not in splits:
-        raise NotFound(f"There is nothing about '{shorten(wanted)}' here; there is {', '.join(splits)}.")
+        raise NotFound(f"There is no figure for '{shorten(wanted)}'; there are figures for {', '.join(splits)}.")
     return wanted
 
 

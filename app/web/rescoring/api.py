@@ -45,7 +45,7 @@ def read_rescorings(visit: ApiOrganiserVisit, competition: CompetitionName) -> R
     SETS,
     operation_id="start_rescoring",
     summary="Rescore submissions as a set, without changing boards yet, for organisers",
-    description="Boards do not change, and nobody else is notified, before the set is published. New uploads go first.",
+    description="Before the set is published, no board changes and nobody else is notified. New uploads go first.",
     status_code=201,
     responses=error_responses(401, 403, 404, 409, 422),
 )
@@ -67,7 +67,7 @@ def create_rescoring(
 @router.get(
     ONE,
     operation_id="get_rescoring",
-    summary="A rescoring set and how far it is, for organisers",
+    summary="A rescoring set and its progress, for organisers",
     responses=error_responses(401, 403, 404, 422),
 )
 def read_rescoring(visit: ApiOrganiserVisit, competition: CompetitionName, rescoring: RowId) -> RescoringOut:
@@ -77,8 +77,8 @@ def read_rescoring(visit: ApiOrganiserVisit, competition: CompetitionName, resco
 @router.get(
     f"{ONE}/diff",
     operation_id="get_rescoring_diff",
-    summary="Who moves by how much when a rescoring set is published, for organisers",
-    description="Of an open set as far as it is scored; of a published one, what it changed.",
+    summary="Changes of ranks by a rescoring set, for organisers",
+    description="For an open set, the changes so far; for a published set, the changes that it made.",
     responses=error_responses(401, 403, 404, 422),
 )
 def read_rescoring_diff(visit: ApiOrganiserVisit, competition: CompetitionName, rescoring: RowId) -> RankDifference:
@@ -91,7 +91,10 @@ def read_rescoring_diff(visit: ApiOrganiserVisit, competition: CompetitionName, 
     f"{ONE}/publish",
     operation_id="publish_rescoring",
     summary="Publish a set: the new scores replace the old ones, for organisers",
-    description="All boards at once, with the gold of the set; official results get another number beside the first.",
+    description=(
+        "All boards change at once, and the gold of the set is put in use; official results get a new version "
+        "beside the first."
+    ),
     responses=error_responses(401, 403, 404, 409, 422),
 )
 def publish_rescoring_set(
@@ -100,7 +103,7 @@ def publish_rescoring_set(
     competition: CompetitionName,
     rescoring: RowId,
     tell_teams: Annotated[
-        bool, Query(description="write to the teams whose place changed on a board that they can see")
+        bool, Query(description="send a mail to teams whose rank changed on a board that they can see")
     ] = False,
 ) -> RescoringOut:
     with writing(server.engine) as session:

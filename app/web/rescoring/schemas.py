@@ -21,10 +21,12 @@ class NewRescoring(ApiModel):
     )
 
     tasks: list[str] = Field(
-        default_factory=list, max_length=200, description="`PHASE/TASK` or `PHASE`; none: everything that is scored"
+        default_factory=list, max_length=200, description="`PHASE/TASK` or `PHASE`; empty: all scored submissions"
     )
-    note: str = Field(description=f"why, in a sentence of at most {NOTE_CHARACTERS} characters")
+    note: str = Field(description=f"reason, in a sentence of at most {NOTE_CHARACTERS} characters")
     gold_version: int | None = Field(
-        None, ge=1, le=2**31 - 1, description="a version of the sealed gold; null: the newest, published or not"
+        None, ge=1, le=2**31 - 1, description="version of the sealed gold; null: the latest, published or not"
     )
-    with_rejected: bool = Field(False, description="try rejected files again, for items or options that changed")
+    with_rejected: bool = Field(
+        False, description="also score rejected files again, for example if items or options changed"
+    )

@@ -54,8 +54,10 @@ router = api_router("submissions")
     "/submissions/{submission_id}/card",
     operation_id="get_card",
     summary="The method card of a submission",
-    description="With the organisers' fields, and with every change so far. For its team and the organisers; "
-    "everybody else reads cards in the rows of boards, where names are shown.",
+    description=(
+        "With the organisers' fields and all changes so far. For its team and the organisers; others see cards in "
+        "the rows of boards, if these show names."
+    ),
     responses=error_responses(401, 404, 422),
 )
 def read_card(visit: ApiUserVisit, submission_id: UUID) -> SubmissionCardOut:
@@ -66,10 +68,11 @@ def read_card(visit: ApiUserVisit, submission_id: UUID) -> SubmissionCardOut:
     "/submissions/{submission_id}/card",
     operation_id="edit_card",
     summary="Write the method card of a submission",
-    description="The whole card, until the official board of the phase is made: 409 `card_frozen` from then on. "
-    "Nothing is changed unless everything is right; all errors are reported at once, by field (`fields.NAME` for "
-    "answers). `system` gives the system another name. With `version`, 409 `card_changed` if somebody else "
-    "changed it since.",
+    description=(
+        "Send the whole card. 409 `card_frozen` once the official board of the phase is frozen. If there are "
+        "errors, nothing is changed and all are reported at once, by field (`fields.NAME` for answers). `system` "
+        "renames the system. With `version`, 409 `card_changed` if somebody else has changed the card since."
+    ),
     responses=error_responses(401, 403, 404, 409, 422),
 )
 def put_card(
@@ -77,7 +80,7 @@ def put_card(
     user: ApiSubmitter,
     submission_id: UUID,
     card: CardIn,
-    version: Annotated[int | None, Query(ge=0, le=2**31 - 1, description="the one that you have looked at")] = None,
+    version: Annotated[int | None, Query(ge=0, le=2**31 - 1, description="version of the card that you edited")] = None,
 ) -> SubmissionCardOut:
     with writing(server.engine) as session:
         submission = get_submission(session, submission_id, user)
@@ -110,9 +113,12 @@ class ItemsQuery(BaseModel):
 
     show: Showing = Field(
         Showing.ALL,
-        description="which items: where the predictions differ, only `a` or only `b` is right (or closer), …",
+        description=(
+            "items to show: all, those whose predictions differ, those where only `a` or only `b` is right (or "
+            "closer), …"
+        ),
     )
-    start: int = Field(0, ge=0, le=2**31 - 1, description="how many of them to pass over")
+    start: int = Field(0, ge=0, le=2**31 - 1, description="number of items to skip")
     limit: int = Field(1000, ge=1, le=5000)
 
 
@@ -120,11 +126,12 @@ class ItemsQuery(BaseModel):
     "/submissions/{submission_id}/comparison/{other_id}",
     operation_id="compare_submissions",
     summary="Two submissions to one task side by side",
-    description="A is the older, B the newer, in whatever order they are named; scores that boards rank by come first. "
-    "Scores compare where they were computed in the same way, as far as their "
-    "phases show them. Single items are there only where the organisers declare the gold of both public, and for runs "
-    "that were scored since; `items.hidden` is the reason if none. 409 `not_comparable` for submissions to two "
-    "tasks, or not scored (yet).",
+    description=(
+        "A is the older submission, B the newer, whatever the order in the request; scores that rank boards come "
+        "first. Only scores that were computed in the same way and that the phases show are compared. Items are "
+        "included only if the gold of both is public and they were scored since; otherwise `items.hidden` has the "
+        "reason. 409 `not_comparable` for submissions to two tasks, or not scored (yet)."
+    ),
     responses=error_responses(401, 404, 409, 422),
 )
 def compare_submissions(
@@ -147,7 +154,7 @@ def compare_submissions(
 COLUMNS = ("file", "line", "column", "severity", "code", "message", "text")
 PROBLEMS_CSV_RESPONSE: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "One line for each problem.",
+        "description": "One line per problem.",
         "content": {
             "text/csv": {
                 "schema": {"type": "string"},
@@ -185,12 +192,14 @@ def _cell(value: Any) -> Any:
 PAGE_LENGTH = 50
 
 _UPLOAD_FIELDS: dict[str, dict[str, Any]] = {
-    "track": {"type": "string", "description": "one of the competition's tracks; left out where there are none"},
+    "track": {"type": "string", "description": "one of the competition's tracks; leave it out if there are none"},
     "system": {
         "type": "string",
         "maxLength": SYSTEM_CHARACTERS,
-        "description": "the name of your system: its runs share a method card, which what is sent here adds to; "
-        "default: the method",
+        "description": (
+            "name of your system, whose submissions share a method card; the fields sent here are added to it; "
+            "default: the method"
+        ),
     },
     "method": {"type": "string", "maxLength": METHOD_CHARACTERS, "description": "a few words, shown on the board"},
     "description": {
@@ -241,7 +250,7 @@ router.add_api_route(
     summary="Submit predictions",
     description="The file is stored and scored by a worker, usually within a second; wait for the end at the address "
     "in `Location`. The server's clock, when the file has fully arrived, decides whether the phase is open. "
-    "With an `Idempotency-Key` a repeated request is the same submission: again a 202, with the same id.",
+    "A repeated request with the same `Idempotency-Key` is the same submission: again a 202, with the same ID.",
     status_code=202,
     response_model=SubmissionOut,
     responses=error_responses(400, 401, 403, 404, 408, 409, 413, 415, 422, 429, 507),
@@ -254,10 +263,12 @@ router.add_api_route(
     "/submissions/{submission_id}",
     operation_id="get_submission",
     summary="A submission, its scores and its problems",
-    description="With `wait` the answer comes as soon as the state is final (`scored`, `rejected`, `failed`), or when "
-    "the time is over: look at `status`. Status and scores come together. With `seen` it comes as soon as `stamp` is "
-    "another, too: when the state changes, and about once a second while a long scoring goes on. Ten requests of one "
-    "person may wait at a time, others get a 429.",
+    description=(
+        "With `wait` the answer comes once the state is final (`scored`, `rejected`, `failed`) or the time is over: "
+        "check `status`. Status and scores come together. With `seen` it also comes once `stamp` has changed: "
+        "whenever the state changes, and about once a second during a long scoring. At most ten requests of a "
+        "person may wait at the same time; more get a 429."
+    ),
     responses=error_responses(401, 404, 422, 429),
 )
 async def read_submission(
@@ -267,7 +278,7 @@ async def read_submission(
     viewer: ApiViewer,
     submission_id: UUID,
     wait: Annotated[float, Query(ge=0, le=3600, description="seconds; the server may wait less long")] = 0,
-    seen: Annotated[str | None, Query(max_length=40, description="the `stamp` that you have")] = None,
+    seen: Annotated[str | None, Query(max_length=40, description="the last `stamp` that you received")] = None,
 ) -> SubmissionOut:
     await run_sync(check_visible, server, submission_id, viewer.user)
     await wait_for_change(request, user, submission_id, seconds=wait, seen=seen)
@@ -278,7 +289,7 @@ class ListQuery(OwnFilter):
     """The filters and the page of the list."""
 
     limit: int = Field(PAGE_LENGTH, ge=1, le=200)
-    ranks_then: bool = Field(False, description="also `rank_then` and `up` of each run, which takes longer")
+    ranks_then: bool = Field(False, description="include `rank_then` and `up` of each submission, which takes longer")
 
 
 @router.get(
@@ -316,8 +327,10 @@ def read_submissions(
     "/submissions/{submission_id}/choice",
     operation_id="choose_submission",
     summary="Choose this submission as the entry",
-    description="Where the entry rule of the phase is `chosen`: on every board whose setting the submission entered, "
-    "or on one of them. The last choice of the team counts. 409 `no_choice` where there is nothing (more) to choose.",
+    description=(
+        "For phases with the entry rule `chosen`: on every board for which the submission has scores, or on one of "
+        "them. The team's last choice counts. 409 `no_choice` if there is nothing (more) to choose."
+    ),
     responses=error_responses(401, 403, 404, 409, 422),
 )
 def choose_submission(
@@ -348,8 +361,11 @@ def withdraw(server: ServerHere, user: ApiSubmitter, submission_id: UUID) -> Sub
     "/submissions/{submission_id}/withdrawal",
     operation_id="withdraw_submission",
     summary="Withdraw a submission",
-    description="Until the phase closes; it then counts on no board, unless restored, but against the quota; its "
-    "file and scores stay for its team and the organisers. 409 `not_withdrawable`: it counts nowhere, or too late.",
+    description=(
+        "Possible until the phase closes. The submission then counts on no board unless restored, but still against "
+        "the quota; its team and the organisers keep its file and scores. 409 `not_withdrawable` if it does not "
+        "count anyway, or if it is too late."
+    ),
     responses=error_responses(401, 403, 404, 409, 422),
 )
 def put_withdrawal(server: ServerHere, user: ApiSubmitter, submission_id: UUID) -> SubmissionOut:
@@ -362,8 +378,11 @@ def put_withdrawal(server: ServerHere, user: ApiSubmitter, submission_id: UUID) 
     "/submissions/{submission_id}/withdrawal",
     operation_id="put_submission_back",
     summary="Restore a withdrawn submission",
-    description="It counts again; where teams choose, it has to be chosen again. For its team until the phase closes, "
-    "where it sees its own scores; for organisers at any time. 409 `not_withdrawable` where it is too late.",
+    description=(
+        "The submission counts again; if teams choose, it must be chosen again. Its team can do this until the "
+        "phase closes, if it sees its own scores; organisers can at any time. 409 `not_withdrawable` if it is too "
+        "late."
+    ),
     responses=error_responses(401, 403, 404, 409, 422),
 )
 def delete_withdrawal(server: ServerHere, user: ApiSubmitter, submission_id: UUID) -> SubmissionOut:
@@ -385,7 +404,7 @@ def download_submission(visit: ApiUserVisit, submission_id: UUID) -> Response:
     if submission.file_cleared_at is not None:
         days = visit.server.settings.rejected_days
         raise NotFound(
-            f"This file was rejected, and such files are kept for {days} days; what was wrong with it stays."
+            f"This file was rejected, and rejected files are deleted after {days} days; the list of its problems stays."
         )
     name = submission.filename or str(submission.id)
     return stored_file_response(visit.request, submission.sha256, name, is_public=False)
@@ -395,7 +414,7 @@ def download_submission(visit: ApiUserVisit, submission_id: UUID) -> Response:
     "/submissions/{submission_id}/problems.csv",
     operation_id="get_problems_csv",
     dependencies=TAKES_BOM,
-    summary="What is wrong with the file, line by line, as CSV",
+    summary="Problems of the file by line, as CSV",
     description="Errors of a rejected file, warnings of a scored one; the same as `problems` of the submission.",
     response_class=Response,
     responses=PROBLEMS_CSV_RESPONSE | error_responses(401, 404, 422),

@@ -62,8 +62,10 @@ def read_all_submissions(
     "/competitions/{competition}/submissions/marks",
     operation_id="mark_submissions",
     summary="Mark several submissions, for organisers",
-    description="Unranked, disqualified or hidden: each alone, whatever its team's mark; all of them or, where one "
-    "is wrong, none.",
+    description=(
+        "Marks each as unranked, disqualified or hidden, independently of its team's mark. If one cannot be marked, "
+        "none is."
+    ),
     responses=error_responses(401, 403, 404, 413, 422),
     status_code=204,
 )
@@ -77,9 +79,11 @@ def put_marks(server: ServerHere, user: ApiOrganiser, competition: CompetitionNa
     "/competitions/{competition}/submissions/rescoring",
     operation_id="rescore_submissions",
     summary="Rescore several submissions, for organisers",
-    description="Failed ones are queued again. For scored ones a rescoring set is started with all that was sent to "
-    "their tasks, since a board is always scored against one gold; nothing changes before it is published. 409 "
-    "`rescoring_open` where a set has one of the tasks already.",
+    description=(
+        "Failed submissions are queued again. For scored ones a rescoring set of all submissions to their tasks is "
+        "started, since a board is always scored against one gold; nothing changes before it is published. 409 "
+        "`rescoring_open` if a set already has one of the tasks."
+    ),
     responses=error_responses(401, 403, 404, 409, 413, 422),
     status_code=202,
 )
@@ -97,7 +101,7 @@ def post_rescoring(
     "/competitions/{competition}/failed-runs",
     operation_id="list_failed_runs",
     summary="Submissions whose scoring failed, for organisers",
-    description="Never the teams' fault: these cost no quota. The latest first.",
+    description="The failures are never the teams' fault and use no quota. The latest first.",
     responses=error_responses(401, 403, 404, 422),
 )
 def read_failed_runs(
@@ -110,8 +114,8 @@ def read_failed_runs(
 @router.post(
     "/competitions/{competition}/failed-runs/queue-again",
     operation_id="queue_failed_runs_again",
-    summary="Score all failed submissions after all, for organisers",
-    description="Of the competition, or of one phase or task of it; at most 1000 at once.",
+    summary="Score all failed submissions again, for organisers",
+    description="Those of the competition, or of one of its phases or tasks; at most 1000 at once.",
     status_code=202,
     responses=error_responses(401, 403, 404, 422),
 )
@@ -132,8 +136,8 @@ def queue_failed_runs_again(
 @router.post(
     "/competitions/{competition}/failed-runs/{run_id}/queue-again",
     operation_id="queue_failed_run_again",
-    summary="Score a failed submission after all, for organisers",
-    description="For when the cause is fixed. Workers start within a minute.",
+    summary="Score a failed submission again, for organisers",
+    description="Use this once the cause is fixed. Workers start within a minute.",
     status_code=202,
     responses=error_responses(401, 403, 404, 422),
 )

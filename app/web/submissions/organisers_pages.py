@@ -100,7 +100,7 @@ def _page(
 @form_again(_page)
 def send_deed(sender: SentForm, competition: str, query: ListQueryHere, form: Annotated[DeedForm, Form()]) -> Response:
     if not form.submission:
-        raise InvalidForm("Tick at least one submission.", fields={})
+        raise InvalidForm("Select at least one submission.", fields={})
     if form.deed == "download":
         return _zip(sender, competition, form.submission)
     with writing(sender.server.engine) as session:
@@ -114,7 +114,7 @@ def send_deed(sender: SentForm, competition: str, query: ListQueryHere, form: An
             target = links.rescoring(competition, done.rescoring) if done.rescoring else links.failed(competition)
             return RedirectResponse(target, 303)
         if form.deed not in tuple(RowStatus):
-            raise InvalidForm("Choose what to do with them.", fields={})
+            raise InvalidForm("Choose what to do with the selected submissions.", fields={})
         mark_submissions(act, chosen, status=RowStatus(form.deed), note=form.note)
     return RedirectResponse(links.all_submissions(competition, marked="yes"), 303)
 

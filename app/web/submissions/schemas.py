@@ -32,7 +32,7 @@ class CardIn(ApiModel):
     data: str = Field("", description="data used")
     languages: list[str] = Field([], description="of the task's", max_length=1_000)
     fields: dict[str, AnswerOut | None] = Field({}, description="answers by the names of the fields")
-    system: str = Field("", description="another name for the system; empty: as it is")
+    system: str = Field("", description="new name for the system; empty: unchanged")
 
 
 class ChosenMark(ApiModel):
@@ -42,7 +42,7 @@ class ChosenMark(ApiModel):
 
     submissions: list[UUID] = Field(min_length=1, max_length=CHOSEN_LIMIT)
     status: RowStatus
-    note: str = Field("", description="the footnote, or the reason, as shown below the board")
+    note: str = Field("", description="reason, shown as a footnote below the board")
 
 
 class ChosenRescoring(ApiModel):
@@ -51,4 +51,6 @@ class ChosenRescoring(ApiModel):
     model_config = example({"submissions": [_ID], "note": "A label was wrong."})
 
     submissions: list[UUID] = Field(min_length=1, max_length=CHOSEN_LIMIT)
-    note: str = Field("", description="teams and official results show it; needed unless all of them failed")
+    note: str = Field(
+        "", description="reason, shown to teams and with official results; needed unless all of them failed"
+    )

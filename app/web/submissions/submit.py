@@ -262,7 +262,7 @@ EFFECTS = {
         "The latest submission counts: this one replaces the one before.",
     ),
     EntryRule.ALL: ("Every submission counts, this one too.",) * 3,
-    EntryRule.LADDER: ("Your record counts: a submission moves it if it is a real improvement.",) * 3,
+    EntryRule.LADDER: ("Your record counts: it changes only if a submission is a clear improvement.",) * 3,
 }
 
 
@@ -283,8 +283,8 @@ def effect_words(phase_task: PhaseTask, standings: Sequence[RunStanding], *, is_
     if settings.rule is not EntryRule.CHOSEN:
         return words
     if any(one.is_chosen for one in standings):
-        return "Your choice counts: this run changes nothing until you choose it."
-    return f"{words} You can choose another afterwards."
+        return "Your choice counts: this submission counts only if you choose it."
+    return f"{words} You can choose another one afterwards."
 
 
 def latest_run(session: Session, user: User, phase_task: PhaseTask) -> Submission | None:

@@ -32,10 +32,12 @@ router = api_router("submissions")
 @router.post(
     "/competitions/{competition}/phases/{phase}/tasks/{task}/validations",
     operation_id="create_validation",
-    summary="Have a file checked without submitting it",
-    description="A worker reads the file as it would read a submission's, and scores nothing. It costs no quota and "
-    "counts nowhere, nobody else sees it, and after a day nothing is left of it. How many files one person may have "
-    "checked is bounded. With an `Idempotency-Key` a repeated request is the same check.",
+    summary="Validate a file without submitting it",
+    description=(
+        "A worker reads the file like a submission but does not score it. It uses no quota and does not count, "
+        "nobody else sees it, and it is deleted after a day. The number of validations per person is limited. A "
+        "repeated request with the same `Idempotency-Key` is the same check."
+    ),
     status_code=202,
     responses=error_responses(400, 401, 403, 404, 408, 409, 413, 415, 422, 429, 507),
     openapi_extra=upload_body("your predictions", file="my_predictions.csv"),
@@ -60,9 +62,11 @@ async def create_validation(
 @router.get(
     "/validations/{validation_id}",
     operation_id="get_validation",
-    summary="What was found in a file that was only checked",
-    description="With `wait` the answer comes as soon as the state is final (`valid`, `invalid`, `failed`), or when "
-    "the time is over: look at `status`.",
+    summary="The result of a validation",
+    description=(
+        "With `wait` the answer comes once the state is final (`valid`, `invalid`, `failed`) or the time is over: "
+        "check `status`."
+    ),
     responses=error_responses(401, 404, 422, 429),
 )
 async def read_validation(
@@ -81,7 +85,7 @@ async def read_validation(
     "/validations/{validation_id}/problems.csv",
     operation_id="get_validation_problems_csv",
     dependencies=TAKES_BOM,
-    summary="What is wrong with a file that was only checked, as CSV",
+    summary="Problems of a validated file, as CSV",
     response_class=Response,
     responses=PROBLEMS_CSV_RESPONSE | error_responses(401, 404, 422),
 )

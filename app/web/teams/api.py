@@ -45,7 +45,7 @@ OfferId = Annotated[RowId, Path(examples=[3])]
 @router.get(
     PLACE,
     operation_id="list_merge_offers",
-    summary="Offers to merge that wait for an answer, by and to your team",
+    summary="Open offers to merge, from and to your team",
     responses=error_responses(401, 404),
 )
 def read_offers(visit: ApiUserVisit, competition: CompetitionName) -> MergingOut:
@@ -56,7 +56,7 @@ def read_offers(visit: ApiUserVisit, competition: CompetitionName) -> MergingOut
     PLACE,
     operation_id="ask_to_merge",
     summary="Offer a merge to another team, for the captain",
-    description="Nothing changes until its captain accepts. 409 `no_merging` after the date, or where it has declined.",
+    description="Nothing changes until the other captain accepts. 409 `no_merging` after the date, or once declined.",
     status_code=201,
     responses=error_responses(401, 403, 404, 409, 413, 422),
 )
@@ -72,8 +72,11 @@ def post_offer(server: ServerHere, user: ApiSubmitter, competition: CompetitionN
     f"{PLACE}/{{offer_id}}/acceptance",
     operation_id="accept_merge",
     summary="Accept another team's offer to merge, for the captain",
-    description="All its members and submissions move to the offering team; this cannot be undone. 409 "
-    "`no_merging` where both have submitted more than one team could have by now, `team_full` where you are too many.",
+    description=(
+        "All its members and submissions move to the offering team; this cannot be undone. 409 `no_merging` if both "
+        "together have submitted more than one team could have by now, `team_full` if the merged team would have "
+        "too many members."
+    ),
     status_code=204,
     responses=error_responses(401, 403, 404, 409, 422),
 )
@@ -87,7 +90,7 @@ def post_acceptance(server: ServerHere, user: ApiSubmitter, competition: Competi
     f"{PLACE}/{{offer_id}}",
     operation_id="end_merge_offer",
     summary="Decline an offer to merge, or withdraw your own, for the captain",
-    description="A team that declined gets no second offer from the same team; it may make one itself.",
+    description="A team that declined gets no second offer from the same team, but may make one itself.",
     status_code=204,
     responses=error_responses(401, 403, 404, 422),
 )
@@ -104,7 +107,7 @@ Member = Annotated[str, Path(examples=["grace"], description="a member's user na
     TEAM,
     operation_id="get_team",
     summary="Your team in a competition",
-    description="404 where you have none: the first upload makes one of you alone.",
+    description="404 if you have none: your first upload creates a team of one.",
     responses=error_responses(401, 404),
 )
 def read_team(visit: ApiUserVisit, competition: CompetitionName) -> TeamOut:
@@ -128,7 +131,7 @@ def post_team(server: ServerHere, user: ApiSubmitter, competition: CompetitionNa
     TEAM,
     operation_id="leave_team",
     summary="Leave your team",
-    description="What it submitted stays with it, and counts for your quota from now on, too.",
+    description="Submissions stay with the team, and still count against your quota.",
     status_code=204,
     responses=error_responses(401, 403, 404),
 )
@@ -141,7 +144,7 @@ def delete_team(server: ServerHere, user: ApiSubmitter, competition: Competition
     f"{TEAM}/name",
     operation_id="rename_team",
     summary="Give your team another name, for its captain",
-    description="409 `names_fixed` once the name stands in official results, or the organisers' date has passed.",
+    description="409 `names_fixed` once official results have the name, or after the organisers' date.",
     responses=error_responses(401, 403, 404, 409, 413, 422),
 )
 def put_name(server: ServerHere, user: ApiSubmitter, competition: CompetitionName, form: TeamName) -> TeamOut:
@@ -166,7 +169,7 @@ def put_captain(server: ServerHere, user: ApiSubmitter, competition: Competition
     f"{TEAM}/members",
     operation_id="join_team",
     summary="Join the team that invites you",
-    description="If you are alone in another team, you leave it. Quota that you have used counts for the team, too.",
+    description="If you are alone in another team, you leave it. Quota that you have used then counts for the team.",
     responses=error_responses(401, 403, 404, 409, 413, 422),
 )
 def post_member(server: ServerHere, user: ApiSubmitter, competition: CompetitionName, form: JoinRequest) -> TeamOut:
@@ -181,7 +184,7 @@ def post_member(server: ServerHere, user: ApiSubmitter, competition: Competition
     f"{TEAM}/members/{{username}}",
     operation_id="remove_team_member",
     summary="Remove a member, for the captain",
-    description="The open invitation ends, since the removed member may know it.",
+    description="The open invitation ends as well, since the removed member may know it.",
     status_code=204,
     responses=error_responses(401, 403, 404, 422),
 )
@@ -194,7 +197,7 @@ def delete_member(server: ServerHere, user: ApiSubmitter, competition: Competiti
     f"{TEAM}/invitation",
     operation_id="invite_to_team",
     summary="Create a link that invites to your team, for its captain",
-    description="The previous link ends. Anybody with the link may join, until it ends or the team is full.",
+    description="Replaces the previous link. Anybody with the link may join, until it expires or the team is full.",
     status_code=201,
     responses=error_responses(401, 403, 404, 409),
 )

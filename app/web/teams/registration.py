@@ -49,9 +49,11 @@ def _registration(session: Session, user: User, competition: str) -> Registratio
     "/competitions/{competition}/registration",
     operation_id="register_for_competition",
     summary="Register for a competition",
-    description="Where a competition is open to all and has no terms, the first upload does this by itself. Where an "
-    "address counts, a link is mailed that confirms it. Registering again is right after newer terms or another "
-    "address, or with other answers. 403 `registration_needed` where the organisers have refused.",
+    description=(
+        "If a competition is open to all and has no terms, your first upload registers you. If it needs a confirmed "
+        "address, you get a mail with a link. Register again after new terms, with another address, or to change "
+        "your answers. 403 `registration_needed` if the organisers have refused you."
+    ),
     tags=[*TAKING_PART],
     responses=error_responses(401, 403, 404, 413, 422, 429),
 )
@@ -78,7 +80,7 @@ def put_registration(
 @router.get(
     "/competitions/{competition}/registrations",
     operation_id="list_registrations",
-    summary="Who has registered, for organisers",
+    summary="Registrations, for organisers",
     tags=[*ORGANISING],
     responses=error_responses(401, 403, 404, 422),
 )
@@ -96,7 +98,7 @@ def read_registrations(
     "/competitions/{competition}/registrations",
     operation_id="decide_registrations",
     summary="Approve or refuse several registrations, for organisers",
-    description="All of them or, if one is wrong, none. Each gets a mail. Repeating it changes nothing.",
+    description="If one cannot be decided, none is. Each person gets a mail. Repeating it changes nothing.",
     tags=[*ORGANISING],
     responses=error_responses(401, 403, 404, 413, 422),
 )
@@ -116,7 +118,7 @@ def put_decisions(
     "/competitions/{competition}/registrations/{username}",
     operation_id="decide_registration",
     summary="Approve or refuse a registration, for organisers",
-    description="Also of somebody who has not registered yet. The person gets a mail. Repeating it changes nothing.",
+    description="Also possible before the person has registered. The person gets a mail. Repeating it changes nothing.",
     tags=[*ORGANISING],
     responses=error_responses(401, 403, 404, 413, 422),
 )
@@ -139,8 +141,10 @@ def put_decision(
     "/competitions/{competition}/joining-code",
     operation_id="make_joining_code",
     summary="Create a code by which people join, for organisers",
-    description="With the mode `code` whoever sends it with a registration takes part, ten tries an hour. The one "
-    "before ends; those who joined stay.",
+    description=(
+        "With the mode `code`, people who register with this code can take part; ten attempts per hour. The "
+        "previous code ends; people who joined stay."
+    ),
     status_code=201,
     tags=[*ORGANISING],
     responses=error_responses(401, 403, 404),

@@ -243,7 +243,7 @@ def _decide(sender: FormSender, competition: str, usernames: Sequence[str], deci
         people = [find_user(session, username) for username in usernames]
         status = DECISIONS.get(decision)
         if status is None:
-            raise InvalidForm("Please approve or refuse.", fields={"decision": "`approve` or `refuse`."})
+            raise InvalidForm("Please choose approve or refuse.", fields={"decision": "Use `approve` or `refuse`."})
         decide_all(sender.act(session), found, people, status)
 
 

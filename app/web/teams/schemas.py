@@ -26,16 +26,22 @@ class RegistrationRequest(ApiModel):
     accepted_terms_sha256: str | None = Field(
         None,
         max_length=64,
-        description="the `terms_sha256` of the terms that you have read and accept, if there are any",
+        description="`terms_sha256` of the terms that you accept, if there are terms",
     )
     answers: dict[str, Any] | None = Field(
         None,
-        description="by question: a text, one of its `choices`, or `true` for a tick; all of them at once. Absent: "
-        "those that you gave before",
+        description=(
+            "all answers, by question: a text, one of its `choices`, or `true` for a tick. Absent: your previous "
+            "answers"
+        ),
     )
-    code: str = Field("", max_length=200, description="the organisers' code, with the mode `code`")
+    code: str = Field("", max_length=200, description="the organisers' code, for the mode `code`")
     consents_to_publication: bool | None = Field(
-        None, description="of your predictions, where the organisers ask for it; absent: as before"
+        None,
+        description=(
+            "whether you consent to the publication of your predictions, if the organisers request it; absent: "
+            "unchanged"
+        ),
     )
 
 
@@ -87,7 +93,7 @@ class JoinRequest(ApiModel):
 
     model_config = example({"invitation": "https://evergold.example/competitions/demo/team/join?link=Zk3qX0w9r7"})
 
-    invitation: str = Field(max_length=500, description="the link, or what stands behind `link=` in it")
+    invitation: str = Field(max_length=500, description="the link, or the part after `link=` in it")
 
 
 class MergeQuestion(ApiModel):

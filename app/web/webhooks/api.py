@@ -41,8 +41,9 @@ OF_TEAM = "/competitions/{competition}/team/webhooks"
 OF_SERVER = "/webhooks"
 ONE = f"{OF_SERVER}/{{webhook_id}}"
 _SIGNED = (
-    "In the form `standard` messages are signed by the Standard Webhooks specification with the secret of this answer. "
-    "All other forms are for chats. Nothing is sent that the audience does not see in this API at that moment."
+    "Messages of the form `standard` are signed according to the Standard Webhooks specification, with the secret "
+    "in this answer; the other forms are for chats. Only news that the audience can see in this API at that moment "
+    "is sent."
 )
 
 
@@ -70,7 +71,7 @@ def _add(
     OF_COMPETITION,
     operation_id="list_webhooks",
     summary="A competition's webhooks, for organisers",
-    description="Your own; all, if you may edit the competition.",
+    description="Your own webhooks; all of them if you may edit the competition.",
     responses=error_responses(401, 403, 404),
 )
 def read_webhooks(visit: ApiOrganiserVisit, competition: CompetitionName) -> WebhookList:
@@ -153,8 +154,8 @@ def read_webhook(visit: ApiOrganiserVisit, webhook_id: WebhookId) -> WebhookOut:
 @router.put(
     ONE,
     operation_id="change_webhook",
-    summary="Change a webhook, which then is yours",
-    description="What is sent to organisers or a team is what the person who changed it last sees.",
+    summary="Change a webhook and become its owner",
+    description="News for organisers or a team is limited to what the person who changed the webhook last may see.",
     responses=error_responses(401, 403, 404, 422),
 )
 def put_webhook(server: ServerHere, user: ApiOrganiser, webhook_id: WebhookId, form: WebhookIn) -> WebhookOut:
@@ -182,7 +183,7 @@ def delete_webhook(server: ServerHere, user: ApiOrganiser, webhook_id: WebhookId
     f"{ONE}/secret",
     operation_id="renew_webhook_secret",
     summary="Give a webhook a new secret",
-    description="For a day messages have two signatures, one by the former secret.",
+    description="For one day messages have two signatures, one of them made with the previous secret.",
     responses=error_responses(401, 403, 404, 422),
 )
 def post_secret(server: ServerHere, user: ApiOrganiser, webhook_id: WebhookId) -> WebhookWithSecret:
@@ -196,7 +197,7 @@ def post_secret(server: ServerHere, user: ApiOrganiser, webhook_id: WebhookId) -
     f"{ONE}/test",
     operation_id="test_webhook",
     summary="Send a test to a webhook",
-    description="It is sent within seconds, and not tried again; look at its delivery for the outcome.",
+    description="The test is sent within seconds and is not retried; its delivery shows the outcome.",
     status_code=202,
     responses=error_responses(401, 403, 404, 409, 422, 429),
 )
@@ -210,7 +211,7 @@ def post_test(server: ServerHere, user: ApiOrganiser, webhook_id: WebhookId) -> 
 @router.get(
     f"{ONE}/deliveries",
     operation_id="list_webhook_deliveries",
-    summary="The last deliveries of a webhook, with their outcome",
+    summary="The latest deliveries of a webhook, with their outcome",
     responses=error_responses(401, 403, 404, 422),
 )
 def read_deliveries(visit: ApiOrganiserVisit, webhook_id: WebhookId) -> DeliveryList:
@@ -223,8 +224,8 @@ def read_deliveries(visit: ApiOrganiserVisit, webhook_id: WebhookId) -> Delivery
 @router.post(
     f"{ONE}/replay",
     operation_id="replay_webhook",
-    summary="Send ended deliveries again, one or a range",
-    description="As their audience sees them now, with the same `webhook-id`.",
+    summary="Send finished deliveries again, one or a range",
+    description="With what the audience may see now, and the same `webhook-id`.",
     status_code=202,
     responses=error_responses(401, 403, 404, 409, 422),
 )

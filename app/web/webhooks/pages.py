@@ -70,16 +70,16 @@ FORM_WORDS = {
 #: The formats, with an empty title for the empty value: a format must be chosen.
 FORM_TITLES = {"": "", **{str(form): title for form, title in FORM_WORDS.items()}}
 AUDIENCE_WORDS = {
-    WebhookAudience.ORGANISERS: ("Organisers", "what you see, whoever reads it there"),
-    WebhookAudience.TEAM: ("Your team", "what your team sees"),
-    WebhookAudience.PUBLIC: ("Everybody", "what people see who are not logged in"),
+    WebhookAudience.ORGANISERS: ("Organisers", "everything that you may see, whoever reads the messages"),
+    WebhookAudience.TEAM: ("Your team", "everything that your team may see"),
+    WebhookAudience.PUBLIC: ("Everybody", "only what is public"),
 }
 DONE = {
-    "added": "It is set up. Send a test.",
+    "added": "The webhook is set up. Send a test.",
     "saved": "Saved.",
-    "secret": "It has a new secret. The former one is valid for another day.",
-    "test": "The test is on its way: look at it below in a few seconds.",
-    "again": "They are on their way again.",
+    "secret": "The webhook has a new secret. The previous one is valid for another day.",
+    "test": "The test is being sent: reload this page in a few seconds to see the result.",
+    "again": "These deliveries are being sent again.",
 }
 LIMITS = {"name": NAME_CHARACTERS, "address": ADDRESS_CHARACTERS}
 

@@ -28,13 +28,13 @@ class WebhookIn(ApiModel, WebhookEntry):
 
     name: str = Field(max_length=2 * NAME_CHARACTERS)
     address: str = Field(
-        "", max_length=2 * ADDRESS_CHARACTERS, description="https://…; empty, where there is one: it stays"
+        "", max_length=2 * ADDRESS_CHARACTERS, description="https://…; empty: keep the present address"
     )
     form: WebhookForm = WebhookForm.STANDARD
     audience: WebhookAudience | None = Field(None, description="null: the team, or organisers")
-    kinds: list[NewsKind] = Field(max_length=len(NewsKind), description="the news that it asks for")
-    bearer: str = Field("", max_length=1000, description="the access token for Matrix; empty: it stays")
-    is_disabled: bool = Field(False, description="nothing is sent, and news of that time is not sent later")
+    kinds: list[NewsKind] = Field(max_length=len(NewsKind), description="kinds of news to send")
+    bearer: str = Field("", max_length=1000, description="access token for Matrix; empty: keep the present one")
+    is_disabled: bool = Field(False, description="true: nothing is sent, and news of that time is not sent later")
 
 
 class ReplayIn(ApiModel):

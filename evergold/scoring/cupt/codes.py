@@ -82,7 +82,12 @@ def read_codes(field: bytes, row: int, note: Note) -> tuple[Code, ...]:
     if field == NO_MWE:
         return ()
     if field == UNANNOTATED:
-        note("unannotated", "`_` means that nobody annotated this token: write `*` where no MWE is", row, "error")
+        note(
+            ("unannotated"),
+            "`_` means that this token was not annotated: write `*` for a token outside of MWEs",
+            row,
+            "error",
+        )
         return ()
     note("malformed-code", _MALFORMED.format(field[:60].decode("utf-8", "replace")), row, "error")
     return ()
@@ -114,14 +119,14 @@ def _recurring_pattern(fields: tuple[bytes, ...]) -> tuple[tuple[Tokens, str | N
 
 
 _ON_RANGE = "an MWE code on the range {}: it is given to the words of the range, where it belongs"
-_MALFORMED = "malformed MWE code `{}`: expected is `*`, or codes like `1` and `1:VID` with `;` between"
+_MALFORMED = "malformed MWE code `{}`: expected `*`, or codes like `1` and `1:VID` with `;` between"
 
 
 def _without_repetitions(codes: Sequence[Code], row: int, note: Note) -> tuple[Code, ...]:
     kept: dict[int, str | None] = {}
     for number, category in codes:
         if number in kept:
-            note("repeated-code", f"MWE {number} is repeated on one token; once is enough", row, "warning")
+            note("repeated-code", f"MWE {number} is repeated on one token: write it once", row, "warning")
             _note_conflicts([(number, category)], {number: kept[number] or category or ""}, row, note)
         kept[number] = kept.get(number) or category
     return tuple(kept.items())

@@ -270,7 +270,7 @@ def _check_ids(
         return True, []
     malformed = [row for row, token_id in enumerate(ids) if not _TOKEN_ID.fullmatch(token_id)]
     for row in malformed:
-        message = "an ID is a number, a range like 3-4 or an empty node like 3.1"
+        message = "an ID must be a number, a range like 3-4 or an empty node like 3.1"
         shown = ids[row].decode("utf-8", "replace")
         problems.add("malformed-id", message, file=file, line=sentence.lines[row], column=ID, text=shown)
     return not malformed, [row for row, token_id in enumerate(ids) if b"-" in token_id]

@@ -96,7 +96,7 @@ def opened(
     """
     if data.startswith(_BYTE_ORDER_MARK):
         data = data[len(_BYTE_ORDER_MARK) :]
-        message = "the file starts with a byte order mark; it is overlooked"
+        message = "the file starts with a byte order mark, which is ignored"
         problems.add("byte-order-mark", message, file=file, line=1, severity="warning")
     if b"\r" in data and b"\r\n" in data:  # the first test is much the quicker one
         data = data.replace(b"\r\n", b"\n")
@@ -130,7 +130,7 @@ def _without_blanks(data: bytes, file: str | None, problems: Problems) -> bytes:
                 lines.append(line)
     if lines:
         often = f" (and on {len(lines) - 1} more lines)" if len(lines) > 1 else ""
-        message = f"blanks at the end of a field or line{often} are overlooked, as the official evaluator does"
+        message = f"blanks at the end of a field or line{often} are ignored, as by the official evaluator"
         problems.add("blanks", message, file=file, line=lines[0], severity="warning")
     return b"\n".join(rows)
 

@@ -122,7 +122,7 @@ def _note_end(data: bytes, reader: PredictionReader) -> None:
     message = "an empty line is missing after the last sentence"
     if not data.endswith(b"\n"):
         last = data[data.rfind(b"\n") + 1 :].rpartition(b"\t")[2].decode("utf-8", "replace")
-        message = f"the last line has no line end: it is read as it stands, with {quoted(last)} at its end"
+        message = f"the last line has no line end: it is read unchanged, ending in {quoted(last)}"
         line += 1
     reader.problems.add("missing-final-newline", message, file=reader.file, line=line, severity="warning")
 

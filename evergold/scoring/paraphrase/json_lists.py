@@ -93,9 +93,9 @@ class _Reader:
     def _opening(self) -> int:
         place = self._skip(0)
         if self._mark(place) == "{":
-            self._stop(place, "this is an object, not a list: put [ before the first object and ] behind the last one")
+            self._stop(place, "this is an object, not a list: put [ before the first object and ] after the last one")
         if self._mark(place) != "[":
-            self._stop(place, "this is not JSON: a list begins with [")
+            self._stop(place, "this is not JSON: a list must begin with [")
         return place + 1
 
     def _close(self, place: int) -> None:
@@ -115,13 +115,15 @@ class _Reader:
         except json.JSONDecodeError as fault:
             self._stop(fault.pos, f"this is not JSON: {_reason(fault)}")
         except RecursionError:
-            self._stop(place, "lists inside lists without end: this is not a list of objects")
+            self._stop(place, "lists are nested too deeply: this is not a list of objects")
         if not isinstance(value, dict):
             self._note("not-an-object", place, f"here is {kind_of(value)} where an object {{…}} is expected")
         elif self._repeated:
-            self._note("duplicate-key", place, f"the key {quoted(self._repeated[0])} is there twice in one object")
+            self._note("duplicate-key", place, f"the key {quoted(self._repeated[0])} occurs twice in one object")
         elif _HALF_CHARACTER.search("".join(text for pair in value.items() for text in pair if isinstance(text, str))):
-            self._note("half-character", place, "a text has half of a character: a \\ud… escape without its other half")
+            self._note(
+                ("half-character"), place, "a text has an unpaired surrogate: a \\ud… escape without its other half"
+            )
         return value, end
 
     def _skip(self, place: int) -> int:
@@ -170,7 +172,7 @@ def _reason(fault: json.JSONDecodeError) -> str:
     if fault.doc[fault.pos] == "]" and fault.msg == "Expecting value":
         return "there is a comma before the list's ], and nothing between them"
     if fault.msg.startswith("Invalid control character"):
-        return "a line break or another control character inside a text is written as \\n or another escape"
+        return "write a line break or another control character inside a text as \\n or another escape"
     if fault.doc[fault.pos] in "'‘’“”":
-        return 'texts and keys stand in double quotes, "…"'
+        return 'texts and keys must be in double quotes, "…"'
     return fault.msg

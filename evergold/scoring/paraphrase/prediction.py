@@ -28,7 +28,7 @@ _LINES_NAMED = 20
 #: Marks around an MWE in published files.
 MARKS: tuple[str, ...] = ("[[", "]]")
 #: With its marks, a copied published sentence would count as one without its MWE.
-_MARKS = "the prediction of {} has [[ or ]] in it, the marks of the blind file: write the sentence without them"
+_MARKS = "the prediction of {} contains [[ or ]], the marks of the blind file: write the sentence without them"
 #: Harmless, but possibly not intended.
 _NOTICED = {
     "unchanged": "the prediction is the sentence itself: its MWE is not removed, which scores 0",
@@ -148,8 +148,8 @@ class _Reader:
         if found:
             place, character = found
             message = (
-                f"character {place + 1} of the prediction is {character_name(character)}, which nobody sees and no "
-                "sentence of this language has: remove it"
+                f"character {place + 1} of the prediction is {character_name(character)}, an invisible character "
+                "that no sentence of this language has: remove it"
             )
             self._note(entry, "invisible-character", message, text)
 

@@ -139,9 +139,9 @@ def _npz_headers(
         if header is None or not _check_header(header, rows, problems, limits):
             continue
         if name in (other.name for other in headers):
-            problems.add("duplicate-tensor", "the tensor is there twice", file=shorten(name))
+            problems.add("duplicate-tensor", "the tensor occurs twice", file=shorten(name))
         if _value_bytes(header) > max(RATIO_APPLIES_ABOVE_BYTES, limits.ratio * member.compress_size):
-            message = f"it unpacks to more than {limits.ratio} times its size, which no embeddings do"
+            message = f"it unpacks to more than {limits.ratio} times its size, which is impossible for embeddings"
             problems.add("zip-bomb", message, file=shorten(name))
         headers.append(header)
     return headers if len(headers) == len(members) and not problems.errors else []
@@ -229,7 +229,7 @@ def _json_header(text: bytes, problems: Problems) -> dict[str, Any] | None:
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         names = [name for name, _ in pairs]
         if len(set(names)) < len(names):
-            raise ValueError("a name is there twice")
+            raise ValueError("a name occurs twice")
         return dict(pairs)
 
     try:
@@ -288,7 +288,7 @@ def _check_header(header: _Header, rows: Mapping[str, int], problems: Problems, 
     wanted = rows.get(header.name)
     shape = " × ".join(map(str, header.shape)) or "a single number"
     if wanted is None:
-        faults.append(("unknown-tensor", f"no tensor of this name is asked for; the names are {', '.join(rows)}"))
+        faults.append(("unknown-tensor", f"this tensor is not expected; the names are {', '.join(rows)}"))
     if header.stored is None:
         kind = "Python objects, which only a pickle can hold" if header.dtype in ("|O", "O") else header.dtype
         faults.append(("wrong-dtype", f"the values are {shorten(kind)}; float16, float32 or float64 are read"))

@@ -258,7 +258,7 @@ def _read_tensors(
 
 def _note_no_items(data: bytes, problems: Problems) -> None:
     """Report that nothing can be placed, and the faults of the file that do not depend on the items."""
-    message = "embeddings need the list of items, whose rows they follow; without it send similarities as CSV"
+    message = "embeddings need the items file, whose rows they follow; without it send similarities as CSV"
     problems.add("no-items", message)
     found = Problems()
     list(read_embeddings(data, {}, found))

@@ -53,7 +53,7 @@ class ProgramLimits(_Part):
 
 def _check_pattern(pattern: str) -> str:
     if not pattern or pattern.startswith("/") or ".." in PurePosixPath(pattern).parts or not pattern.isprintable():
-        raise ValueError(f"{shorten(pattern)!r} is not a name of a file in an upload: answers.csv, *.csv, en/*.tsv")
+        raise ValueError(f"{shorten(pattern)!r} is not the name of a file in an upload: answers.csv, *.csv, en/*.tsv")
     return pattern
 
 
@@ -118,9 +118,9 @@ class DeclaredMetric(_Part):
             raise ValueError(f"{self.name} is one thing: a key of the program's, or one of {', '.join(_DERIVED)}")
         low, high = self.minimum, self.maximum
         if any(one is not None and not math.isfinite(one) for one in (low, high)):
-            raise ValueError(f"minimum and maximum of {self.name} are finite; leave out the end that has no bound")
+            raise ValueError(f"minimum and maximum of {self.name} must be finite; leave out a missing bound")
         if low is not None and high is not None and low >= high:
-            raise ValueError(f"minimum of {self.name} lies below its maximum")
+            raise ValueError(f"minimum of {self.name} must be below its maximum")
         return self
 
 
@@ -189,20 +189,22 @@ class ProgramOptions(Options):
     @classmethod
     def _is_pinned(cls, image: str | None) -> str | None:
         if image is not None and not _IMAGE.fullmatch(image):
-            raise ValueError("an image has its digest, name@sha256:… or sha256:…, so that it is the same tomorrow")
+            raise ValueError("give an image with its digest, name@sha256:… or sha256:…, so that it never changes")
         return image
 
     @field_validator("steps")
     @classmethod
     def _only_scoring(cls, steps: tuple[str, ...]) -> tuple[str, ...]:
         if steps != ("scoring",):
-            raise ValueError("the one step is scoring: programs that run a team's code (ingestion) are not taken here")
+            raise ValueError(
+                "the only step must be scoring: programs that run a team's code (ingestion) are not supported"
+            )
         return steps
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
         if self.image is not None and (self.environment is not None or self.python is not None):
-            raise ValueError("an image brings its own environment: leave out environment and python")
+            raise ValueError("an image has its own environment: leave out environment and python")
         if self.contract is Contract.EVALAI and self.command is not None:
             raise ValueError("an EvalAI package has no command: its function evaluate is called")
         known: set[str] = set()

@@ -67,7 +67,7 @@ def files_of(path: Path, limits: Limits, error: type[InvalidFile]) -> Iterator[t
 
 def _files(path: Path) -> Iterator[tuple[str, bytes]]:
     if not path.is_dir() and not begins_as_zip(path):
-        raise InvalidProgram([Problem("no-program", "a program is a folder or a zip")])
+        raise InvalidProgram([Problem("no-program", "a program must be a folder or a zip")])
     found = files_of(path, LIMITS, InvalidProgram)
     return ((name, content) for name, content in found if not is_left_out(name))
 
@@ -123,7 +123,7 @@ def program_fault(path: Path, options: ProgramOptions) -> str | None:
             is_package = names & {"__init__.py", "main.py"} or len(inner) == 1
             return None if is_package else "has no __init__.py: an EvalAI program is a package"
         if options.command is None and command_of(path) is None:
-            return "does not say how it is started: declare `command`, or name it in its metadata.yaml"
+            return "has no command: declare `command`, or name it in its metadata.yaml"
     except InvalidFile as invalid:
         return f"cannot be read: {invalid}"
     return None

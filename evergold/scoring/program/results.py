@@ -95,10 +95,10 @@ def _value(
 
 def _number(metric: DeclaredMetric, written: Mapping[str, object]) -> tuple[float | None, str | None]:
     if metric.written_as not in written:
-        return None, "the program gave no such score"
+        return None, "the program gave no score of this name"
     found = written[metric.written_as]
     if isinstance(found, bool) or not isinstance(found, int | float):
-        return None, "the program gave something else than a number"
+        return None, "the program gave a value that is not a number"
     try:
         value = float(found)
     except OverflowError:

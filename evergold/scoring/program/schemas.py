@@ -34,7 +34,7 @@ def faults_of(validator: jsonschema_rs.Validator, document: object) -> Iterator[
     """Yield the faults of a document, each as a sentence without its end, with the place."""
     for number, fault in enumerate(validator.iter_errors(document)):
         if number == _FAULTS:
-            yield "there are more faults, which are not listed"
+            yield "there are more problems, which are not listed"
             return
         place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in fault.instance_path)
         message = shorten(fault.message, 200)

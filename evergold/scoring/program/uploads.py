@@ -99,7 +99,7 @@ def _check_names(names: Sequence[str], options: ProgramOptions, problems: Proble
     there = ", ".join(map(shorten, sorted(names)[:5])) + (", …" if len(names) > 5 else "")
     for wanted in rules.required:
         if wanted not in names:
-            problems.add("missing-file", f"the file {wanted} is missing; there is {there or 'no file'}")
+            problems.add("missing-file", f"the file {wanted} is missing; the upload has {there or 'no file'}")
     if not rules.allowed:
         return
     for name in names:

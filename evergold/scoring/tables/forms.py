@@ -109,7 +109,7 @@ def _cell(name: str, value: object, line: int, separator: str | None, faults: Ro
         faults.add("wrong-type", f"{name!r} is {kind} where {wanted} is expected", line, name)
         return ""
     if HALF_CHARACTER.search(value):
-        message = "a text has half of a character: a \\ud… escape without its other half"
+        message = "a text has an unpaired surrogate: a \\ud… escape without its other half"
         faults.add("half-character", message, line, name)
         return ""
     return str(value)

@@ -121,7 +121,7 @@ class _Document:
         except json.JSONDecodeError as fault:
             problems.add("wrong-json", f"this is not JSON: {fault.msg} (character {fault.colno})", line=fault.lineno)
         except RecursionError:
-            problems.add("wrong-json", "lists inside lists without end")
+            problems.add("wrong-json", "lists are nested too deeply")
         return None
 
     def _is_row(self, whole: dict[str, Any]) -> bool:
@@ -169,7 +169,7 @@ class _Document:
             if text[place : place + 1] != closing:
                 place = _expect(text, place, ",")
         if text[_skip(text, place + 1) :]:
-            raise json.JSONDecodeError("there is text behind its end", text, _skip(text, place + 1))
+            raise json.JSONDecodeError("there is text after its end", text, _skip(text, place + 1))
 
 
 def _expect(text: str, place: int, sign: str) -> int:
@@ -184,7 +184,7 @@ def _skip(text: str, place: int) -> int:
 
 
 def _note_repeated(repeated: Sequence[str], line: int, faults: RowProblems) -> None:
-    faults.add("duplicate-key", f"the key {quoted(repeated[0])} is there twice in one object", line, "", repeated[0])
+    faults.add("duplicate-key", f"the key {quoted(repeated[0])} occurs twice in one object", line, "", repeated[0])
 
 
 def _decoder(repeated: list[str]) -> json.JSONDecoder:
@@ -213,10 +213,10 @@ def _object(row: str, line: int, faults: RowProblems, limits: TableLimits) -> di
         faults.add("wrong-json", f"this is not JSON: {fault.msg} (character {fault.colno})", line, "", row)
         return None
     except RecursionError:
-        faults.add("wrong-json", "lists inside lists without end", line, "", row)
+        faults.add("wrong-json", "lists are nested too deeply", line, "", row)
         return None
     if not isinstance(value, dict):
-        faults.add("not-an-object", "an object {…} must stand on each line", line, "", row)
+        faults.add("not-an-object", "each line must be an object {…}", line, "", row)
         return None
     if repeated:
         _note_repeated(repeated, line, faults)

@@ -66,12 +66,12 @@ class TableOptions(Options):
             raise ValueError(f"the metrics must be of one kind ({kinds})")
         named = [self.id, self.answer, *self.groups, *self.references]
         if len(set(named)) < len(named) or self.value == self.id:
-            raise ValueError("id, value, groups and references are different columns")
+            raise ValueError("id, value, groups and references must be different columns")
         if self.bleu_tokenize not in BLEU_TOKENIZERS:
-            raise ValueError(f"bleu_tokenize is one of {', '.join(BLEU_TOKENIZERS)}")
+            raise ValueError(f"bleu_tokenize must be one of {', '.join(BLEU_TOKENIZERS)}")
         for names, kind in ((("labels",), "labels"), (("minimum", "maximum"), "numbers"), (_OF_TEXTS, "texts")):
             if self.kind != kind and self.model_fields_set.intersection(names):
-                raise ValueError(f"{', '.join(names)} go with metrics of {kind}, these are of {self.kind}")
+                raise ValueError(f"{', '.join(names)} need metrics of {kind}, but these are of {self.kind}")
         return self
 
     @property

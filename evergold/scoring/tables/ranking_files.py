@@ -124,10 +124,10 @@ def _width_fault(row: str, cells: Sequence[str], value: str) -> str:
     name, columns = _COLUMNS[value]
     wanted = f"a {'line of qrels' if value == RELEVANCE else name} has {len(columns)}: {' '.join(columns)}"
     if row.startswith("#"):
-        return f"a comment, which TREC's files do not have; {wanted}"
+        return f"comments are not allowed in TREC's files; {wanted}"
     count = f"{len(cells)} column{'' if len(cells) == 1 else 's'}; {wanted}"
     if value == SCORE and len(cells) > len(columns) and finite_number(cells[_PLACES[SCORE][SCORE]]) is not None:
-        return f"{count}; the tag has no blanks in it"
+        return f"{count}; the tag must not contain blanks"
     if value == SCORE and len(cells) == len(columns) - 1 and finite_number(cells[_PLACES[SCORE][SCORE]]) is not None:
         return f"{count}; the tag, a name of the system, is missing"
     return count

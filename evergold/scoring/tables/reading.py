@@ -120,7 +120,7 @@ def read_table(
         return Table(list(range(2, 2 + len(plain[0]))), table)
     lines, rows, skipped = _read_rows(reader, len(header), problems, file, limits)
     if tabs and (quoted := next((line for line, row in zip(lines, rows, strict=True) if any(map(_quoted, row))), None)):
-        message = "a cell stands in quotation marks: where tabs separate columns, these are part of the text"
+        message = "a cell is in quotation marks, which are part of the text if tabs separate columns"
         problems.add("quoted-cell", message, file=file, line=quoted, severity="warning")
     cells: Sequence[Sequence[str]] = list(zip(*rows, strict=True)) if rows else [()] * len(header)
     table = {name: column for name, column in zip(header, cells, strict=True) if name in known}
@@ -285,7 +285,7 @@ def _check_header(header: list[str], wanted: Header, problems: Problems, line: i
                 note(_unexpected(name, expected))
         for name in twice:
             if not (empty and not name.strip()):
-                note(f"the column {shorten(name)} is there twice")
+                note(f"the column {shorten(name)} occurs twice")
     return not (missing or twice or extra)
 
 

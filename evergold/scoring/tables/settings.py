@@ -86,7 +86,7 @@ def read_blind(data: bytes, languages: Sequence[str] | None, answer_column: str)
     if table is None:
         raise InvalidItems(problems.errors, problems.omitted)
     if "Setting" in table:
-        message = "this is a submission file, with a column Setting: the blind file that came with the task is needed"
+        message = "this is a submission file, with a column Setting: use the blind file of the task"
         raise InvalidItems([Problem("wrong-columns", message, line=1, column="Setting")])
     if answer_column in table:
         return None
@@ -118,7 +118,7 @@ def note_items(table: Table, languages: Sequence[str] | None, problems: Problems
     found = {language.lower() for language in spelled}
     for language in languages or ():
         if language not in found:
-            problems.add("missing-language", f"no item is in {language}, which the options list under languages")
+            problems.add("missing-language", f"no item is in {language}, although the options list it under languages")
     return Items(tuple(ids), tuple(spelled))
 
 
@@ -189,7 +189,7 @@ def order_of(gold: Items, predicted: Items) -> Positions | None:
     if missing:
         problems.add("unknown-id", f"{len(missing)} gold items are not in the items file: {listed(missing)}")
     if other:
-        message = f"{len(other)} items have another language in gold than in the items file: {listed(other)}"
+        message = f"{len(other)} items have a different language in gold than in the items file: {listed(other)}"
         problems.add("wrong-language", message)
     problems.raise_if_any(InvalidGold)
     return np.array(order, dtype=np.intp)

@@ -144,7 +144,7 @@ def clusters_of_texts(texts: Sequence[SpanText], name: str, problems: Problems) 
     for text in texts:
         value = text.values.get(name)
         if not isinstance(value, str) or not value.strip():
-            problems.add("empty-cell", f"resample_by: `{name}` is a text or a number", line=text.line, column=name)
+            problems.add("empty-cell", f"resample_by: `{name}` must be a text or a number", line=text.line, column=name)
     faults = RowProblems()
     note_names(((text.line, str(text.values.get(name))) for text in texts), name, faults, spaces=True)
     faults.report(problems)
@@ -179,7 +179,7 @@ def _tag_fault(tag: str, scheme: Scheme, types: Collection[str] | None) -> str |
         message = f"{quoted(tag)} is not a tag of {scheme.upper()}: {known} or O"
         if _is_plain(tag, scheme):
             return f"{message}; tags without types are for tasks of one unnamed type"
-        return f"{message}; tags are written in capitals" if _is_lower(tag, scheme) else message
+        return f"{message}; write tags in capitals" if _is_lower(tag, scheme) else message
     return type_fault(type_, types)
 
 
@@ -229,7 +229,7 @@ def _span_text(line: Line, types: Collection[str] | None, others: bool, faults: 
     number, values = line
     id_ = values.get("id")
     if not isinstance(id_, str) or not id_ or id_ != id_.strip() or HALF_CHARACTER.search(id_):
-        faults.add("bad-id", "`id` is a text or a number without spaces around it", number, "id")
+        faults.add("bad-id", "`id` must be a text or a number without spaces around it", number, "id")
         id_ = f"line {number}"
     for name in values.keys() - {"id", "spans"} if not others else ():
         faults.add("wrong-columns", f"the key {quoted(name)} is not expected; the keys are id, spans", number, name)
@@ -245,14 +245,14 @@ def _spans(
     if value is None:
         return None
     if not isinstance(value, list):
-        faults.add("bad-span", '`spans` is a list: [[start, end, "TYPE"], …]', line, "spans")
+        faults.add("bad-span", '`spans` must be a list: [[start, end, "TYPE"], …]', line, "spans")
         return ()
     if len(value) > MOST_SPANS:
         faults.add("too-many-spans", f"{len(value):,} spans of one text; at most {MOST_SPANS:,}", line, "spans")
         return ()
     spans = [span for one in value if (span := _span(line, one, types, length, faults))]
     if twice := next((span for span in set(spans) if spans.count(span) > 1), None):
-        message = f"the span {twice.start} to {twice.end}, {shorten(twice.type)}, is there twice"
+        message = f"the span {twice.start} to {twice.end}, {shorten(twice.type)}, occurs twice"
         faults.add("repeated-span", message, line, "spans")
     return tuple(sorted(set(spans)))
 
@@ -261,9 +261,9 @@ def _span(line: int, value: Any, types: Collection[str] | None, length: int | No
     parts = [value.get(name) for name in ("start", "end", "type")] if isinstance(value, dict) else value
     fault: str | None = None
     if not isinstance(parts, list) or len(parts) != 3 or not all(_is_place(part) for part in parts[:2]):
-        fault = 'a span is [start, end, "TYPE"], whole numbers from 0'
+        fault = 'a span must be [start, end, "TYPE"], with whole numbers from 0'
     elif not isinstance(parts[2], str) or isinstance(parts[2], Number) or HALF_CHARACTER.search(parts[2]):
-        fault = "the type of a span is a text"
+        fault = "the type of a span must be a text"
     else:
         fault = place_fault(int(parts[0]), int(parts[1]), length) or type_fault(parts[2], types)
     if fault or not isinstance(parts, list):
@@ -275,7 +275,7 @@ def _span(line: int, value: Any, types: Collection[str] | None, length: int | No
 def place_fault(start: int, end: int, length: int | None) -> str | None:
     """Return the fault of a span's position in a text of this length (None: unknown), or None."""
     if start >= end:
-        return f"a span from {start} to {end} is empty: the end is the first place behind it"
+        return f"a span from {start} to {end} is empty: the end is the first position after it"
     if length is not None and end > length:
         return f"a span from {start} to {end} goes beyond the text, which has {length:,} characters"
     return None

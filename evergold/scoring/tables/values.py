@@ -51,7 +51,7 @@ def _value_fault(
     if not (value if is_text and not gold else value.strip()) and not (options.allow_empty and not gold and is_text):
         return blank_fault(value)
     if gold and options.uses_rouge and not _ROUGE_WORD.search(value.lower()):
-        return f"{quoted(value)} has no letter a to z and no digit, all that ROUGE knows: take chrf"
+        return f"{quoted(value)} has no letter a to z and no digit, and ROUGE knows no others: use chrf"
     if options.kind == "labels" and labels is not None and value not in labels:
         return f"invalid label {quoted(value)}: expected one of {listed(labels)}{likely.hint(value)}"
     if options.kind == "numbers":

@@ -73,9 +73,9 @@ class Options(SettingOptions):
     def _range_is_one(self) -> Self:
         for bound in (self.sim_min, self.sim_max):
             if bound is not None and not math.isfinite(bound):
-                raise ValueError("sim_min and sim_max are finite numbers")
+                raise ValueError("sim_min and sim_max must be finite numbers")
         if self.sim_min is not None and self.sim_max is not None and self.sim_min >= self.sim_max:
-            raise ValueError("sim_min is smaller than sim_max")
+            raise ValueError("sim_min must be smaller than sim_max")
         return self
 
 
@@ -281,7 +281,7 @@ def _note_targets(table: Table, own: Items, problems: Problems) -> dict[str, str
 
 def _target_fault(id_: str, sim: str, other: str, with_other: set[str]) -> tuple[str, str] | None:
     if bool(sim) == bool(other):
-        return "bad-target", f"a row has either sim or otherID, this one has {'both' if sim else 'neither'}"
+        return "bad-target", f"a row must have either sim or otherID, this one has {'both' if sim else 'neither'}"
     if sim and (fault := number_fault(sim)):
         return "bad-value", f"sim {fault}"
     if other != other.strip():

@@ -132,7 +132,7 @@ def read_prediction(path: Path, items: Items, options: MatchingOptions) -> Ranke
     scores = _read_scores(path, items, options.settings, problems)
     for setting in options.settings:
         if not faults and labels.values[setting] is None and scores[setting] is not None:
-            problems.add("empty-value", f"{setting} has Scores but no Labels: fill both, or none", column="Label")
+            problems.add("empty-value", f"{setting} has Scores but no Labels: fill in both or neither", column="Label")
     if faults or problems.errors:
         raise InvalidPrediction([*faults, *problems.errors], omitted + problems.omitted)
     return RankedPrediction(labels, scores)
@@ -270,7 +270,7 @@ def _parse_gold(data: bytes, options: MatchingOptions, error: type[InvalidFile])
     solved: set[str] = set()
     for line, sentence, label in zip(table.lines, table["SentenceID"], table["Label"], strict=True):
         if label not in LABELS:
-            problems.add("bad-value", f"a Label is 0 or 1, not {quoted(label)}", line=line, column="Label")
+            problems.add("bad-value", f"a Label must be 0 or 1, not {quoted(label)}", line=line, column="Label")
         if not sentence.strip():
             problems.add("empty-cell", "the SentenceID is empty", line=line, column="SentenceID")
         if label == "1":
@@ -312,7 +312,7 @@ def _read_scores(path: Path, items: Items, settings: Sequence[str], problems: Pr
     faults.report(problems)
     for setting, line in empty.items():
         if found[setting] is not None:
-            message = f"{setting} has Scores for some rows only, this is the first without: fill all or none"
+            message = f"{setting} has Scores only for some rows; this is the first without: fill in all or none"
             problems.add("empty-value", message, line=line, column=SCORE)
     return found
 

@@ -74,7 +74,7 @@ class MultiLabelOptions(Options):
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
         if self.id in (self.value, self.gold_value):
-            raise ValueError("id and value are different columns")
+            raise ValueError("id and value must be different columns")
         for label in self.labels or ():
             if not _SPLIT.fullmatch(label) or self.separator in label:
                 raise ValueError(
@@ -281,7 +281,7 @@ def _labels(
             message = f"{quoted(label)} cannot be a label: 1 to 60 characters, no spaces, commas, / or |"
             faults.add("bad-value", message, line, column, cell)
     if twice := next((label for label in labels if labels.count(label) > 1), None):
-        faults.add("repeated-label", f"the label {quoted(twice)} is there twice", line, column, cell)
+        faults.add("repeated-label", f"the label {quoted(twice)} occurs twice", line, column, cell)
     return labels
 
 

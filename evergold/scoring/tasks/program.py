@@ -50,7 +50,7 @@ def read_gold(path: Path, options: ProgramOptions) -> Gold:
     """Return the names of gold's files; raises InvalidGold where there is no file, or all of them are empty."""
     files = [path] if path.is_file() else sorted(one for one in path.rglob("*") if one.is_file())
     if not any(one.stat().st_size for one in files):
-        raise InvalidGold([Problem("empty-file", "the gold has no file with anything in it")])
+        raise InvalidGold([Problem("empty-file", "the gold contains only empty files")])
     return Gold(tuple(one.name if one == path else one.relative_to(path).as_posix() for one in files))
 
 

@@ -155,7 +155,7 @@ def read_gold(path: Path, options: SequenceOptions) -> Gold:
     items, spans, clusters = read(data, options, problems)
     distinct_types(list(spans.values()), problems)
     if not problems.errors and not any(spans.values()):
-        problems.add("no-span", "not one span is labelled: is this the gold?")
+        problems.add("no-span", "no span is labelled: is this the gold?")
     problems.raise_if_any(InvalidGold)
     types = options.types or tuple(sorted({span.type for of_item in spans.values() for span in of_item}))
     return Gold(items, spans, types, clusters)
@@ -238,7 +238,7 @@ def _predicted_tags(data: bytes, items: Items, options: SequenceOptions, problem
         found[name] = tuple(spans_of(tags, options.scheme, options.reading))
     faults.report(problems)
     if broken:
-        how = "is read as conlleval does" if options.reading == "lenient" else "is in no span"
+        how = "is read as conlleval does" if options.reading == "lenient" else "is not in a span"
         often = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
         message = f"this tag does not follow from the one before{often}: what breaks {options.scheme.upper()} {how}"
         problems.add("broken-scheme", message, line=broken[0], severity="warning")
@@ -279,7 +279,7 @@ def _predicted_spans(data: bytes, items: Items, options: SequenceOptions, proble
             message = f"id {quoted(text.id)} is not an item{likely.hint(text.id)}"
             faults.add("unknown-id", message, text.line, "id", text.id)
         elif text.spans is None:
-            faults.add("missing-key", "`spans` is missing; [] says that there are none", text.line, "spans")
+            faults.add("missing-key", "`spans` is missing; write [] if there are none", text.line, "spans")
         for span in text.spans or ():
             if fault := place_fault(span.start, span.end, items.lengths.get(text.id)):
                 faults.add("bad-span", fault, text.line, "spans")

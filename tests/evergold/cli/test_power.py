@@ -51,7 +51,7 @@ def test_factor_of_the_standard_error_is_that_of_textbooks() -> None:
 
 def test_made_up_systems_come_near_the_rule_of_thumb(gold: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = document(["idiom-detection", "--gold", str(gold)], capsys)
-    assert "made-up" in found["systems"]
+    assert "simulated" in found["systems"]
     for split, items in (("all", 400), ("en", 300), ("pt", 100)):
         one = of(found, "accuracy", f"zero_shot/{split}")
         assert one["units"] == items
@@ -114,7 +114,7 @@ def test_made_up_systems_of_every_task_type_can_be_scored_or_are_said_to_be_miss
     made = simulated(task, answers, options, 1)
     if made is None:
         assert run(["power", name, "--gold", str(path)]) == 1
-        assert "give --prediction" in capsys.readouterr().err
+        assert "give the --prediction" in capsys.readouterr().err
         return
     assert any(score.value is not None for score in task.score(answers, made, options))
     again = simulated(task, answers, options, 1)

@@ -95,7 +95,7 @@ def test_wrong_prediction_is_json_where_asked(wrong: str, capsys: pytest.Capture
         ([*SCORE, "--option", "average=micro"], 64, "invalid_options", "no option average; its options are: settings"),
         ([*SCORE, "--option", "labels"], 64, "error", "is not NAME=VALUE"),
         ([*SCORE, "--option", "labels=0,1", "--option", "labels=0,1"], 64, "error", "is given twice"),
-        ([*SCORE, "--train", GOLD], 64, "invalid_options", "has no use for training data"),
+        ([*SCORE, "--train", GOLD], 64, "invalid_options", "does not use training data"),
         ([*SCORE[:4], "--prediction", str(GOLDEN)], 64, "unreadable_file", "Is a directory"),
     ],
 )

@@ -75,7 +75,7 @@ def test_a_trusted_program_runs_without_a_sandbox_and_says_so(forms: Path, capfd
     assert scored(forms, zipped({"answers.csv": GOOD}, outer="mine/"), "--trust", name="sent.zip") == 0
     said = capfd.readouterr()
     assert said.out.splitlines()[1:] == ["accuracy\tall\t0.750000", "covered\tall\t4.000000", "both\tall\t2.375000"]
-    assert "The program runs without a sandbox: it can read, change and send away all that you can." in said.err
+    assert "The program runs without a sandbox: it can read, change and send everything that you can." in said.err
     left = sorted(path.name for path in (forms / "programs" / "forms").iterdir())
     assert left == sorted(programs.files_of()), "copies alone are run"
 
@@ -101,21 +101,21 @@ def test_gold_may_lie_elsewhere_as_a_file_that_keeps_its_name(
     (forms / "gold" / "gold.csv").rename(tmp_path / "gold.csv")
     (forms / "gold").rmdir()
     assert scored(forms, GOOD, "--trust") == 64
-    assert "say where the gold is, with --gold" in capfd.readouterr().err
+    assert "name the gold with --gold" in capfd.readouterr().err
     assert scored(forms, GOOD, "--trust", "--gold", str(tmp_path / "gold.csv")) == 0
 
 
 def test_a_wrong_declaration_is_told_by_line(forms: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (forms / "programs" / "forms" / "metadata.yaml").unlink()
     assert scored(forms, GOOD, "--trust") == 64
-    assert "does not say how it is started" in capfd.readouterr().err
+    assert "has no command" in capfd.readouterr().err
 
 
 def test_other_types_need_gold_and_know_no_competition(forms: Path, capfd: pytest.CaptureFixture[str]) -> None:
     file = forms / "gold" / "gold.csv"
     assert run(["score", "table", "--prediction", str(file)]) == 64
     assert run(["score", "table", "--prediction", str(file), "--gold", str(file), "--trust"]) == 64
-    assert "--competition and --trust belong to `evergold score program`" in capfd.readouterr().err
+    assert "--competition and --trust are only for `evergold score program`" in capfd.readouterr().err
 
 
 def test_a_file_is_validated_at_home_by_the_options_alone(forms: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -118,13 +118,13 @@ def test_a_broken_corpus_is_told_line_by_line(tmp_path: Path, capsys: pytest.Cap
 @pytest.mark.parametrize(
     ("sentences", "wanted", "words"),
     [
-        ([["VID:a"]] * 9, ("9", "1"), "The corpus has 9 MWEs, and 10 are to be unseen."),
+        ([["VID:a"]] * 9, ("9", "1"), "The corpus has only 9 MWEs, fewer than the 10 that should be unseen."),
         (
             [["VID:a"]] * 9,
             ("3", "1"),
-            "3 unseen MWEs in test cannot be had: with nearly everything in test",
+            "3 unseen MWEs in test are not possible: even with nearly everything in test",
         ),
-        ([["VID:a"], ["VID:b"]], ("1", "1"), "The corpus has 2 of what is kept together, and 3 parts are wanted."),
+        ([["VID:a"], ["VID:b"]], ("1", "1"), "The corpus has only 2 units to distribute over 3 parts."),
     ],
 )
 def test_what_cannot_be_had_is_said(

@@ -92,7 +92,7 @@ def test_what_does_not_say_what_stays_together_is_refused_in_words(tmp_path: Pat
         "one.cupt: 1 of 2 sentences have no `# source_sent_id`, the first is number 2"
     ]
     assert problems(path, together="document") == [
-        "one.cupt: no sentence has a `# newdoc`, so nothing says where documents begin"
+        "one.cupt: no sentence has a `# newdoc`, so it is unknown where documents begin"
     ]
 
 

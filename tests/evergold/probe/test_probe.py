@@ -38,7 +38,7 @@ def test_word_vectors_are_averaged_over_words_and_unknown_words_get_the_mean_of_
     probed = model.probe([Marked(("of", "Fish"), (1,)), Marked(("of", "whale"), (0, 1))])
     assert probed.sentences.tolist() == [[2, 1], [3, 1]]
     assert probed.compounds.tolist() == [[0, 2], [3, 1]]
-    assert model.remarks == ["1 words have no vector, and get the mean of all: whale, …"]
+    assert model.remarks == ["1 words have no vector and get the mean of all vectors: whale, …"]
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_word_vectors_are_averaged_over_words_and_unknown_words_get_the_mean_of_
     [
         ("", "has no word vectors"),
         ("a 1 2\nb 1\n", "b has 1 numbers"),
-        ("a one two\n", "line 1: 'a' is followed by no"),
+        ("a one two\n", "line 1: 'a' is not followed by"),
     ],
 )
 def test_file_that_holds_no_word_vectors_is_refused(tmp_path: Path, lines: str, words: str) -> None:
@@ -79,7 +79,7 @@ def test_items_that_cannot_be_read_are_told_by_line_with_the_code_of_such_files(
     into = tmp_path / "mine.npz"
     assert run(["probe", "--model", str(model), "--items", str(items), "--into", str(into)]) == Code.GOLD
     said = capsys.readouterr().err.splitlines()
-    assert said[0] == "Error: The submission cannot be made:"
+    assert said[0] == "Error: The submission cannot be created:"
     assert said[1].startswith("  line 1")
     assert not into.exists()
 

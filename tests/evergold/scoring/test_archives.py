@@ -180,7 +180,7 @@ def test_links_and_devices_are_refused(kind: int) -> None:
 
 def test_name_that_is_there_twice_is_refused() -> None:
     data = make_zip(("a.csv", CSV), ("a.csv", b"other"))
-    assert problem(data) == ("duplicate-member", "a.csv is in the zip twice")
+    assert problem(data) == ("duplicate-member", "a.csv occurs twice in the zip")
     assert problem(make_zip(("a.csv", CSV), ("./a.csv", b"other")))[0] == "duplicate-member"
 
 

@@ -99,8 +99,8 @@ def test_invisible_characters_are_shown_in_every_problem(hidden: str) -> None:
     [
         ("me\u0301", "m\u00e9", "write NFC"),
         ("m\u00e9", "me\u0301", "one character here (U+00E9 for U+0065), there they are separate"),
-        ("d\u200ba", "da", "character 2 is U+200B ZERO WIDTH SPACE, which nobody sees: remove it"),
-        ("میرود", "می\u200cرود", "U+200C ZERO WIDTH NON-JOINER, which nobody sees, is missing"),
+        ("d\u200ba", "da", "character 2 is U+200B ZERO WIDTH SPACE, an invisible character: remove it"),
+        ("میرود", "می\u200cرود", "U+200C ZERO WIDTH NON-JOINER, an invisible character, is missing"),
         ("a\u00a0b", "a b", "it has U+00A0 NO-BREAK SPACE for a plain space"),
         ("a ", "a", "spaces around it count"),
         ("POS", "pos", "upper and lower case count"),

@@ -501,7 +501,7 @@ def test_a_missing_final_newline_is_warned_of_with_what_is_read() -> None:
     assert not errors(cupt().removesuffix("\n\n"))
     (problem,) = warnings(cupt().removesuffix("\n\n"))
     assert (problem.code, problem.line) == ("missing-final-newline", 15)
-    assert problem.message == "the last line has no line end: it is read as it stands, with '*' at its end"
+    assert problem.message == "the last line has no line end: it is read unchanged, ending in '*'"
 
 
 def test_the_file_of_another_language_is_recognised() -> None:
@@ -621,7 +621,7 @@ def test_first_token_that_begins_with_a_hash_is_a_token_where_forms_come_first()
 @pytest.mark.parametrize(
     ("written", "why"),
     [
-        ("la\u200bit", "character 3 is U+200B ZERO WIDTH SPACE, which nobody sees: remove it"),
+        ("la\u200bit", "character 3 is U+200B ZERO WIDTH SPACE, an invisible character: remove it"),
         ("LAIT", "upper and lower case count"),
         ("eau", "in the blind file it is 3 “lait” (sentence"),
     ],

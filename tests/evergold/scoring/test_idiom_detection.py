@@ -123,7 +123,7 @@ def test_wrong_gold_is_refused(tmp_path: Path, text: str, said: str) -> None:
 def test_declared_languages_fix_those_of_gold_and_items() -> None:
     for declared, said in (
         ("en", "the language PT is not one of the options' languages: en"),
-        ("en,pt,gl", "no item is in gl, which the options list under languages"),
+        ("en,pt,gl", "no item is in gl, although the options list it under languages"),
     ):
         options = Options.model_validate({"languages": declared})
         with pytest.raises(InvalidGold) as gold:
@@ -144,7 +144,7 @@ def test_gold_that_the_items_file_does_not_cover_is_refused() -> None:
     gold = TASK.read_gold(GOLDEN / "gold.csv", OPTIONS)
     for items, said in (
         (Items(("1", "2", "3", "4", "5"), ("EN",) * 4 + ("PT",)), "1 gold items are not in the items file: 6"),
-        (Items(("1", "2", "3", "4", "5", "6"), ("EN",) * 5 + ("PT",)), "1 items have another language in gold"),
+        (Items(("1", "2", "3", "4", "5", "6"), ("EN",) * 5 + ("PT",)), "1 items have a different language in gold"),
     ):
         empty = TASK.items_of(gold, OPTIONS)
         prediction = type(TASK.read_prediction(GOLDEN / "prediction.csv", empty, OPTIONS))(

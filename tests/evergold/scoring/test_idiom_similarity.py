@@ -132,8 +132,8 @@ def test_order_of_rows_does_not_matter(tmp_path: Path, seed: int) -> None:
         ("high", "'high' is not a finite number"),
         (" 0.5", "' 0.5' is not a finite number: spaces around it; write 0.5"),
         ('"0,5"', "'0,5' is not a finite number: a decimal comma; write 0.5"),
-        ("1_0", "'1_0' is not a finite number: write the digits without separators, and a point before decimals"),
-        ("٠.٥", "'٠.٥' is not a finite number: the digits are those of another script; write 0.5"),
+        ("1_0", "'1_0' is not a finite number: write digits without separators, and decimals after a point"),
+        ("٠.٥", "'٠.٥' is not a finite number: the digits are of another script; write 0.5"),
     ],
 )
 def test_wrong_similarity_is_said_on_its_line(tmp_path: Path, sim: str, said: str) -> None:
@@ -227,8 +227,8 @@ GOLD_HEADER = "ID,DataID,Language,sim,otherID\n"
     ("rows", "said"),
     [
         ("1,t.EN.1.1,EN,1,\n1,t.EN.1.2,EN,1,\n", "line 3, column ID: id 1 appears twice, first on line 2"),
-        ("1,t.EN.1.1,EN,1,2\n", "line 2: a row has either sim or otherID, this one has both"),
-        ("1,t.EN.1.1,EN,,\n", "line 2: a row has either sim or otherID, this one has neither"),
+        ("1,t.EN.1.1,EN,1,2\n", "line 2: a row must have either sim or otherID, this one has both"),
+        ("1,t.EN.1.1,EN,,\n", "line 2: a row must have either sim or otherID, this one has neither"),
         ("1,t.EN.1.1,EN,nan,\n", "line 2: sim 'nan' is not a finite number"),
         ("1,t.EN.1.1,EN,high,\n", "line 2: sim 'high' is not a finite number"),
         ("1,t.EN.1.1,EN,,1\n", "line 2: otherID 1 is the row itself"),

@@ -115,7 +115,7 @@ def test_problems_of_both_columns_are_said_at_once(write: Write) -> None:
         "line 6, column Label: invalid label '1.0': expected 0 or 1; write 1, without spaces or decimals",
         "line 3, column Score: 'high' is not a finite number",
         "line 5, column Score: 'nan' is not a finite number",
-        "line 7, column Score: zero_shot has Scores for some rows only, this is the first without: fill all or none",
+        "line 7, column Score: zero_shot has Scores only for some rows; this is the first without: fill in all or none",
     ]
 
 
@@ -139,7 +139,7 @@ def test_scores_without_labels_are_refused(write: Write) -> None:
     text = file_of(RIGHT) + "1,EN,one_shot,\n"
     text = "".join(f"{line},1\n" if "one_shot" in line else f"{line},\n" for line in text.splitlines()[1:])
     found = refused(write, "ID,Language,Setting,Label,Score\n" + text, code="empty-value")
-    assert found == ["column Label: one_shot has Scores but no Labels: fill both, or none"]
+    assert found == ["column Label: one_shot has Scores but no Labels: fill in both or neither"]
 
 
 def test_half_filled_setting_is_refused(write: Write) -> None:

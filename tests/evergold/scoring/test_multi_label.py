@@ -93,7 +93,7 @@ def test_lists_in_json_lines_and_a_separator_of_ones_own(write: Write) -> None:
 def test_every_problem_is_told_by_line(write: Write) -> None:
     assert sorted(refused(write, "id,labels\n1,a|a\n1,x\n9,a||b\n", labels=["a", "b", "c"])) == [
         "column id: 2 of 3 ids are missing: 2, 3",
-        "line 2, column labels: the label 'a' is there twice",
+        "line 2, column labels: the label 'a' occurs twice",
         "line 3, column id: id 1 appears twice, first on line 2",
         "line 3, column labels: invalid label 'x': expected one of a, b, c",
         "line 4, column id: id '9' is not an item",
@@ -155,7 +155,7 @@ def test_the_ranking_score_is_the_first_column() -> None:
         ({"separator": ","}, "separator"),
         ({"labels": ["a b"]}, "'a b' cannot be a label"),
         ({"labels": ["a" * 61]}, "cannot be a label: 1 to 60 characters"),
-        ({"id": "x", "value": "x"}, "are different columns"),
+        ({"id": "x", "value": "x"}, "must be different columns"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(options: dict[str, Any], words: str) -> None:

@@ -268,7 +268,7 @@ def test_other_files_are_passed_over_with_a_warning(tmp_path: Path) -> None:
             "unknown-language",
             "DE is not a language of this task; its languages are fr, hr",
         ),
-        ({"test.system.cupt": "x"}, "unknown-language", "the file is in no folder"),
+        ({"test.system.cupt": "x"}, "unknown-language", "the file is not in a folder"),
         ({"FR/fr.cupt": "x"}, "wrong-file-name", "the file must be called FR/test.system.cupt"),
         ({"a/FR/test.system.cupt": "x", "FR/test.system.cupt": "x"}, "duplicate-language", "a second file for fr"),
         ({"FR/system.txt": "x"}, "nothing-submitted", "<LANG>/test.system.cupt, where <LANG> is one of fr, hr"),

@@ -27,7 +27,7 @@ from tests.evergold.scoring.paraphrase_files import (
 
 MISSING = "the key prediction is missing"
 MARKS = "the marks of the blind file: write the sentence without them"
-UNSEEN = "which nobody sees and no sentence of this language has: remove it"
+UNSEEN = "an invisible character that no sentence of this language has: remove it"
 
 
 # --------------------------------------------------------------------------------------------------- what is submitted
@@ -45,7 +45,7 @@ def test_zip_with_extra_folders_and_what_desktops_add_is_read(tmp_path: Path) ->
 
 def test_languages_may_be_left_out_but_not_all(tmp_path: Path) -> None:
     assert list(predicted(tmp_path, {SYSTEM: ROWS}).languages) == ["en"]
-    with pytest.raises(InvalidPrediction, match=r"expected is <LANG>/test.system.json, where <LANG> is one of en, pt"):
+    with pytest.raises(InvalidPrediction, match=r"expected <LANG>/test.system.json, where <LANG> is one of en, pt"):
         predicted(tmp_path, {"README.txt": "hello"})
 
 
@@ -134,11 +134,11 @@ def test_wrong_json_is_rejected_with_line_and_column(tmp_path: Path, text: str |
         (row(prediction=["x"]), "prediction is a list, not a text"),
         (row(prediction=True), "prediction is true, not a text"),
         (row(prediction="x" * 1_048_576), "the prediction has 1,048,576 characters, at most 10,000 are allowed"),
-        (row(prediction="She [[kicked the bucket."), f"the prediction of en-1 has [[ or ]] in it, {MARKS}"),
-        (row(prediction="She kicked the bucket]]"), f"the prediction of en-1 has [[ or ]] in it, {MARKS}"),
+        (row(prediction="She [[kicked the bucket."), f"the prediction of en-1 contains [[ or ]], {MARKS}"),
+        (row(prediction="She kicked the bucket]]"), f"the prediction of en-1 contains [[ or ]], {MARKS}"),
         (row(prediction="kick\u200bed"), f"character 5 of the prediction is U+200B ZERO WIDTH SPACE, {UNSEEN}"),
         (row(prediction="a\u0000"), f"character 2 of the prediction is U+0000 without a name, {UNSEEN}"),
-        (row(prediction="half \ud83d"), "a text has half of a character: a \\ud… escape without its other half"),
+        (row(prediction="half \ud83d"), "a text has an unpaired surrogate: a \\ud… escape without its other half"),
     ],
     ids=lambda value: "" if isinstance(value, dict) else str(value)[:40],
 )  # fmt: skip

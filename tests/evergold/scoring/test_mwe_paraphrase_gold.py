@@ -121,7 +121,7 @@ def test_blind_files_and_gold_name_the_same_items() -> None:
         ({"languages": "en", "language": "en"}, "not both"),
         ({"types": []}, "types must not be empty"),
         ({"types": ["VID", "a b"]}, "cannot be the name of a type"),
-        ({"types": ["VID", "VID"]}, "is there twice"),
+        ({"types": ["VID", "VID"]}, "occurs twice"),
         ({"model": "../secret"}, "is not a name of a model"),
         ({"model": "some/other-model"}, "give layer"),
         ({"layer": -1}, "layer must be at least 0, but is -1"),

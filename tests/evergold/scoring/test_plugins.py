@@ -98,7 +98,7 @@ def test_two_releases_sign_the_same_numbers_differently(install: Install, tmp_pa
         (
             GOOD.replace(", api_version=1", ""),
             "quiz",
-            f"does not say its api_version; this Evergold needs 1 or {API_VERSION}",
+            f"does not declare its api_version; this Evergold needs 1 or {API_VERSION}",
         ),
         (
             "import nowhere\n",
@@ -111,7 +111,7 @@ def test_two_releases_sign_the_same_numbers_differently(install: Install, tmp_pa
         ("TASK = 1\n", "quiz", "cannot be used: made_up_team_quiz:TASK is not an evergold.scoring.task.Task"),
         (GOOD, "riddle", "cannot be used: it calls itself 'quiz'"),
         (GOOD.replace('"quiz"', '"table"'), "table", "has the name of a task type of Evergold itself"),
-        (GOOD, "The_Quiz", "has a bad name: it is made of letters a-z, digits and hyphens"),
+        (GOOD, "The_Quiz", "has an invalid name: use only letters a-z, digits and hyphens"),
     ],
 )
 def test_what_cannot_be_used_is_named_with_its_distribution(

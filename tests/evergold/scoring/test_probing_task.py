@@ -335,7 +335,7 @@ def test_vectors_that_never_change_are_undefined_when_standardised(write: Write)
 
 
 def test_embeddings_need_the_list_of_items(write: Write) -> None:
-    assert "embeddings need the list of items" in refused(write, npz(pt_neut_nc=vectors_for("neut")))[0]
+    assert "embeddings need the items file" in refused(write, npz(pt_neut_nc=vectors_for("neut")))[0]
 
 
 def test_broken_embeddings_are_named_even_without_items(write: Write) -> None:
@@ -360,8 +360,7 @@ def test_file_of_twenty_gigabytes_is_refused_unread(tmp_path: Path) -> None:
 
 def test_embeddings_of_another_shape_are_refused(write: Write) -> None:
     assert refused(write, npz(pt_neut_nc=np.ones((119, 4)), en_neut_nc=np.ones((120, 4))), blind_items()) == [
-        "en/neut/nc: no tensor of this name is asked for; the names are "
-        "pt/nat/sent, pt/nat/nc, pt/neut/sent, pt/neut/nc",
+        "en/neut/nc: this tensor is not expected; the names are pt/nat/sent, pt/nat/nc, pt/neut/sent, pt/neut/nc",
         "pt/neut/nc: 119 rows; one for each of the 120 rows of the items",
     ]
 

@@ -253,7 +253,7 @@ def test_negative_relevance_is_not_relevant_as_for_trec_eval(write: Write) -> No
     [
         (
             "# run\nq1 Q0 a 1 2.0 t\nq2 Q0 a 1 2.0 t\n",
-            "line 1: a comment, which TREC's files do not have; a run has 6:",
+            "line 1: comments are not allowed in TREC's files; a run has 6:",
         ),
         (
             "q1 Q0 a 1 2.0\nq2 Q0 a 1 2.0\n",
@@ -262,7 +262,7 @@ def test_negative_relevance_is_not_relevant_as_for_trec_eval(write: Write) -> No
         ("q1 Q0 a 1 x\nq2 Q0 a 1 2.0\n", "line 1: 5 columns; a run has 6: query Q0 document rank score tag"),
         (
             "q1 Q0 a 1 2.0 my run\nq2 Q0 a 1 2 x\n",
-            "line 1: 7 columns; a run has 6: query Q0 document rank score tag; the tag has no blanks",
+            "line 1: 7 columns; a run has 6: query Q0 document rank score tag; the tag must not contain blanks",
         ),
     ],
 )

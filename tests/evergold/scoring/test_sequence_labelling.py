@@ -120,19 +120,19 @@ def test_every_problem_of_spans_is_told_by_line(write: Write) -> None:
     told = refused(write, SPANS, "\n".join(rows), BLIND, types=["PER", "LOC"])
     assert told == [
         "line 1, column spans: a span from 0 to 13 goes beyond the text, which has 12 characters",
-        "line 1, column spans: a span from 3 to 3 is empty: the end is the first place behind it",
-        "line 1, column spans: the span 0 to 1, PER, is there twice",
+        "line 1, column spans: a span from 3 to 3 is empty: the end is the first position after it",
+        "line 1, column spans: the span 0 to 1, PER, occurs twice",
         "line 2, column id: id s1 appears twice, first on line 1",
-        'line 2, column spans: a span is [start, end, "TYPE"], whole numbers from 0',
+        'line 2, column spans: a span must be [start, end, "TYPE"], with whole numbers from 0',
         "line 2, column text: the key 'text' is not expected; the keys are id, spans",
         "line 3, column id: id 's3' is not an item",
-        'line 3, column spans: a span is [start, end, "TYPE"], whole numbers from 0',
-        'line 4, column spans: `spans` is a list: [[start, end, "TYPE"], …]',
-        "line 5, column id: `id` is a text or a number without spaces around it",
+        'line 3, column spans: a span must be [start, end, "TYPE"], with whole numbers from 0',
+        'line 4, column spans: `spans` must be a list: [[start, end, "TYPE"], …]',
+        "line 5, column id: `id` must be a text or a number without spaces around it",
         "line 5, column id: id 'line 5' is not an item",
         "line 5, column spans: 'ORG' is not a type; the types are LOC, PER",
-        'line 5, column spans: a span is [start, end, "TYPE"], whole numbers from 0',
-        "line 5, column spans: the type of a span is a text",
+        'line 5, column spans: a span must be [start, end, "TYPE"], with whole numbers from 0',
+        "line 5, column spans: the type of a span must be a text",
         "line 6, column id: id 's4' is not an item",
     ]
 
@@ -160,7 +160,7 @@ def test_tags_that_break_the_scheme_are_warned_of(write: Write) -> None:
     assert checked.spans == {"sentence 1": ((0, 2, "PER"),), "sentence 2": ((0, 1, "LOC"),)}
     strict = read(write, TAGGED, broken, reading="strict")
     assert strict.spans == {"sentence 1": (), "sentence 2": ()}
-    assert str(strict.warnings[0]).endswith("what breaks BIO is in no span")
+    assert str(strict.warnings[0]).endswith("what breaks BIO is not in a span")
 
 
 def test_types_that_only_a_prediction_has_count_as_errors(write: Write) -> None:
@@ -179,7 +179,7 @@ def test_nothing_of_a_declared_type_is_undefined(write: Write) -> None:
 @pytest.mark.parametrize(
     ("gold", "words"),
     [
-        ("Ann\tO\n", "not one span is labelled"),
+        ("Ann\tO\n", "no span is labelled"),
         ("Ann\tX\n", "line 1, column tag: 'X' is not a tag of BIO"),
         ('{"id": "1"}\n', "line 1, column spans: 1 lines have no `spans`"),
         ('{"id": "1", "spans": [[0, 9, "X"]], "text": "short"}\n', "goes beyond the text, which has 5 characters"),
@@ -277,7 +277,9 @@ def test_gold_that_does_not_say_what_it_belongs_to_is_refused_by_line(write: Wri
         TASK.read_gold(write("gold", "Eve\tB-PER\n\n" + OF_A + "# document =\nIn\tO\n"), options)
     assert [problem.line for problem in caught.value.problems] == [1, 9]
     assert "no comment `# document = …` says what this sentence belongs to" in str(caught.value)
-    with pytest.raises(InvalidGold, match="line 2, column document: resample_by: `document` is a text or a number"):
+    with pytest.raises(
+        InvalidGold, match="line 2, column document: resample_by: `document` must be a text or a number"
+    ):
         TASK.read_gold(
             write("gold", TEXTS.replace('"document": "a"', '"document": " "', 2).replace('" "', '"a"', 1)), options
         )

@@ -23,7 +23,7 @@ from evergold.scoring.tables import read_table
         ("", "the value is empty"),
         (" 1", "spaces around it; write 1"),
         ("50%", "write it without the sign %"),
-        ("\u0663.\u0665", "the digits are those of another script; write 3.5"),
+        ("\u0663.\u0665", "the digits are of another script; write 3.5"),
         ("0.5\u200b", "character 4 is U+200B ZERO WIDTH SPACE"),
     ],
 )
@@ -44,7 +44,7 @@ def test_number_that_can_be_read_is_none_of_these() -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("sep=,\nid,label\n1,a\n", "line 1: this line, `sep=…`, is one that only Excel understands: delete it"),
+        ("sep=,\nid,label\n1,a\n", "line 1: only Excel understands this line, `sep=…`: delete it"),
         ("id,label,,\n1,a,,\n", "line 1: there are 2 empty columns at the end of each row (Excel writes cells"),
         ('[["1", "a"]]\n', "line 1: this is JSON, but not rows: put an object with the keys id, label on each line"),
         ("\u200bid,label\n1,a\n", "line 1: the column '\\u200bid' must be written 'id'"),

@@ -53,9 +53,7 @@ def test_quotation_marks_of_a_tsv_are_text_and_noticed() -> None:
     table, problems = read('id\tlabel\n1\ta "b" c\n2\t"d"\n')
     assert table is not None
     assert list(table["label"]) == ['a "b" c', '"d"']
-    assert problems == [
-        "line 3: a cell stands in quotation marks: where tabs separate columns, these are part of the text"
-    ]
+    assert problems == ["line 3: a cell is in quotation marks, which are part of the text if tabs separate columns"]
 
 
 def test_numbers_in_json_count_as_they_are_written_and_null_is_empty() -> None:
@@ -124,7 +122,7 @@ def test_what_is_too_large_is_refused() -> None:
 def test_lists_without_end_are_refused() -> None:
     table, problems = read('{"id": ' + "[" * 100_000)
     assert table is not None
-    assert problems in (["line 1: lists inside lists without end"], ["line 1: this is not JSON: Expecting value"])
+    assert problems in (["line 1: lists are nested too deeply"], ["line 1: this is not JSON: Expecting value"])
 
 
 @pytest.mark.parametrize(

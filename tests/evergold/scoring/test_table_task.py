@@ -343,9 +343,9 @@ def test_template_lists_the_ids_without_values(write: Write) -> None:
         ({"metrics": []}, "metrics"),
         ({"metrics": ["f1"]}, "there is no metric 'f1'"),
         ({"metrics": ["accuracy", "mae"]}, "the metrics must be of one kind"),
-        ({"metrics": ["mae"], "labels": ["a"]}, "labels go with metrics of labels, these are of numbers"),
-        ({"metrics": ["accuracy"], "minimum": 0}, "minimum, maximum go with metrics of numbers"),
-        ({"metrics": ["bleu"], "bleu_tokenize": "flores200"}, "bleu_tokenize is one of"),
+        ({"metrics": ["mae"], "labels": ["a"]}, "labels need metrics of labels, but these are of numbers"),
+        ({"metrics": ["accuracy"], "minimum": 0}, "minimum, maximum need metrics of numbers"),
+        ({"metrics": ["bleu"], "bleu_tokenize": "flores200"}, "bleu_tokenize must be one of"),
         ({"value": "id"}, "different columns"),
         ({"groups": {"language": ["mean"]}}, "cannot name a split"),
         ({"groups": {"language": []}}, "list the values of language"),
@@ -400,7 +400,7 @@ def test_a_problem_of_golds_value_names_its_column(write: Write) -> None:
 
 
 def test_golds_value_is_no_other_column() -> None:
-    with pytest.raises(InvalidOptions, match="are different columns"):
+    with pytest.raises(InvalidOptions, match="must be different columns"):
         read_options(TASK, {"gold_value": "id"})
 
 

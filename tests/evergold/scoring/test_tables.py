@@ -86,7 +86,7 @@ def test_empty_file(data: str) -> None:
         ),
         ("ID;Language;Label", ["line 1: the columns are separated by semicolons, they must be separated by commas"]),
         ("ID\tLanguage\tLabel", ["line 1: the columns are separated by tabs, they must be separated by commas"]),
-        ("ID,Language,Label,ID", ["line 1: the column ID is there twice"]),
+        ("ID,Language,Label,ID", ["line 1: the column ID occurs twice"]),
         ("7,EN,1", ["line 1: the first line must be the header ID,Language,Label; it is 7,EN,1"]),
         (
             ",ID,Language,Label",

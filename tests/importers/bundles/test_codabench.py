@@ -231,7 +231,7 @@ def test_gold_among_the_downloads_is_named(tmp_path: Path) -> None:
     assert [(one.path, one.text) for one in found.open_notes] == [
         (
             "phases[1].public_data",
-            "gold of final/forks is in it, so that everybody could download the answers: `inside/answers.txt`",
+            "it contains gold of final/forks, so everybody could download the answers: `inside/answers.txt`",
         )
     ]
 
@@ -324,8 +324,8 @@ def test_what_was_assumed_is_named(tmp_path: Path) -> None:
     found, _ = imported(tmp_path, made.version_2({"2026-01-01 00:00 UTC": "2026-01-01"}), Assumed(find_zone("UTC")))
     assumed = [one.text for one in found.notes if one.fate is Fate.ASSUMED and one.path == "phases[1].start"]
     assert assumed == [
-        "'2026-01-01': no time of day is written: 00:00, the begin of the day",
-        "'2026-01-01': no zone is written: UTC was given",
+        "'2026-01-01': no time of day is given: 00:00, the start of the day",
+        "'2026-01-01': no zone is given: UTC, as chosen for the import",
     ]
 
 
@@ -336,7 +336,7 @@ def test_what_was_assumed_is_named(tmp_path: Path) -> None:
     ("old", "new", "words"),
     [
         ("title: Spoons and forks", "title: Pop: metal", "not YAML"),
-        ("version: 2", "version: 3", "version 3 of bundles is not known"),
+        ("version: 2", "version: 3", "bundle version 3 is not known"),
         ("tasks: [7, 9]", "tasks: [7, 8]", "no task has the index '8'"),
         ("index: 9", "index: 7", "another task has the index 7"),
         ("end: 2026-03-01 23:59 AoE", "end: 2026-01-01 23:59 AoE", "ends before it starts"),

@@ -52,7 +52,7 @@ def test_what_no_pin_brings_is_named_and_not_installed(tmp_path: Path) -> None:
 def test_an_image_of_ones_own_cannot_be_looked_into(tmp_path: Path, image: str) -> None:
     guess = guess_environment(program(tmp_path, score="import numpy\n"), image)
     assert guess.options == {"environment": "default"}
-    assert "cannot be looked into" in guess.words
+    assert "cannot be inspected" in guess.words
 
 
 def test_a_requirements_file_is_taken_as_it_is(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def test_phases_with_their_dates_in_utc_overlap(tmp_path: Path) -> None:
         ("dev", "2026-01-01 00:00 UTC", "2026-06-01 00:00 UTC"),
         ("test", "2026-03-01 00:00 UTC", "2026-12-31 00:00 UTC"),
     ]
-    assert any(one.fate is Fate.ASSUMED and "UTC was given" in one.text for one in found.notes)
+    assert any(one.fate is Fate.ASSUMED and "UTC, as chosen for the import" in one.text for one in found.notes)
     assert [one["title"] for one in competition["phases"]] == ["Dev", "Test"]
     assert [one.get("description") for one in competition["phases"]] == ["# Hello\n\nWorld", None]
 

@@ -97,8 +97,8 @@ def test_the_question_names_both_days() -> None:
         ("2024-12-31 12:00 EST", "not a time zone"),
         ("2024-12-31 12:00 +19:00", "not a time zone"),
         ("1024-12-31 12:00 UTC", "year"),
-        ("2024-03-31 02:30 Europe/Paris", "put forward"),
-        ("2024-10-27 02:30 Europe/Paris", "comes twice"),
+        ("2024-03-31 02:30 Europe/Paris", "this time does not exist"),
+        ("2024-10-27 02:30 Europe/Paris", "occurs twice"),
         ("2024-12-31 " * 30, "too long"),
     ],
 )

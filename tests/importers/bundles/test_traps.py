@@ -60,7 +60,7 @@ TRAPS: dict[str, tuple[Callable[[], bytes], str]] = {
     "backslashes": (lambda: with_entry("..\\outside.txt"), "absolute names and names with .."),
     "link": (lambda: with_entry("link", b"/etc/passwd", stat.S_IFLNK | 0o777), "is a link or a device"),
     "device": (lambda: with_entry("device", b"", stat.S_IFCHR | 0o666), "is a link or a device"),
-    "name twice": (lambda: with_entry("terms.md", b"other terms"), "is in the zip twice"),
+    "name twice": (lambda: with_entry("terms.md", b"other terms"), "occurs twice in the zip"),
     "file over folder": (lambda: with_entry("gold/truth.txt/more"), "a file and a folder"),
     "bomb": (lambda: made.zipped({MAIN: made.VERSION_2, "bomb": bytes(64 * 1024 * 1024)}), "looks like a zip bomb"),
     "bomb in a program": (
@@ -71,11 +71,11 @@ TRAPS: dict[str, tuple[Callable[[], bytes], str]] = {
     "no main file": (lambda: made.zipped({"readme.txt": "hello"}), "there is no competition.yaml"),
     "main file too deep": (
         lambda: made.zipped({"a/b/competition.yaml": made.VERSION_2, "c": ""}),
-        "zip the content of its folder",
+        "zip the content of that folder",
     ),
     "two main files": (
         lambda: made.zipped({MAIN: made.VERSION_2, "competition.yml": made.VERSION_2}),
-        "which one holds",
+        "keep only one of them",
     ),
     "two main files below": (
         lambda: made.zipped({"a/competition.yaml": made.VERSION_2, "b/competition.yaml": made.VERSION_2}),
@@ -85,14 +85,14 @@ TRAPS: dict[str, tuple[Callable[[], bytes], str]] = {
     "half a zip": (lambda: made.zipped(made.version_2())[:-40], "damaged"),
     "tag": (
         lambda: made.zipped(made.files("title: !!python/object/apply:os.system [id]\n")),
-        "has no meaning here",
+        "is not allowed here",
     ),
     "alias bomb": (lambda: made.zipped(made.files(laughing(9))), "too large or too deep"),
     "alias of itself": (lambda: made.zipped(made.files("a: &a [*a]\n")), "does an alias"),
     "deep": (lambda: made.zipped(made.files(nested(5_000))), "nested more than"),
     "large": (lambda: made.zipped(made.files("title: " + "x " * 200_000)), "larger than 256 KiB"),
     "many values": (lambda: made.zipped(made.files("a: [" + "1, " * 30_000 + "1]\n")), "more than 20,000 values"),
-    "key twice": (lambda: made.zipped(made.files(made.VERSION_2 + "title: again\n")), "for the second time"),
+    "key twice": (lambda: made.zipped(made.files(made.VERSION_2 + "title: again\n")), "occurs twice"),
     "not text": (lambda: made.zipped({MAIN: b"title: \xff\xfe"}), "not UTF-8"),
     "empty": (lambda: made.zipped(made.files("")), "empty"),
     "a list": (lambda: made.zipped(made.files("- title\n")), "no keys"),
@@ -130,7 +130,7 @@ def test_a_file_that_a_zip_tool_wrote_twice_is_one_file(tmp_path: Path) -> None:
         ("<div>" * 4_000, "nested too deep"),
         ("<b>" * 6_000, "more than 5,000 tags"),
         ("<ol>" + "<li>x" * 3_000, "more than 1,000 items"),
-        ("x" * 300_000, "more than 256 KiB"),
+        ("x" * 300_000, "larger than 256 KiB"),
         ("\0", "this is not text"),
     ],
 )
@@ -156,6 +156,6 @@ def test_what_is_too_large_in_all_is_refused_before_it_is_unpacked(tmp_path: Pat
         tmp_path / "bundle.zip", {**made.version_2(), "one": bytes(1_500_000), "two": bytes(1_500_000)}
     )
     target = Target(tmp_path / "to", tmp_path / "gold", size_bytes=2 * 1024 * 1024)
-    with pytest.raises(InvalidBundle, match="more than the 2 MiB that are left"):
+    with pytest.raises(InvalidBundle, match="larger than the 2 MiB that are left"):
         import_codabench(bundle, target, Assumed(), takes_results=False)
     assert not (tmp_path / "to").exists()

@@ -62,7 +62,11 @@ def test_a_changed_setting_holds_at_once_and_the_environment_again_after_a_reset
         ("questions_per_hour", "many", "It must be a whole number of at least 0, but is 'many'."),
         ("questions_per_hour", "", "It must be a whole number of at least 0, but is empty."),
         ("server_name", "", "It must be one line of 1 to 60 characters."),
-        ("banned_domains", "uni.example, b@d", "It must be domains such as uni.example, with commas; 'b@d' is none."),
+        (
+            "banned_domains",
+            "uni.example, b@d",
+            "It must be domains such as uni.example, separated by commas; 'b@d' is not a domain.",
+        ),
         ("contact", "somewhere", "It must be an e-mail address, or an address that begins with https:// or http://."),
         ("contact", "https://x.example/\0", "It has characters that cannot be stored."),
     ],
@@ -149,7 +153,7 @@ def test_the_pages_change_settings_and_announce(quick_site: Site, root: Person) 
         reset = browser.post("/admin/settings/organise/reset", data={"csrf_token": token})
         assert "in the environment" not in text_of(reset.text)
         refused = browser.post("/admin/announcements", data={"csrf_token": token, "text": "x", "ends": "soon"})
-        assert (refused.status_code, "is not a moment" in text_of(refused.text)) == (422, True)
+        assert (refused.status_code, "is not a date and time" in text_of(refused.text)) == (422, True)
         form = {"csrf_token": token, "text": "We move.", "severity": "urgent", "ends": "2099-01-01 00:00 UTC"}
         assert "Urgent: We move." in text_of(browser.post("/admin/announcements", data=form).text)
         assert "Urgent: We move." in text_of(browser.get("/").text)

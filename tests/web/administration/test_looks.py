@@ -150,7 +150,7 @@ def test_a_logo_that_another_process_has_is_found(quick_site: Site, root: Person
 
 @pytest.mark.parametrize(
     ("content", "status", "words"),
-    [(b"GIF89a", 422, "no SVG or PNG"), (b"", 422, "empty"), (b"<" * 300_000, 422, "256 KiB")],
+    [(b"GIF89a", 422, "not an SVG or PNG"), (b"", 422, "empty"), (b"<" * 300_000, 422, "256 KiB")],
 )
 def test_a_file_that_is_no_logo_is_refused(root: Person, content: bytes, status: int, words: str) -> None:
     refused = logo(root, content)
@@ -193,7 +193,7 @@ def test_the_page_changes_and_explains(quick_site: Site, root: Person) -> None:
             "/admin/looks/logos/light", data={"csrf_token": csrf_of(page)}, files={"file": ("l.svg", SVG)}
         )
         assert upload.headers["Location"] == "/admin/looks?removed=1"
-        assert "without 1 part" in browser.get(upload.headers["Location"]).text
+        assert "Removed from the logo: 1 part" in browser.get(upload.headers["Location"]).text
         assert browser.post("/admin/looks/logos/light/remove", data={"csrf_token": csrf_of(page)}).status_code == 303
         assert root.client.get(API).json()["logo"] is None
     with reading(quick_site.engine) as session:

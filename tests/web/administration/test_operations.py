@@ -233,7 +233,7 @@ def test_the_pages_show_it_and_their_forms_do_it(quick_site: Site, root: Person,
         "storage": "Count them",
         "storage?unowned=1": "The sweep deletes them",
         "mails": "550 unknown",
-        "limits": "Nothing was refused lately",
+        "limits": "No request was refused lately",
         "health": "not well",
         "moderation": "No text was reported",
     }

@@ -353,10 +353,10 @@ def test_the_pages_do_the_same(quick_site: Site, root: Person) -> None:
         assert "Spam." in said
         assert "Unblock" not in post("/admin/people/ada/unblock")
         wrong = post("/admin/people/ada/organising", organising="approved", competitions="many")
-        assert "A whole number, or nothing." in wrong
+        assert "Write a whole number, or leave it empty." in wrong
         assert "0 of 7" in post("/admin/people/ada/organising", organising="approved", competitions="7")
         assert "Banned: spam.example." in post("/admin/people/ban", domain="spam.example")
-        assert "'b@d' is none" in post("/admin/people/ban", domain="b@d")
+        assert "'b@d' is not a domain" in post("/admin/people/ban", domain="b@d")
         assert "There is no account 'zoe'" in post(f"/admin/competitions/{COMPETITION}/owner", owner="zoe")
         assert "Nobody is waiting" in text_of(browser.get("/admin/requests").text)
         quick_site.set_clock(NOW + HOUR)

@@ -202,7 +202,7 @@ def test_the_page_is_made_once_for_everybody_but_not_for_every_choice(
 def test_a_split_where_there_are_none_is_not_there(site: Site, nobody: httpx.Client) -> None:
     world.score(site.engine, world.submit(site.engine, world.add_user(site.engine, "ada")).run_id, 0.5)
     assert nobody.get(f"{API}/progress?split=anything").status_code == 404
-    assert nobody.get(f"{API}/anything").json()["error"]["message"].startswith("There is no such picture")
+    assert nobody.get(f"{API}/anything").json()["error"]["message"].startswith("This board has no such picture")
 
 
 def test_every_picture_stands_in_the_page_drawn_and_is_a_file(parseme: Site, nobody: httpx.Client) -> None:

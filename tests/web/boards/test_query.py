@@ -106,7 +106,7 @@ def test_what_is_not_there_is_said_plainly(nobody: httpx.Client) -> None:
         "no column 'zzz'.",
         "no row of 'Grace'.",
         "no order 'up'.",
-        "'soon' is not a day such as 2026-01-31.",
+        "'soon' is not a date such as 2026-01-31.",
     ):
         assert sentence in text_of(page.text)
     refused = nobody.get(f"{BOARD}?sort=zzz&team=Grace")
@@ -139,7 +139,7 @@ def test_a_day_since_which_too_much_came_is_said_to_be_too_far_back(
     monkeypatch.setattr(check, "TRIES_AT_MOST", 1)
     site.set_clock(NOW + 2 * DAY)
     page = nobody.get(f"{BOARD_PAGE}?since={NOW.date()}").text
-    assert "not worked out who stood where" in text_of(page)
+    assert "Too many submissions have arrived since that day" in text_of(page)
     assert "change of rank since" not in page
     assert "as before" in nobody.get(f"{BOARD_PAGE}?since={(NOW + DAY).date()}").text, "since then nobody did anything"
 

@@ -105,7 +105,10 @@ def test_dates_are_read_as_there_and_what_was_assumed_is_told(site: Site, olga: 
     ends = dates["2025-08-07T00:00:00+00:00"]
     assert ends is not None
     assert ends.isoformat() == "2025-09-30T00:00:00+00:00"
-    assert "assumed: line 34, phases[1].start: '8-7-2025': no zone is written: UTC was given" in found["details"]
+    assert (
+        "assumed: line 34, phases[1].start: '8-7-2025': no zone is given: UTC, as chosen for the import"
+        in found["details"]
+    )
 
 
 def test_what_is_wrong_with_a_bundle_is_told_in_full(site: Site, olga: Organiser) -> None:
@@ -122,7 +125,7 @@ def test_a_name_that_is_taken_is_kept_to_be_mended(olga: Organiser) -> None:
     first, second = (olga.asked(olga.bring(RESULTS)).json() for _ in range(2))
     assert (first["status"], second["status"]) == ("Finished", "Failed")
     assert "/organise/" in second["details"]
-    assert "on this server already" in second["details"]
+    assert "This server already has a competition" in second["details"]
 
 
 def test_nothing_of_a_bundle_stays_in_clear(site: Site, olga: Organiser) -> None:
@@ -168,7 +171,7 @@ def test_a_busy_server_takes_it_again_and_an_interrupted_one_says_so(
     assert olga.asked(number).json()["status"] == "Starting"
     site.set_clock(NOW + LONGEST)
     found = olga.asked(number).json()
-    assert (found["status"], "Send the bundle again" in found["details"]) == ("Failed", True)
+    assert (found["status"], "Upload the bundle again" in found["details"]) == ("Failed", True)
 
 
 def test_who_may_not_create_competitions_announces_none(

@@ -259,5 +259,5 @@ def test_a_file_that_could_not_be_scored_is_nobodys_fault(ada: Person, numbers: 
     assert get(ada, f"submissions/{number}/")["status_details"] is None
     world.fail(engine, last_run(engine))
     found = get(ada, f"submissions/{number}/")
-    words = "The server could not score this file; that is not your fault, and costs no quota."
+    words = "The server could not score this file. This is not your fault and uses no quota."
     assert (found["status"], found["status_details"]) == ("Failed", words)

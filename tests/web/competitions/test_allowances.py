@@ -67,8 +67,8 @@ def test_organisers_grant_it_on_a_page_and_the_team_reads_it_where_it_submits(si
         form = {"csrf_token": csrf_of(browser.get(PAGE).text), "phase": PHASE, "team": "Magpie", "reason": WHY}
         wrong = browser.post(PAGE, data={**form, "until": "tomorrow", "extra_total": "few"})
         assert wrong.status_code == 422
-        assert "'tomorrow' is not a moment with a time zone" in text_of(wrong.text)
-        assert "A whole number, or nothing." in text_of(wrong.text)
+        assert "'tomorrow' is not a date and time with a time zone" in text_of(wrong.text)
+        assert "Write a whole number, or leave it empty." in text_of(wrong.text)
         assert 'value="tomorrow"' in wrong.text
         page = browser.post(PAGE, data={**form, "until": "2026-01-12 12:00 UTC", "extra_per_day": "2"})
         assert page.url.path == PAGE
@@ -104,8 +104,8 @@ def test_the_command_grants_lists_and_takes_back(
 
     place = f"{COMPETITION}/{PHASE}"
     code, out = evergold("grant", place, "--team", "Magpie", "--reason", WHY, "--extra-total", "2")
-    assert (code, out) == (Code.OK, f"In {place}, Magpie is allowed: 2 more in all.\n")
-    assert "Magpie\tevaluation\t2 more in all" in evergold("list", COMPETITION)[1]
+    assert (code, out) == (Code.OK, f"In {place}, Magpie is allowed: 2 more in total.\n")
+    assert "Magpie\tevaluation\t2 more in total" in evergold("list", COMPETITION)[1]
     assert evergold("grant", place, "--team", "Nobody", "--reason", WHY, "--extra-total", "2")[0] != Code.OK
     assert evergold("take-back", COMPETITION, str(FIRST_ALLOWANCE)) == (Code.OK, "Revoked.\n")
     assert evergold("list", COMPETITION)[1] == "No team has an extension.\n"

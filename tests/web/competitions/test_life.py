@@ -61,7 +61,7 @@ def test_organisers_hide_it_and_delete_it_and_keep_it_on_a_page(site: Site) -> N
         form = {"csrf_token": csrf_of(browser.get(PAGE).text)}
         wrong = browser.post(PAGE, data={**form, "stage": "private", "halt": "paused"})
         assert wrong.status_code == 422
-        assert "Give a reason: everybody who wants to upload sees it." in text_of(wrong.text)
+        assert "Give a reason: it is shown to everybody who wants to upload." in text_of(wrong.text)
         page = browser.post(PAGE, data={**form, "stage": "draft"})
         assert "Draft: only organisers and testers see it." in text_of(page.text)
         assert f'href="/competitions/{COMPETITION}"' in browser.get("/").text
@@ -87,7 +87,7 @@ def test_the_command_pauses_and_publishes_again(
     paused = f"{COMPETITION} is published, paused: {WHY}.\n"
     assert evergold("set", COMPETITION, "--halt", "paused", "--reason", WHY) == (Code.OK, paused)
     assert evergold("set", COMPETITION, "--stage", "private")[1] == paused.replace("published", "private")
-    assert "is deleted " in evergold("delete", COMPETITION)[1]
+    assert "will be deleted " in evergold("delete", COMPETITION)[1]
     assert evergold("keep", COMPETITION)[1] == f"{COMPETITION} is draft.\n"
     with reading(site.engine) as session:
         assert find_competition(session, COMPETITION).delete_at is None

@@ -160,7 +160,7 @@ def test_a_name_that_is_taken_leaves_a_draft_to_finish(olga: Linguist) -> None:
     content = made.zipped(made.version_2({"solutions:": "others:"}))
     assert "It is a draft" in text_of(bring(olga, content).text)
     again = text_of(bring(olga, content).text)
-    assert "there is a competition 'spoons-and-forks' on this server already" in again.lower()
+    assert "this server already has a competition 'spoons-and-forks'" in again.lower()
     assert "Its gold was not stored" in again
 
 

@@ -355,7 +355,7 @@ def test_history_leads_to_a_revision_and_back(browser: httpx.Client, olga: Perso
     assert "What would change" in preview.text
     done = send(browser, f"{HISTORY}/1", fields_of(preview.text), "apply")
     assert done.url.path == f"{HISTORY}/3"
-    assert "This is what holds" in done.text
+    assert "This is the current declaration" in done.text
     assert olga.client.get(f"{API}/declaration").json()["document"]["title"] == "Demo"
 
 

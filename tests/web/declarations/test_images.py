@@ -143,7 +143,7 @@ def test_an_image_on_the_page_edit_is_a_revision(site: Site, ada: Linguist, plac
     assert len(images_on(ada.browser.get("/competitions/irony").text)) == 1
     refused = send(ada, images, "b.png", b"no image", text="description", alt="A dog")
     assert refused.status_code == 422
-    assert "It is not a PNG, JPEG or WebP." in text_of(refused.text)
+    assert "The file is not a PNG, JPEG or WebP." in text_of(refused.text)
     before, site.settings.mebibytes_per_organiser = site.settings.mebibytes_per_organiser, 0
     try:
         full = send(ada, images, "c.png", image(), text="description", alt="A dog")

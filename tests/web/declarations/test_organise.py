@@ -87,7 +87,7 @@ def test_plain_gold_is_named_by_nobody_but_administrators(site: Site, ada: Lingu
     ada.say(place, "phases/0/tasks/main", gold="gold.csv")
     refused = ada.send(f"{place}/build")
     assert refused.status_code == 422
-    assert "Plain gold is named by administrators alone" in refused.text
+    assert "Only administrators can name plain gold" in refused.text
     ada.say(place, "phases/0/tasks/main", gold="sealed")
     assert ada.send(f"{place}/build").url.path == "/competitions/irony/life"
 
@@ -116,7 +116,7 @@ def test_it_goes_out_as_a_zip_and_comes_in_again_without_gold(site: Site, ada: L
     place = brought.url.path
     page = ada.browser.get(place).text
     assert "items.csv" in page
-    assert "There is a competition 'irony' on this server already" in text_of(ada.send(f"{place}/build").text)
+    assert "This server already has a competition 'irony'" in text_of(ada.send(f"{place}/build").text)
     ada.say(place, "", name="irony-again")
     assert ada.send(f"{place}/build").url.path == "/competitions/irony-again/life"
 
@@ -195,7 +195,7 @@ def test_there_is_an_end_to_competitions_and_bytes(site: Site, ada: Linguist) ->
         second = ada.begin(copy="irony", name="second")
         refused = ada.send(f"{second}/build")
         assert refused.status_code == 409
-        assert "You own 1 competition, and may own 1 here" in text_of(refused.text)
+        assert "You own 1 competition, and may own 1 on this server" in text_of(refused.text)
         site.settings.mebibytes_per_organiser = 0
         more = ada.upload(f"{second}/files", "more.csv", b"id\n")
         assert more.status_code == 409
@@ -226,7 +226,7 @@ def packed(*names_and_texts: str) -> bytes:
     ("content", "sentence"),
     [
         (b"no zip at all", "This is a plain file: send a zip"),
-        (zip_of(readme="hello"), "There is no competition.yaml in it"),
+        (zip_of(readme="hello"), "The zip has no competition.yaml"),
         (zip_of(**{"competition.yaml": "version: 1\n"}), "'competitions' with one competition"),
         (zip_of(**{"competition.yaml": "a: [", "x.csv": "1"}), "line"),
         (zip_of(**{"competition.yaml": "version: 1", "..__up.csv": "1"}), "names with .. are not allowed"),

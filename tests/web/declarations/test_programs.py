@@ -186,9 +186,9 @@ def test_an_edit_by_form_or_by_the_api_does_not_open_the_gold_with_another_comma
     work(site)
     waiting = text_of(team.browser.get(sent.url.path).text)
     assert "waiting for gold sealed for this program since" in waiting
-    assert "is scored as soon as the organisers have put it again" in waiting
+    assert "is scored as soon as the organisers have uploaded the gold again" in waiting
     assert "command" not in waiting
-    assert "this gold is not opened for this program" in text_of(olga.browser.get(sent.url.path).text)
+    assert "this gold was not sealed for this program" in text_of(olga.browser.get(sent.url.path).text)
 
     gold = {"publish": (None, b"true"), "file": ("ref.zip", zipped({"gold.csv": GOLD}))}
     kept = f"{API}/competitions/{COMPETITION}/phases/{PHASE}/tasks/{TASK}/gold"
@@ -227,7 +227,7 @@ def test_what_goes_out_as_a_zip_comes_in_again_as_the_same_program(site: Site, t
 def test_a_program_is_not_begun_by_a_form_that_cannot_take_its_files(site: Site) -> None:
     refused = person(site, "olga").send("/organise", title="Forms", name="forms", type="program")
     assert refused.status_code == 422
-    assert "Your own program comes with its files: zip its folder with a competition.yaml" in text_of(refused.text)
+    assert "For your own program, zip its folder together with a competition.yaml" in text_of(refused.text)
 
 
 def test_nobody_downloads_the_program(site: Site, tmp_path: Path) -> None:

@@ -206,14 +206,14 @@ def test_a_choice_that_cannot_be_is_refused_in_words(ada: Linguist) -> None:
     assert "Choose one column that is the item's id." in text_of(refused.text)
     send_items(ada, place, COLUMNS)
     unknown = ada.send(f"{place}/files", **{**COLUMNS, "usual": ""})
-    assert "or type what is usual" in text_of(unknown.text)
+    assert "or type the usual answer" in text_of(unknown.text)
     nothing = ada.send(f"{place}/metrics")
     assert "A board needs at least one metric." in text_of(nothing.text)
     late = ada.send(f"{place}/phases", **{"phase.0.start": "2027-02-30T10:00", "phase.0.zone": "AoE"})
     assert "Write the day and the time as 2027-01-31 23:59." in text_of(late.text)
     assert 'value="2027-02-30T10:00"' in late.text, "what was typed stays"
     limits = ada.send(f"{place}/rules", mode="confirmed", per_day="half")
-    assert "A whole number from 1 on, or nothing." in text_of(limits.text)
+    assert "Write a whole number from 1, or leave it empty." in text_of(limits.text)
 
 
 def test_the_drawing_follows_dates_that_are_only_typed(site: Site, ada: Linguist) -> None:
@@ -255,7 +255,7 @@ def test_dates_have_a_zone_and_phases_come_and_go(site: Site, ada: Linguist) -> 
         there, later = (phase.phase_tasks[0] for phase in find_competition(session, "praise-or-insulte").phases)
         assert is_same_question(there, later), "so that entries are carried over"
     endless = ada.send(f"{place}/phases", **{**dates, "phase.0.end": "", "phase.0.zone": "UTC"})
-    assert "Half of the items are private until it closes, so it needs an end." in text_of(endless.text)
+    assert "Half of the items are private until the phase closes, so it needs an end." in text_of(endless.text)
     again = {**dates, "phase.0.zone": "UTC", "phase.1.start": "2027-03-28T12:00", "phase.1.zone": "UTC"}
     ada.send(f"{place}/phases", **again, remove="post-evaluation")
     assert [phase["name"] for phase in document_of(site, "praise-or-insulte")["phases"]] == ["evaluation"]
@@ -289,7 +289,7 @@ def test_a_story_is_chosen_with_what_one_team_can_learn_beside_it(site: Site, ad
     place = begun(ada)
     send_items(ada, place, COLUMNS)
     page = text_of(ada.browser.get(f"{place}/visibility").text)
-    assert "of the public half, and nothing of the half that decides" in page
+    assert "of the public half, and nothing of the private half, which decides" in page
     assert "of your gold in this phase" in page
     ada.send(f"{place}/visibility", **{"story.0": "until-close"})
     phase = document_of(site, "praise-or-insulte")["phases"][0]
@@ -396,7 +396,7 @@ def test_publish_opens_once_nothing_is_missing_and_a_rehearsal_shows_every_view(
         )
         address = "/competitions/praise-or-insulte/phases/evaluation/tasks/main/gold"
         assert ada.upload(address, "gold.csv", gold).status_code == 200
-        assert "A worker is checking it." in text_of(ada.browser.get(f"{place}/publish").text)
+        assert "A worker is checking the gold." in text_of(ada.browser.get(f"{place}/publish").text)
         work(site)
         proposed = text_of(ada.browser.get(f"{place}/texts").text)
         assert "The labels are `insult`, `praise`." in proposed

@@ -425,7 +425,7 @@ def test_an_explanation_is_handed_to_organisers_as_it_is_and_to_nobody_else(
 
 def test_the_page_advises_once_what_the_task_should_declare(site: Site, browser: httpx.Client) -> None:
     """Teams read one neutral line, and organisers why their task makes it necessary."""
-    advice = "Advice: declare <code>labels</code>: without it a misspelt label is not refused, but counts as wrong."
+    advice = "Advice: declare <code>labels</code>: without it a misspelt label is not reported, but counts as wrong."
     for options, is_advised in (({}, True), ({"labels": ["a", "b"]}, False)):
         with writing(site.engine) as session:
             task = find_phase_task(session, COMPETITION, PHASE, TASK).task
@@ -458,8 +458,8 @@ def test_a_phase_that_asks_another_task_is_not_offered_for_the_same_gold(site: S
     add_other_task(site.engine)
     add_phase(site)
     other = PAGE.replace(f"/{TASK}/", f"/{OTHER_TASK}/")
-    assert "of those that ask this task: post, earlier." in text_of(browser.get(PAGE).text)
-    assert "of those that ask this task" not in browser.get(other).text
+    assert "of other phases with this task, separated by commas: post, earlier." in text_of(browser.get(PAGE).text)
+    assert "of other phases with this task" not in browser.get(other).text
     form = {"csrf_token": csrf_of(browser.get(other).text), "also": "post"}
     refused = browser.post(other, data=form, files={"file": ("gold.csv", CONTENT)})
     assert (refused.status_code, "these do: none." in refused.text) == (422, True)

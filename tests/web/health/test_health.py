@@ -183,11 +183,11 @@ def test_the_status_counts_nothing(well: Site, ada: Person) -> None:
         first = [ada.submitted(f"file {n}\n".encode()) for n in range(3)]
         after = visitor.get("/status").text
     assert len(first) == 3
-    assert before.replace("is empty", "") == after.replace("waits: its oldest run since 0 s", "")
+    assert before.replace("is empty", "") == after.replace("has waiting runs: the oldest has waited for 0 s", "")
 
 
 def test_how_long_files_take_is_said_whatever_else_is_not_well(well: Site, ada: Person) -> None:
-    said = "half of all files had their scores"
+    said = "Median time from upload to scores"
     with well.client(**BROWSER) as visitor:
         score(well.engine, submit(well.engine, ada.user).run_id, 0.5)
         well.set_clock(NOW + HOUR)

@@ -69,7 +69,7 @@ def test_a_difference_is_better_worse_or_chance() -> None:
             PeerComparison("Majority", pair(0.2, 0.1, 0.3, 1e-4), True),
             "Significantly better than the baseline (p < .001, corrected).",
         ),
-        (PeerComparison(is_pending=True), "How it compares with the other rows is being computed."),
+        (PeerComparison(is_pending=True), "The comparison with the other rows is being computed."),
     ],
 )
 def test_a_run_beside_others_is_told_in_a_sentence(rivals: PeerComparison, sentence: str) -> None:

@@ -166,7 +166,7 @@ def test_a_form_that_came_too_often_says_when_to_try_again() -> None:
     assert (answer.status_code, answer.headers["Retry-After"]) == (429, "60")
 
 
-@pytest.mark.parametrize("error", [NotFound("There is none."), Forbidden("Not yours.")])
+@pytest.mark.parametrize("error", [NotFound("There are no rescoring sets."), Forbidden("Not yours.")])
 def test_what_must_not_be_seen_is_not_shown_with_the_form(error: EvergoldError) -> None:
     with pytest.raises(type(error)):
         answer_to(error)

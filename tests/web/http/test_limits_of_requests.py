@@ -187,7 +187,7 @@ def test_the_upload_form_says_it_too(site: Site, ada: Person) -> None:
             sent = browser.post(path, data={"csrf_token": csrf_of(page)}, files={"file": ("x.csv", content)})
             assert sent.status_code == expected
     assert int(sent.headers["Retry-After"]) > 0
-    assert "sends more files than this server takes at once" in sent.text
+    assert "is sending too many files at once" in sent.text
 
 
 def test_a_deadline_with_the_limits_as_they_are_hits_nobody(site: Site, ada: Person) -> None:

@@ -126,7 +126,7 @@ def test_a_wrong_file_leaves_with_its_problems(evergold: Evergold, systems: dict
     code, out, err = evergold("judge", "import", file, "--to", PLACE)
     assert code == Code.REJECTED
     assert out.splitlines() == [
-        "line 2, column naturalness: a mark is a number from 0 to 3, not 9",
+        "line 2, column naturalness: a mark must be a number from 0 to 3, not 9",
         "line 3, column item: en-9 is not an item of this task",
     ]
     assert "2 problems; nothing was imported" in err

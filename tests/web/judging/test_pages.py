@@ -101,12 +101,12 @@ def test_the_form_keeps_what_was_typed_and_tells_everything(site: Site, olga: ht
     page = start(olga, name="No Name", items="many", seed="-3", guidelines="<b>Keep me</b>", annotators="anna")
     assert page.status_code == 422
     text = html.unescape(page.text)
-    assert "'anna' is not a language and a user name." in text
-    assert text.count("A whole number, or nothing.") == 2
+    assert "'anna' is not a language followed by a user name." in text
+    assert text.count("Write a whole number, or leave it empty.") == 2
     assert 'value="many"' in text
     assert "&lt;b&gt;Keep me&lt;/b&gt;" in page.text
     page = start(olga, annotators="en nobody\nxx olga", submissions="17")
-    assert "'17' is not a submission's id." in html.unescape(page.text)
+    assert "'17' is not a submission's ID." in html.unescape(page.text)
     page = start(olga, annotators="en nobody\nxx olga")
     assert "There is no account 'nobody' on this server. There is nothing to judge in 'xx'" in html.unescape(page.text)
 
@@ -122,7 +122,7 @@ def test_marks_come_as_a_file_and_every_problem_is_shown(
 
     page = bring(f"{systems['alpha']},en-1,A1,4,3,3", f"{systems['alpha']},en-9,A1,3,3,3")
     assert page.status_code == 422
-    assert "line 2, column mwe_sense: a mark is a number from 0 to 3, not 4" in page.text
+    assert "line 2, column mwe_sense: a mark must be a number from 0 to 3, not 4" in page.text
     assert "line 3, column item: en-9 is not an item of this task" in page.text
     assert 'value="paper"' in page.text
     page = bring(f"{systems['alpha']},en-1,A1,3,3,3")
@@ -262,7 +262,7 @@ def test_only_who_was_asked_has_a_worksheet(site: Site, olga: httpx.Client, anna
 def test_a_seed_that_is_no_number_or_too_long_is_marked(olga: httpx.Client, anna: httpx.Client, seed: str) -> None:
     page = start(olga, seed=seed)
     assert page.status_code == 422
-    assert "A whole number, or nothing." in page.text
+    assert "Write a whole number, or leave it empty." in page.text
 
 
 # ---------------------------------------------------------------------------------------------------------- publishing

@@ -185,7 +185,9 @@ def test_an_invitation_is_listed_and_accepted(site: Site, evergold: Evergold) ->
     ]
     assert evergold("invitations", "--accept", 1, who="bob")[0] == Code.ERROR, "it is another's"
     assert evergold("invitations", "--accept", 1, "--decline", 2, who="ada")[0] == Code.USAGE
-    assert evergold("invitations", "--accept", 1, who="ada")[1] == f"Accepted: you have the role in {COMPETITION}.\n"
+    assert (
+        evergold("invitations", "--accept", 1, who="ada")[1] == f"Accepted: you now have the role in {COMPETITION}.\n"
+    )
     assert evergold("invitations", "--decline", 2, who="ada")[1] == "Declined.\n"
     assert evergold("invitations", who="ada")[1].startswith("None.")
     with reading(site.engine) as session:

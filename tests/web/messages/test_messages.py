@@ -404,7 +404,7 @@ def test_everybody_chooses_on_their_account_page_and_by_api(site: Site, ada: Per
     with log_in(site, "bob") as browser:
         page = send(browser, "/account/mail", "/account", announcements="none", results="weekly").text
         assert page.count('<option value="none" selected>') == page.count('<option value="weekly" selected>') == 1
-        assert "Saved: mails come as set below." in page
+        assert "Saved: you get mails as set below." in page
     assert choices(ada) == {"announcements": True, "results": False}
     chosen = {"announcements": False, "results": True}
     assert ada.client.put(f"{API}/me/mail", json=chosen).status_code == 200

@@ -127,7 +127,7 @@ def test_a_taken_name_is_said_on_the_page(site: Site, browser: httpx.Client) -> 
         response = browser.post("/register", data={**ADA, **other, "csrf_token": token})
         assert response.status_code == 409
         assert f'id="{field}-error"' in response.text
-    assert "This address has an account already." in response.text
+    assert "This address already has an account." in response.text
 
 
 @pytest.mark.parametrize("name", ["ada", "ADA ", "ada@example.org"])

@@ -109,7 +109,7 @@ def test_a_secret_link_makes_guests_until_it_ends(site: Site, olga: httpx.Client
     assert link not in olga.get(PEOPLE).text, "shown once"
     with log_in(site, "grace") as grace, log_in(site, "eve") as eve:
         assert grace.get(HERE).status_code == 404
-        assert "Go in" in grace.get(f"/join{link}").text
+        assert "Accept the invitation" in grace.get(f"/join{link}").text
         secret = link.partition("link=")[2]
         assert send(grace, "/join", link=secret).url.path == HERE
         assert has(site, "grace", Role.GUEST)
@@ -124,7 +124,7 @@ def test_it_is_handed_over_to_an_organiser_with_room_for_it(site: Site, olga: ht
     with log_in(site, "grace") as grace:
         user = confirm(site, "grace")
         not_yet = send(olga, f"{PEOPLE}/owner", owner="grace")
-        assert "is not an organiser of it yet" in text_of(not_yet.text)
+        assert "is not an organiser of this competition yet" in text_of(not_yet.text)
         with writing(site.engine) as session:
             grant_role(session, find_competition(session, COMPETITION), user, Role.ORGANISER, NOW)
         assert send(grace, f"{PEOPLE}/owner", owner="grace").status_code == 403, "not theirs to give"
@@ -209,7 +209,7 @@ def test_an_inviter_gives_no_more_than_they_have(site: Site, olga: httpx.Client)
         beyond = send(grace, f"{PEOPLE}/invite", whom="eve", role="organiser", rights=["edit", "gold"])
         assert "You can only give rights that you have; you lack: gold." in text_of(beyond.text)
         none = send(grace, f"{PEOPLE}/invite", whom="eve", role="organiser")
-        assert "Choose one at least." in text_of(none.text)
+        assert "Choose at least one." in text_of(none.text)
         assert send(grace, f"{PEOPLE}/invite", whom="eve", role="organiser", rights=["edit"]).status_code == 200
         assert send(grace, f"{PEOPLE}/rights", whom="grace", rights=["gold"]).status_code == 403, "the owner does"
         assert "grace is an organiser already" in text_of(
@@ -264,7 +264,7 @@ def test_who_organises_with_another_leaves_and_the_last_one_does_not(site: Site,
         with writing(site.engine) as session:  # as a server's own, applied on its command line
             find_competition(session, COMPETITION).owner_id = None
         last = send(olga, f"{PEOPLE}/revoke", whom="olga", role="organiser")
-        assert (last.status_code, "You are its last organiser" in text_of(last.text)) == (409, True)
+        assert (last.status_code, "You are the last organiser of this competition" in text_of(last.text)) == (409, True)
         assert has(site, "olga", Role.ORGANISER)
 
 

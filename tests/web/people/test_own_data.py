@@ -274,7 +274,7 @@ def test_commands_fetch_the_archive_once_it_is_ready(
     site: Site, shell: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["my-data", "--wait", "0"]) == Code.OK
-    assert "It is not ready yet" in capsys.readouterr().err
+    assert "The archive is not ready yet" in capsys.readouterr().err
     make_archives(site)
     assert run(["my-data"]) == Code.OK
     assert "Wrote evergold-ada.zip" in capsys.readouterr().out
@@ -304,7 +304,7 @@ def test_commands_consent(site: Site, asked: None, shell: Path, capsys: pytest.C
     for more in ([], ["--give"], ["--revoke"]):
         assert run(["consent", COMPETITION, *more]) == Code.OK
         said.append(capsys.readouterr().out.splitlines()[-1])
-    no = "You do not consent: nothing of your team is published."
+    no = "You do not consent, so nothing of your team is published."
     assert said == [no, "You consent, and so does your whole team.", no]
 
 

@@ -307,7 +307,7 @@ def test_an_address_alone_opens_no_account(site: Site, browser: httpx.Client) ->
     assert page.url.path == "/login/finish"
     answer = sent(browser, "/login/finish/account", page.text, **{**NEW, "username": "ada2"})
     assert answer.status_code == 409
-    assert "This address has an account already" in answer.text
+    assert "This address already has an account" in answer.text
     assert (who(browser), identities(site), users(site)) == ("", [], 1)
 
 

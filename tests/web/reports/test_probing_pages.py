@@ -120,7 +120,7 @@ def test_a_split_that_is_not_there_is_told_with_what_there_is(probes: Site, both
     person, browser = both
     response = browser.get(report_of(person, predictions(parts=PARTS[:1])) + "?split=pt/neut/sent")
     assert response.status_code == 404
-    assert "There is nothing about 'pt/neut/sent' here; there is en/neut/sent." in text_of(response.text)
+    assert "There is no figure for 'pt/neut/sent'; there are figures for en/neut/sent." in text_of(response.text)
 
 
 def test_figures_of_a_report_are_for_its_team_only(probes: Site, both: tuple[Person, httpx.Client]) -> None:

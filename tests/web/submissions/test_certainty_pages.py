@@ -73,7 +73,7 @@ def test_pages_say_it_in_words(browser: httpx.Client, two: tuple[UUID, UUID]) ->
     assert "with its 95 % interval" in runs
     assert "0.5512 to 0.6833" in read(browser, f"/submissions/{two[1]}")
     side_by_side = read(browser, compared(two))
-    assert "How sure is that?" in side_by_side
+    assert "Is the difference significant?" in side_by_side
     assert "0.4100 to 0.5900 0.5512 to 0.6833 +0.0312 to +0.2088 .008 .008 better" in side_by_side
 
 

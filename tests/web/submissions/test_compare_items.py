@@ -102,7 +102,7 @@ def test_a_filter_is_an_address(ada: Person, pair: Pair, show: str, shown: list[
     there = [f"i{number}" for number in range(1, 6) if f"<bdi>i{number}</bdi>" in found]
     assert there == [one if one.startswith("i") else f"i{one}" for one in shown]
     assert f"/submissions/compare?a={pair[0]}&amp;b={pair[1]}&amp;show=differ#items" in found
-    assert found.partition("Which items")[2].count("aria-current=") == 1
+    assert found.partition("Items to show")[2].count("aria-current=") == 1
 
 
 def test_long_lists_have_pages(ada: Person, pair_of: Callable[..., Pair]) -> None:
@@ -140,7 +140,7 @@ def test_several_answers_are_counted(ada: Person, pair_of: Callable[..., Pair]) 
 
 def test_what_is_in_one_alone_is_said(ada: Person, pair_of: Callable[..., Pair]) -> None:
     told = text_of(page(ada, pair_of(labels("00", "01"), labels("00"))))
-    assert "1 item is in one of the two alone, or under another gold, and left out." in told
+    assert "1 item left out: scored in only one of the two, or against another gold." in told
 
 
 def test_two_without_a_common_item(ada: Person, pair_of: Callable[..., Pair]) -> None:
@@ -171,7 +171,7 @@ def test_where_gold_is_hidden_there_is_a_sentence_and_no_item(site: Site, ada: P
 def test_runs_from_before_the_declaration_say_what_to_do(ada: Person, pair_of: Callable[..., Pair]) -> None:
     told = text_of(page(ada, pair_of(None, labels("00"))))
     assert (
-        "The older one kept no items: only runs that were scored since their gold was declared public have them."
+        "The older one has no item results: only submissions scored since their gold was declared public have them."
         in told
     )
 

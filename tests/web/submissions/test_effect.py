@@ -11,8 +11,8 @@ from tests.web.reading import text_of
 from tests.web.site import BOARD, SUBMIT, Person, Site, run_of
 
 FORM = SUBMIT.removeprefix("/api/v1").replace("/submissions", "/submit")
-CHOICE = "You can choose another afterwards."
-LADDER = "Your record counts: a submission moves it if it is a real improvement."
+CHOICE = "You can choose another one afterwards."
+LADDER = "Your record counts: it changes only if a submission is a clear improvement."
 
 
 def said(person: Person) -> str:
@@ -44,7 +44,7 @@ def test_where_teams_choose_it_says_what_counts_without_and_with_a_choice(site: 
     assert f"this one replaces 0.5000. {CHOICE}" in said(ada)
     board = BOARD.rpartition("/")[2]
     assert ada.client.put(f"/api/v1/submissions/{sent['id']}/choice", params={"board": board}).status_code == 200
-    assert "Your choice counts: this run changes nothing until you choose it." in said(ada)
+    assert "Your choice counts: this submission counts only if you choose it." in said(ada)
 
 
 def test_scores_that_are_hidden_are_not_said(site: Site, ada: Person) -> None:

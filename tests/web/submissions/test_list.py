@@ -213,7 +213,7 @@ def test_only_what_one_may_see_is_compared(site: Site, ada: Person, eve: Person,
     hers = send(site, eve.user, 1, "hers", 0.9)
     assert ada.client.get(f"/submissions/compare?a={three[0]}&b={hers}", headers=BROWSER).status_code == 404
     assert eve.client.get(f"/submissions/compare?a={three[0]}", headers=BROWSER).status_code == 404
-    assert "no such submission" in page(ada, f"/submissions/compare?a={hers}", 404)
+    assert "does not exist, or it is not yours" in page(ada, f"/submissions/compare?a={hers}", 404)
 
 
 def test_what_cannot_be_compared_is_said(site: Site, ada: Person, three: list[UUID]) -> None:

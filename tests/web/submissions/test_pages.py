@@ -320,7 +320,7 @@ def test_others_learn_nothing(sent: tuple[Site, str, int]) -> None:
         theirs, unknown = browser.get(path), browser.get("/submissions/00000000-0000-4000-8000-000000000000")
         live = browser.get(f"{path}/live")
     assert (theirs.status_code, unknown.status_code, live.status_code) == (404, 404, 404)
-    assert "no such submission, or it is not yours" in theirs.text
+    assert "does not exist, or it is not yours" in theirs.text
 
 
 def test_my_submissions_are_paged(site: Site) -> None:

@@ -17,7 +17,7 @@ def test_a_file_that_is_not_kept_any_more_says_so(site: Site, ada: Person) -> No
         assert clear_rejected_files(session, site.settings.rejected_days, NOW + 30 * DAY) == 1
     gone = ada.client.get(submission["links"]["file"])
     assert gone.status_code == 404
-    assert "This file was rejected, and such files are kept for 30 days" in gone.json()["error"]["message"]
+    assert "This file was rejected, and rejected files are deleted after 30 days" in gone.json()["error"]["message"]
     document = ada.client.get(submission["links"]["self"]).json()
     assert (document["status"], len(document["problems"])) == ("rejected", 1)
     page = ada.client.get(f"/submissions/{submission['id']}", headers=BROWSER).text

@@ -209,7 +209,7 @@ CASES = {
             "en/neut/nc: the values are <i4; float16, float32 or float64 are read",
             "en/neut/sent: 359 rows; one for each of the 360 rows of the items",
             "pt/neut/sent: the shape is 360; it must be rows × dimensions",
-            "pt/neuter/sent: no tensor of this name is asked for",
+            "pt/neuter/sent: this tensor is not expected",
         ),
     ),
     "embeddings that are not finite": Case(

@@ -127,7 +127,7 @@ def test_a_file_that_was_chosen_before_the_script_came_is_checked(form: Viewer, 
 
 def test_one_file_at_a_time(form: Viewer) -> None:
     drop(form.page, name="a.csv|b.csv")
-    expect(form.page.get_by_text("One file at a time, please")).to_be_visible()
+    expect(form.page.get_by_text("Please choose one file")).to_be_visible()
 
 
 def test_progress_is_shown_and_an_upload_can_be_cancelled(form: Viewer, site: Site, tmp_path: Path) -> None:  # noqa: F811

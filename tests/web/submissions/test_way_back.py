@@ -135,7 +135,7 @@ def test_the_page_asks_again_until_its_row_is_compared_and_announces_nothing_twi
         assert asks not in browser.get(f"/submissions/{newest}").text
         enter(site.engine, world.add_user(site.engine, "cyd"), 0.6, minute=3)
         page = browser.get(f"/submissions/{newest}").text
-        assert "How it compares with the other rows is being computed." in page
+        assert "The comparison with the other rows is being computed." in page
         assert asks in page
         again = browser.get(f"/submissions/{newest}/live?seen=scored.compared").text
         assert asks in again

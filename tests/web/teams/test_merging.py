@@ -34,7 +34,7 @@ def test_one_asks_and_the_other_accepts_on_their_pages(site: Site) -> None:
         allow_merging(site.engine)
         unknown = send(ada, "merging", team="Secnd")
         assert unknown.status_code == 422
-        assert "No team of this name can answer" in unknown.text
+        assert "There is no team of this name that could answer" in unknown.text
         assert 'value="Secnd"' in unknown.text
         assert "<bdi>Second</bdi>" in send(ada, "merging", team="Second").text
         page = bob.get(PAGE).text
@@ -99,7 +99,7 @@ def test_merging_from_the_command_line(
     assert "Second" in merge(ada, "--ask", "Second")[1]
     assert "Second" not in merge(ada, "--end", "Second")[1]
     merge(ada, "--ask", "Second")
-    assert merge(ada, "--accept", "Second") == (3, "Error: No offer with 'Second' waits for an answer.\n")
+    assert merge(ada, "--accept", "Second") == (3, "Error: There is no open offer from or to 'Second'.\n")
     assert "First" in merge(eve)[1]
     assert merge(eve, "--accept", "First", "--end", "First")[0] == 64
     code, said = merge(eve, "--accept", "First")

@@ -360,7 +360,7 @@ def test_organisers_answer_from_the_servers_own_command_line(
     assert run(["registrations", "list", COMPETITION, "--status", "odd"]) == 64
     assert run(["registrations", "code", COMPETITION]) == 0
     printed = capsys.readouterr()
-    assert "It is not used yet" in printed.err
+    assert "The code is not used yet" in printed.err
     code = without_log(printed.out).split()[-1]
     with reading(site.engine) as session:
         assert is_right_code(session, find_competition(session, COMPETITION), code)
@@ -480,7 +480,7 @@ def test_an_organiser_makes_a_code_on_the_page_and_a_student_types_it(site: Site
         code = shown_code(made)
         assert made.headers["cache-control"] == "no-store"
         assert code not in organiser.get(LIST).text, "shown once"
-        assert "Participants have a code from the organisers." in browser.get(PAGE).text
+        assert "Participants need a code from the organisers." in browser.get(PAGE).text
         wrong = send(browser, PAGE, code="AAAA-AAAA-AAAA")
         assert (wrong.status_code, "This code is wrong" in wrong.text) == (422, True)
         assert "You are registered" in send(browser, PAGE, code=code.lower()).text

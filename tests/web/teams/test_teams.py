@@ -109,7 +109,7 @@ def test_a_full_team_says_so(site: Site, browser: httpx.Client) -> None:
         form = {"link": link.partition("link=")[2], "csrf_token": csrf_of(page.text)}
         full = bob.post(f"{PAGE}/join", data=form)
         assert full.status_code == 409
-        assert "cannot have more" in full.text
+        assert "the most allowed" in full.text
 
 
 def test_a_name_can_be_changed_until_it_is_fixed(site: Site, browser: httpx.Client, ada: Person) -> None:
@@ -123,7 +123,7 @@ def test_a_name_can_be_changed_until_it_is_fixed(site: Site, browser: httpx.Clie
     late = person.put(f"{API_TEAM}/name", json={"name": "Too late"})
     assert (late.status_code, late.json()["error"]["code"]) == (409, "names_fixed")
     assert person.get(API_TEAM).json()["name_fixed_at"] == "2026-01-11T12:00:00Z"
-    assert "Names stay as they are since" in site.browser(ada.user).get(PAGE).text
+    assert "The name can no longer be changed since" in site.browser(ada.user).get(PAGE).text
 
 
 @pytest.fixture

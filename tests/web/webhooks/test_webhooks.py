@@ -199,11 +199,11 @@ def test_its_page_shows_what_was_chosen_and_until_when_the_former_secret_signs(s
     offered = re.findall(r'name="kinds" value="([\w.]+)"', told)
     of_all = {NewsKind.BOARD_CHANGED, NewsKind.PHASE_OPENED, NewsKind.PHASE_CLOSED}
     assert told.count("organisers only") == len(set(offered) - of_all) == len(offered) - 3
-    assert "The former one" not in told
+    assert "The previous secret" not in told
     browser.post(f"{page}/secret", data={"csrf_token": csrf_of(told)})
-    assert "The former one is valid until" in browser.get(page).text
+    assert "The previous secret is valid until" in browser.get(page).text
     site.set_clock(NOW + timedelta(days=1))
-    assert "The former one is valid until" not in site.browser(olga.user).get(page).text
+    assert "The previous secret is valid until" not in site.browser(olga.user).get(page).text
 
 
 def test_the_command_line_keeps_them(

@@ -157,7 +157,7 @@ def test_disk_is_as_large_as_declared_wherever_it_is_written(place: Place, folde
                     raise SystemExit("full")
     """)
     assert (outcome.ended, outcome.scores) == (Ended.TOO_MUCH_WRITTEN, None)
-    assert outcome.detail == "it wrote more than its bound"
+    assert outcome.detail == "it wrote more than its limit"
 
 
 def test_what_is_written_may_be_as_much_as_declared(place: Place) -> None:

@@ -157,7 +157,7 @@ def test_image_needs_containers_and_environment_must_be_built(place: Place, monk
     with pytest.raises(SandboxUnavailable, match="the default environment is not built here"):
         run(program, place.gold, place.submission, Environment(), LIMITS)
     monkeypatch.setenv("EVERGOLD_SANDBOX_BACKEND", "none")
-    with pytest.raises(SandboxUnavailable, match="EVERGOLD_SANDBOX_BACKEND is none"):
+    with pytest.raises(SandboxUnavailable, match="EVERGOLD_SANDBOX_BACKEND is 'none'"):
         place.run("")
 
 

@@ -173,4 +173,4 @@ def test_tables_that_are_not_there_are_named(
     monkeypatch.setenv("EVERGOLD_DATABASE_URL", f"sqlite:///{tmp_path / 'empty.db'}")
     get_settings.cache_clear()
     assert main(["wanted"]) == 1
-    assert "the database cannot be asked what is declared: no such table: competitions" in capsys.readouterr().err
+    assert "the declarations cannot be read from the database: no such table: competitions" in capsys.readouterr().err

@@ -70,7 +70,7 @@ def test_other_content_and_other_names_are_another_program(tmp_path: Path) -> No
     ("files", "options", "fault"),
     [
         (FILES, {}, None),
-        ({"score.py": SCORE}, {}, "does not say how it is started"),
+        ({"score.py": SCORE}, {}, "has no command"),
         ({"score.py": SCORE}, {"command": "python3 score.py"}, None),
         ({"score.py": SCORE, "metadata": "command: python3 score.py\n"}, {}, None),
         ({"__init__.py": "", "main.py": ""}, {"contract": "evalai"}, None),
@@ -89,7 +89,7 @@ def test_a_program_that_cannot_be_started_is_told(
 
 def test_what_is_no_program_is_refused(tmp_path: Path) -> None:
     (tmp_path / "score.py").write_text(SCORE)
-    with pytest.raises(InvalidProgram, match="a program is a folder or a zip"):
+    with pytest.raises(InvalidProgram, match="a program must be a folder or a zip"):
         pack(tmp_path / "score.py", tmp_path / "out.zip")
     (tmp_path / "empty").mkdir()
     with pytest.raises(InvalidProgram):

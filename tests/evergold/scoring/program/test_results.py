@@ -52,10 +52,10 @@ def test_declared_figures_are_made_of_what_the_program_wrote() -> None:
         (float("inf"), "the program gave an infinite number"),
         (float("-inf"), "the program gave an infinite number"),
         (10**400, "the program gave an infinite number"),
-        ("0.5", "the program gave something else than a number"),
-        (True, "the program gave something else than a number"),
-        (None, "the program gave something else than a number"),
-        ([0.5], "the program gave something else than a number"),
+        ("0.5", "the program gave a value that is not a number"),
+        (True, "the program gave a value that is not a number"),
+        (None, "the program gave a value that is not a number"),
+        ([0.5], "the program gave a value that is not a number"),
         (1.0000001, "it lies outside its declared range"),
         (-1e-300, "it lies outside its declared range"),
     ],
@@ -72,7 +72,7 @@ def test_what_is_no_number_in_range_is_undefined_and_so_is_all_that_is_made_of_i
 
 def test_a_missing_score_is_undefined_and_undeclared_keys_are_in_the_log_alone() -> None:
     result = scores_from(end({"err": 1, "f1": 0.5, "All": [1, 2]}), options())
-    assert result.scores[0].reason == "the program gave no such score"
+    assert result.scores[0].reason == "the program gave no score of this name"
     assert result.log["undeclared"] == {"f1": "0.5", "All": "[1, 2]"}
 
 

@@ -70,7 +70,7 @@ def test_files_are_compared_with_what_is_declared(tmp_path: Path) -> None:
     files = {"required": ["a.csv", "b.csv"], "allowed": ["*.tsv", "en/*.txt"], "largest": 100}
     content = {"a.csv": TABLE, "c.tsv": "x", "en/d.txt": "x", "fr/d.txt": "x", "e.csv": "x"}
     assert found(tmp_path, "sent.zip", zipped(content), files=files) == [
-        "the file b.csv is missing; there is a.csv, c.tsv, e.csv, en/d.txt, fr/d.txt",
+        "the file b.csv is missing; the upload has a.csv, c.tsv, e.csv, en/d.txt, fr/d.txt",
         "e.csv: e.csv is not asked for; a file is called a.csv, b.csv, *.tsv, en/*.txt",
         "fr/d.txt: fr/d.txt is not asked for; a file is called a.csv, b.csv, *.tsv, en/*.txt",
     ]
@@ -118,7 +118,7 @@ def test_deep_json_is_refused_and_not_followed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("names", "sentence"),
-    [(["../a.csv"], "names with .. are not allowed"), (["a.csv", "a.csv"], "a.csv is in the zip twice")],
+    [(["../a.csv"], "names with .. are not allowed"), (["a.csv", "a.csv"], "a.csv occurs twice in the zip")],
 )
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_dangerous_zips_are_refused(tmp_path: Path, names: list[str], sentence: str) -> None:
