@@ -196,9 +196,9 @@ class Tests:
     def _touching(
         self, module: Module, lines: frozenset[int] | None, changed: frozenset[int] = frozenset()
     ) -> list[pytest.Item]:
-        """Return tests that run one of these lines, or any: those that run a changed line first, and of these the quick ones.
+        """Return tests that run one of these lines (None: any line), at most those that run in a minute.
 
-        No more than are run in a minute.
+        Tests of changed lines come first, and of these the quick ones.
         """
         ran = self.ran.contexts_by_lineno(str(module.path))
         names = {test for line, tests in ran.items() if lines is None or line in lines for test in tests}

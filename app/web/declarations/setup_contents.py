@@ -218,8 +218,8 @@ def _story_shown(draft: Draft, place: int, story: stories.Story) -> StoryShown:
         words = "Teams learn nothing about your gold in this phase."
     elif leak.is_divided:
         words = (
-            f"One team can infer {percent(leak.public_share)} of the public half, and nothing of the private half, which "
-            "decides."
+            f"One team can infer {percent(leak.public_share)} of the public half, and nothing of the private half, "
+            "which decides."
         )
     return StoryShown(story, seen, words, leaks[0].is_warning)
 

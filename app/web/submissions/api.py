@@ -107,7 +107,7 @@ def _card(session: Session, user: User, submission_id: UUID) -> SubmissionCardOu
 
 
 class ItemsQuery(BaseModel):
-    """Which items of two submissions are compared one by one, and a page of them."""
+    """Query parameters of the comparison of two submissions item by item: which items, and which page."""
 
     model_config = ConfigDict(frozen=True)
 
