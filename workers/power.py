@@ -71,7 +71,7 @@ class _GoldOfTask:
 
 
 def compute_power(engine: Engine, phase_task_id: int, samples: Samples) -> Power | None:
-    """Return the power; None if the stored one is current, or this worker cannot open the gold."""
+    """Return the power of a task's gold; None if the stored one is current, or this worker cannot open the gold."""
     with reading(engine) as session:
         wanted = _gold_of_task(session, phase_task_id)
         if wanted is None or is_kept(session, phase_task_id, wanted.key):

@@ -1,4 +1,4 @@
-"""The base classes of all answers and of the API's requests, and a few types that they share."""
+"""The base classes of the API's requests and responses, and a few types that they share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class ApiModel(BaseModel):
 
 
 class Mirror(ApiModel):
-    """Base of answers that are created from an object with the same fields."""
+    """Base of responses that are created from an object with the same fields."""
 
     model_config = ConfigDict(from_attributes=True)
 

@@ -84,7 +84,7 @@ def board_rows(competition_name: str, phase: str, name: str, official_number: in
 
 
 def board_compare(competition_name: str, phase: str, name: str, *rows: UUID) -> str:
-    """Return the link to a comparison of two rows; missing ones are chosen by the page."""
+    """Return the link to a comparison of two rows; the page chooses missing ones."""
     query = urlencode([("row", str(one)) for one in rows])
     return f"{board(competition_name, phase, name)}/compare{f'?{query}' if query else ''}"
 

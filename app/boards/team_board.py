@@ -274,7 +274,7 @@ def _read(session: Session, board: Board, source: EntrySource, seen: TeamSight) 
 
 
 def _entry_values(kept: Sequence[_Read], around: UUID) -> list[float]:
-    """Return the ranking value of a submission, if it is an entry."""
+    """Return a list with the ranking value of a submission; empty if it is not an entry."""
     found = ((one, value_of(one, read.rows.rules)) for read in kept for one in read.entries)
     return [value for one, value in found if one.submission_id == around and value is not None]
 

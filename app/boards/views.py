@@ -141,8 +141,9 @@ class StatisticsOut(ApiModel):
 
 
 class RowOut(ApiModel):
-    """rank: null for published results, baselines without a rank, teams whose ranking score is undefined, and rows
-    with a status."""
+    """A row of a board. rank: null for published results, baselines without a rank, teams whose ranking score is
+    undefined, and rows with a status.
+    """
 
     rank: int | None
     team: str = Field(description="a neutral name while names are hidden")

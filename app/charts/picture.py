@@ -24,7 +24,7 @@ UNDEFINED = "–"
 
 
 class _Part(ApiModel):
-    """A part of a picture. Only our own code uses the defaults: answers always have all fields."""
+    """A part of a picture. Only our own code uses the defaults: responses always have all fields."""
 
     model_config = ConfigDict(json_schema_serialization_defaults_required=True)
 

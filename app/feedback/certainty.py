@@ -28,7 +28,7 @@ from evergold.scoring.resampling.pairs import Difference
 def certainty_of(
     session: Session, submissions: Sequence[Submission], own: Mapping[UUID, OwnScores]
 ) -> dict[UUID, StatisticsOfRun]:
-    """Return the statistics by submission, where they exist and may be shown. own: the visible scores of each."""
+    """Return the statistics by submission, if they exist and may be shown. own: the visible scores of each."""
     runs = {one.id: current_run(one).id for one in submissions if is_told(own[one.id])}
     run_ids = sorted(runs.values())
     kept = once(session, ("run statistics", *run_ids), lambda: run_statistics_of(session, run_ids))

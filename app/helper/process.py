@@ -36,7 +36,7 @@ class TooMuchWork(EvergoldError):
 
 
 class HelperFailed(RuntimeError):
-    """A job raised an error that is a bug of ours; the message is its traceback."""
+    """A job raised an unexpected error; the message is its traceback."""
 
 
 @dataclass(frozen=True)

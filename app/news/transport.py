@@ -34,7 +34,7 @@ class Answer:
 
     @property
     def is_good(self) -> bool:
-        """True for 2xx."""
+        """True if the status is 2xx."""
         return 200 <= self.status < 300
 
 

@@ -35,7 +35,7 @@ _PLAIN = Markup('<div class="as-written">{}</div>\n')
 
 @dataclass(frozen=True, slots=True)
 class ShownImage:
-    """An image of ours. width, height: in pixels, None if unknown."""
+    """An image on this server. width, height: in pixels, None if unknown."""
 
     address: str
     width: int | None = None

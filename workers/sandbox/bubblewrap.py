@@ -164,7 +164,7 @@ class Bubblewrap:
 
 
 def drop_to() -> int | None:
-    """Return the user that starts bubblewrap if this process is root; None: itself."""
+    """Return the user who starts bubblewrap if root runs this process; None otherwise."""
     return sandbox_settings().uid if os.geteuid() == 0 else None
 
 

@@ -151,7 +151,7 @@ class _Sides:
 def choose_declaration(work: Work, loaded: LoadedCompetition, stack: ExitStack, on_edits: OnEdits) -> ChosenDeclaration:
     """Return what to apply: the file, the file merged with edits, or the current declaration again.
 
-    Its folder exists as long as `stack`.
+    Its folder exists until `stack` is closed.
     """
     competition = work.session.scalar(select(Competition).where(Competition.name == loaded.declaration.name))
     newest = newest_revision(work.session, competition) if competition else None

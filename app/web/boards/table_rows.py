@@ -91,7 +91,7 @@ class TableRows:
 
     @property
     def with_published(self) -> bool:
-        """True if any row has the rank of a published result, which has a column of its own."""
+        """True if any row has the rank of a published result; such ranks have a separate column."""
         return any(row.published_rank for row in self.board.rows)
 
     @property

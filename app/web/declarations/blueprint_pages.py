@@ -111,7 +111,7 @@ def _looked_at(server: Server, user: User, blueprint_id: int) -> tuple[Blueprint
 
 
 def _elements(document: Document, name: str) -> list[tuple[str, str]]:
-    """Return the title and the address of those list elements that have a page of their own."""
+    """Return the title and the address of those list elements that have separate pages."""
     return list(next(one.parts for one in forms.fields_of(document, ()) if one.name == name))
 
 

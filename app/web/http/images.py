@@ -15,7 +15,7 @@ _NOTHING = "default-src 'none'; sandbox; frame-ancestors 'none'"
 
 
 def image_response(request: Request, server: Server, sha256: str, media_type: str) -> Response:
-    """Return an image that the server rendered; its policy blocks all scripts when it is opened by itself."""
+    """Return an image that the server rendered; its policy blocks all scripts when it is opened directly."""
     headers = {"ETag": f'"{sha256}"', "Cache-Control": "private, max-age=86400", "Content-Security-Policy": _NOTHING}
     if is_known(request, headers["ETag"]):
         return not_modified(headers)

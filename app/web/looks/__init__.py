@@ -1,1 +1,1 @@
-"""HTTP of the looks: the style sheet of the accents, logos, and the administrators' page."""
+"""The looks over HTTP: the style sheet of the accents, logos, and the administrators' page."""

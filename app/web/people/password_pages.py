@@ -75,7 +75,7 @@ def read_new(visit: PlainPageVisit, link: Annotated[str, Query(max_length=200)] 
 def _new_page(
     request: Request, form: NewPasswordForm, username: str = "", status: int = 200, error: EvergoldError | None = None
 ) -> Response:
-    """Return the page; it does not repeat an invalid link in its form."""
+    """Return the page for a new password; it does not repeat an invalid link in its form."""
     link = "" if isinstance(error, NotFound) else form.link
     # its address is a secret
     return render(

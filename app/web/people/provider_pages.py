@@ -131,7 +131,7 @@ def from_provider(
 
 
 def _linked(server: Server, user: User | None, login: ProviderLogin, person: Person) -> Response:
-    """Link the identity to the account that began this, if its user is still logged in."""
+    """Link the identity to the account that started the log-in, if its user is still logged in."""
     if user is None or user.id != login.linking_id:
         raise Forbidden("You are no longer logged in as the person who started this. Nothing was changed.")
     with writing(server.engine) as session:
