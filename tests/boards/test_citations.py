@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from app.boards.citations import cite_competition, cite_paper, described, plain_citation
-from app.models import Competition, Phase
+from app.boards.citations import cite_competition, cite_official, cite_paper, described, plain_citation
+from app.boards.snapshots import Official, Successor
+from app.models import Board, Competition, Phase, Snapshot
 
 NOW = datetime(2027, 3, 1, tzinfo=UTC)
 ADDRESS = "https://scores.example.org/competitions/idioms"
@@ -35,6 +36,29 @@ def test_bibtex_has_the_declared_authors_and_keeps_a_name_with_and_together() ->
         "  note = {Accessed 2027-03-01},\n"
         "}\n"
     )
+
+
+def test_an_official_board_is_cited_by_its_own_number_and_year_and_by_what_came_after_it() -> None:
+    found = competition(authors=["Silva, Ana"])
+    closed, made = datetime(2026, 12, 31, 23, tzinfo=UTC), datetime(2027, 1, 1, 2, tzinfo=UTC)
+    board = Board(id=3, name="zero-shot", title="Zero-shot")
+    first, second = (Snapshot(id=70 + number, number=number, closed_at=closed, made_at=made) for number in (1, 2))
+    phase = found.phases[1]
+    phase.title = "Evaluation"
+    address = f"{ADDRESS}/official/1"
+    text = cite_official(found, phase, board, Official(first, Successor(second, newest=second)), address)
+    assert text == (
+        "@misc{idioms-evaluation-zero-shot-1,\n"
+        "  author = {Silva, Ana},\n"
+        "  title = {{Idioms \\& more: Zero-shot, Evaluation, official results}},\n"
+        "  year = {2026},\n"
+        f"  howpublished = {{\\url{{{address}}}}},\n"
+        "  note = {Official board no. 1, frozen 1 Jan 2027, superseded by official results no. 2 of 31 Dec 2026},\n"
+        "}\n"
+    )
+    last = cite_official(found, phase, board, Official(second, None), address)
+    assert last.startswith("@misc{idioms-evaluation-zero-shot-2,\n")
+    assert "superseded" not in last
 
 
 def test_without_authors_the_organisers_are_cited_without_names() -> None:

@@ -13,11 +13,12 @@ from app.base.errors import NotFound
 from app.boards.team_rows import team_rows
 from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import SeenAs, Viewer
-from app.models import Role, RowStatus, TeamKind, User
+from app.models import Right, Role, RowStatus, TeamKind, User
 from app.people.act import UserAct
 from app.people.rights import grant_role
 from app.teams.membership import rename_team
 from tests import world
+from tests.beside import one_right_each
 from tests.boards.marks import mark
 from tests.competitions.embargo import add_phase, enter, freeze, hide
 from tests.world import COMPETITION, DAY, HOUR, NOW, PHASE
@@ -125,6 +126,16 @@ def test_a_name_that_official_results_alone_have_leads_to_them(engine: Engine, e
     assert places(engine, "Bob", now=later) is None, "official or not, hidden is hidden"
     hide(engine, board="public", names_from=later + HOUR)
     assert places(engine, "Bob", now=later) is None
+
+
+@pytest.mark.parametrize("right", list(Right))
+def test_who_sees_what_teams_sent_knows_a_team_without_rows_and_none_next_door(
+    engine: Engine, entered: list[User], right: Right
+) -> None:
+    world.add_team(engine, entered[2], name="Cats")
+    user = one_right_each(engine)[right]
+    assert places(engine, "Cats", user) == ([] if right is Right.SUBMISSIONS else None)
+    assert places(engine, "Gusts", user) is None
 
 
 def test_baselines_have_pages_too(engine: Engine, entered: list[User]) -> None:

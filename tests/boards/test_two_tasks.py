@@ -95,6 +95,23 @@ def carried(sqlite_engine: Engine, people: list[User]) -> Engine:
     return sqlite_engine
 
 
+def test_statistics_belong_to_versions_of_the_phase_that_is_carried_over_here(carried: Engine) -> None:
+    """Not of one of its name next door."""
+    with writing(carried) as session:
+        for phase in find_competition(session, NEIGHBOURS).phases:
+            if phase.name == LATER_PHASE:
+                phase.carry_over = PHASE
+    with reading(carried) as session:
+        own = {phase: find_phase_task(session, COMPETITION, phase, TASK) for phase in (PHASE, "post")}
+        versions = {phase: str(one.board_version) for phase, one in own.items()}
+        assert versions_of(session, own["post"].id) == f"{versions['post']}-{versions[PHASE]}"
+        assert versions_of(session, own[PHASE].id) == versions[PHASE]
+        theirs = find_phase_task(session, NEIGHBOURS, PHASE, TASK)
+        assert str(theirs.board_version) != versions[PHASE], "else nothing could tell them apart"
+        door = find_phase_task(session, NEIGHBOURS, LATER_PHASE, TASK)
+        assert versions_of(session, door.id) == f"{door.board_version}-{theirs.board_version}"
+
+
 LATER = {"zero-shot": ["Ada", "Cat"], "one-shot": ["Ada", "Cat"], "near": ["Bob", "Cat"], "far": ["Bob", "Cat"]}
 
 

@@ -34,6 +34,8 @@ def with_other(*phases: str) -> list[Change]:
 OVERLAP = "the phases 'practice' and 'evaluation' are open at the same time with the same"
 SAME_GOLD: Change = ("gold: demo/practice.csv", "gold: demo/evaluation.csv")
 ENDED: Change = (PRACTICE, PRACTICE + '        end: "2026-05-01 00:00 UTC"\n')
+CARRIED: Change = (ENTRY, f"{ENTRY}        carry_over: practice\n")
+PART, SOURCE = "{share: 0.5, seed: nobody guesses this one}", '            source: "A paper"\n'
 
 
 @pytest.mark.parametrize(
@@ -71,6 +73,50 @@ ENDED: Change = (PRACTICE, PRACTICE + '        end: "2026-05-01 00:00 UTC"\n')
             ],
             [],
         ),
+        (
+            [
+                SAME_GOLD,
+                (PRACTICE, PRACTICE + '        end: "2026-06-10 00:00 UTC"\n'),
+                ("2026-05-01 00:00 UTC", "2026-06-15 00:00 UTC"),
+                (PRACTISED, f"{PRACTISED}            gold_is_public: true\n"),
+            ],
+            ["teams of 'practice' see item by item"],
+        ),
+        # What is carried over was asked in the same way, in a phase before.
+        ([SAME_GOLD, ENDED, CARRIED], []),
+        ([SAME_GOLD, ENDED, CARRIED, ('start: "2026-05-01', 'start: "2026-01-01')], ["does not start before", OVERLAP]),
+        (
+            [SAME_GOLD, ENDED, CARRIED, (ITEMS, f'{ITEMS}            gold_version: "2"\n')],
+            ["nothing of 'detection' is carried over from 'practice': its gold_version differs there"],
+        ),
+        (
+            [
+                ENDED,
+                CARRIED,
+                ("            gold: demo/practice.csv\n", ""),
+                ("            gold: demo/evaluation.csv\n", ""),
+                (ITEMS, f'{ITEMS}            gold_version: "2"\n'),
+            ],
+            ["'detection' has no gold in phase 'evaluation'"],
+        ),
+        (
+            [
+                SAME_GOLD,
+                ENDED,
+                CARRIED,
+                ('        end: "2026-07-01 00:00 AoE"\n', ""),
+                *((one, f"{one}            private_part: {PART}\n") for one in (ITEMS, PRACTISED)),
+            ],
+            ["the phase 'evaluation' has no end: set 'shown_from'"],
+        ),
+        # What a phase does not say of options, its task says.
+        (
+            [
+                (PRACTISED, f"{PRACTISED}            options: {{settings: [zero_shot]}}\n"),
+                (SOURCE, f"{SOURCE}          - {{phase: practice, file: historic.csv, source: B}}\n"),
+            ],
+            [],
+        ),
         # What a task does not say, its phase says.
         (
             [
@@ -86,6 +132,7 @@ ENDED: Change = (PRACTICE, PRACTICE + '        end: "2026-05-01 00:00 UTC"\n')
             [],
         ),
         ([(ENTRY, f"{ENTRY}        visibility: {{own_scores: never}}\n")], ["own_scores is 'never', but everybody"]),
+        ([(ENTRY, f"{ENTRY}        visibility: {{public_from: close, own_scores: never}}\n")], []),
         # A moment at the very start hides nothing; one at the end is in time.
         (
             [(ENTRY, f'{ENTRY}        visibility: {{board: hidden, public_from: "2026-05-01 00:00 UTC"}}\n')],

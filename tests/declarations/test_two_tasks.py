@@ -35,6 +35,7 @@ from app.models import (
     User,
 )
 from app.submissions.accept import Sender, SubmissionForm, accept_submission
+from tests.beside import add_old_run
 from tests.declarations.applying import apply, made, noted
 from tests.declarations.competition_folder import MAJORITY, NOW, Competition as Folder, make_competition
 from tests.rich_world import NEIGHBOURS, fresh
@@ -154,10 +155,13 @@ def test_baselines_of_one_name_are_each_of_their_own_task(sqlite_engine: Engine,
     assert apply(engine, demo) == [], "what was rejected would be rejected again"
 
 
-def test_what_reveals_gold_is_counted_by_task_and_without_teams(sqlite_engine: Engine, demo: Folder) -> None:
+def test_what_reveals_gold_is_counted_by_task_without_teams_and_earlier_runs(
+    sqlite_engine: Engine, demo: Folder
+) -> None:
     engine = sqlite_engine
     apply(engine, demo)
     send(engine, add_user(engine, "ada"), EVALUATION, DETECTION)
+    add_old_run(engine, run_of_baseline(engine, DETECTION).submission_id, 0.5)
     detection, other = (place_id(engine, EVALUATION, task) for task in (DETECTION, OTHER))
     with reading(engine) as session:
         assert [count_baselines(session, places) for places in ([detection], [detection, other], [])] == [1, 2, 0]

@@ -155,6 +155,19 @@ def test_results_of_items_are_kept_of_public_gold_alone(engine: Engine, people: 
     assert kept(engine, hidden) is None
 
 
+def test_gold_that_is_hidden_while_a_run_is_scored_leaves_nothing_of_its_items(
+    engine: Engine, people: list[User]
+) -> None:
+    with writing(engine) as session:
+        the_phase_task(session).gold_is_public = True
+    held = sure(claim(engine, submit(engine, people[0]).run_id))
+    assert held.gold_is_public
+    with writing(engine) as session:
+        the_phase_task(session).gold_is_public = False
+    finish(engine, held, scores_of(ZERO_SHOT, 0.5), items=[item("hidden since")])
+    assert kept(engine, held.run_id) is None
+
+
 def test_aggregates_are_each_runs_own_with_as_many_digits_as_are_shown(engine: Engine, people: list[User]) -> None:
     runs = [submit(engine, user).run_id for user in people[:3]]
     for run_id, mean in zip(runs[:2], (0.123456, 0.654321), strict=True):
