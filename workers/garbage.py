@@ -1,4 +1,4 @@
-"""How often the processes of workers look for garbage."""
+"""Garbage collection in the processes of workers."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def _card(session: Session, user: User, submission_id: UUID) -> SubmissionCardOu
 
 
 class ItemsQuery(BaseModel):
-    """Which items of two submissions are compared one by one, and a page of them."""
+    """A selection of the items of two submissions, and a page of it."""
 
     model_config = ConfigDict(frozen=True)
 
