@@ -1,4 +1,4 @@
-"""The rate of garbage collection in the processes of workers."""
+"""Garbage collection in the processes of workers."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ Option = tuple[str, str, bool]
 
 @dataclass(frozen=True, slots=True)
 class PlaceOptions:
-    """The choices that a page offers: phases, tasks of the phase, boards of the task."""
+    """The phases, tasks of the phase and boards of the task that a page switches between."""
 
     phases: Sequence[Option] = ()
     tasks: Sequence[Option] = ()

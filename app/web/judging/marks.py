@@ -15,10 +15,10 @@ from app.base import links
 from app.base.db import writing
 from app.base.errors import NotFound
 from app.competitions.find import find_competition
-from app.judging.annotators import find_assignment, list_assignments
+from app.judging.annotators import Assignment, find_assignment, list_assignments
 from app.judging.marks import Worksheet, clear_marks, save_marks, worksheet
 from app.judging.rounds import find_round
-from app.models import Competition, JudgedText, JudgingAnnotator, JudgingRound, User
+from app.models import JudgedText, User
 from app.web.html.guards import FormSender, PageForm, PageUserVisit, SentForm, form_guard
 from app.web.html.rendering import render, render_page
 from app.web.html.workspace import Place, Workspace, workspace_of
@@ -64,12 +64,9 @@ class MarksForm(PageForm):
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
-    """An annotator's worksheet with its round and competition."""
+class Sheet(Assignment):
+    """An assignment with its worksheet."""
 
-    competition: Competition
-    judging: JudgingRound
-    annotator: JudgingAnnotator
     worksheet: Worksheet
 
     def address(self, place: int | None = None, *more: str) -> str:

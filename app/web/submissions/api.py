@@ -107,7 +107,7 @@ def _card(session: Session, user: User, submission_id: UUID) -> SubmissionCardOu
 
 
 class ItemsQuery(BaseModel):
-    """Query parameters of the comparison of two submissions item by item: which items, and which page."""
+    """A selection of the items of two submissions, and a page of it."""
 
     model_config = ConfigDict(frozen=True)
 
