@@ -54,6 +54,7 @@ competitions:
         tasks: {detection: {gold: gold.csv}, large: {}}
 """
 #: Settings of the server: statistics begin soon after the board was filled, and one team may ask often.
+#: The sweep comes thirty times as often as by default: the slowest uploads mostly wait while it holds SQLite's lock.
 SETTINGS = {
     "EVERGOLD_SWEEP_SECONDS": "1",
     "EVERGOLD_UPLOADS_PER_MINUTE": "0",

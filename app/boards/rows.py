@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
+from itertools import islice
 from typing import Literal, NamedTuple
 from uuid import UUID
 
@@ -162,6 +163,11 @@ class Leaderboard:
             return None
         turned = self.pair_tests.get((other.page_id, row.page_id))
         return turned.turned() if turned else self.pair_tests.get((row.page_id, other.page_id))
+
+    @property
+    def can_compare(self) -> bool:
+        """True if there are two rows with a page, which readers can compare."""
+        return len(list(islice((row for row in self.rows if row.page_id), 2))) > 1
 
     @property
     def footnotes(self) -> tuple[Footnote, ...]:

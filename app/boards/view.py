@@ -74,6 +74,8 @@ def rank_ranges_of(tests: PairTests, ranked: Sequence[UUID], *, higher_is_better
     They follow from the same tests that the board shows. Rows that could not be compared (one has no stored outcomes)
     count as not significantly different.
     """
+    if not tests:
+        return {}
     places = {page: place for place, page in enumerate(ranked)}
     known = [
         (places[one], places[other], test) for (one, other), test in tests.items() if {one, other} <= places.keys()
@@ -215,7 +217,7 @@ def show(whole: UnfilteredBoard, sight: ViewerContext) -> Leaderboard:
                 rank,
                 sight,
                 cells_of(line),
-                ranges.get(line.row.submission_id) if rank is not None and line.row.submission_id else None,
+                ranges.get(line.row.submission_id) if ranges and rank is not None and line.row.submission_id else None,
                 sealed,
             )
             for line, rank in ordered

@@ -72,6 +72,20 @@ def test_the_version_of_a_hidden_board_does_not_count(engine: Engine, people: li
     assert look(engine, board="one-shot").version != before, "of another board"
 
 
+# ------------------------------------------------------------------------------------------------------------ compared
+
+
+def test_rows_are_compared_where_two_have_a_page(engine: Engine, people: list[User]) -> None:
+    """Where ranks are shown alone, no row has one."""
+    enter(engine, people[0], 0.9)
+    assert not look(engine).can_compare
+    enter(engine, people[1], 0.5)
+    assert look(engine).can_compare
+    hide(engine, board="ranks_only", public_from=REVEAL)
+    assert not look(engine).can_compare
+    assert look(engine, now=REVEAL).can_compare
+
+
 # --------------------------------------------------------------------------------------------------------- ranks alone
 
 

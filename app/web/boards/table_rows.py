@@ -179,7 +179,8 @@ class TableRows:
             if spread is None:
                 return start + end
             place, low, high = spread
-            if cell.value is not None and not axis.holds(cell.value):
+            # Whatever lies beyond an end is placed there.
+            if place in (0.0, 100.0) and cell.value is not None and not axis.holds(cell.value):
                 return f"{start}{_BEYOND_LEFT if place == 0 else _BEYOND_RIGHT}{end}"
             interval = _INTERVAL.format(low, high) if low is not None else ""
             return f'{start}{interval}<circle cx="{place}%" cy="50%" r="4.5"/>{end}'
