@@ -10,6 +10,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import Engine, select, update
 
+from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.models import (
     NewsKind,
@@ -21,6 +22,7 @@ from app.models import (
     ValidationStatus,
     WebhookDelivery,
 )
+from app.people.act import Act
 from app.people.mail import MailKind, choose
 from app.runs.claims import claim_next_upload, next_turn, sealed_gold
 from app.runs.failures import failed_runs, queue_again
@@ -136,7 +138,7 @@ def test_of_one_teams_files_the_one_that_waits_longest_is_next(engine: Engine, p
     first, second = (submit(engine, people[0], content=content).run_id for content in ("1", "2"))
     fail(engine, first)
     with writing(engine) as session:
-        assert queue_again(session, first, actor=None, now=NOW + SECOND)
+        assert queue_again(Act(session, None, NOW + SECOND, get_settings()), first)
     with reading(engine) as session:
         assert [queue_position(session, session.get_one(ScoringRun, one), TYPE) for one in (first, second)] == [2, 1]
     with writing(engine) as session:
@@ -203,7 +205,7 @@ def test_a_failed_run_of_a_set_keeps_the_sealed_gold_of_its_set(engine: Engine, 
     for one, kept in ((run_id, named), (upload, None)):
         fail(engine, one)
         with writing(engine) as session:
-            assert queue_again(session, one, actor=None, now=NOW)
+            assert queue_again(Act(session, None, NOW, get_settings()), one)
         assert the_run(engine, one).gold_version_id == kept
 
 
