@@ -180,7 +180,7 @@ def block(session: Session, user: User, reason: str, *, by: User | None, now: da
 def _wrong_reason(reason: str) -> str:
     if len(reason) > REASON_CHARACTERS:
         return f"At most {REASON_CHARACTERS} characters."
-    return "It has characters that cannot be stored." if any(map(is_control, reason)) else ""
+    return "It contains characters that cannot be stored." if any(map(is_control, reason)) else ""
 
 
 def unblock(session: Session, user: User, *, by: User | None, now: datetime) -> bool:
