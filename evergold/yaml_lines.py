@@ -107,7 +107,7 @@ def read_yaml_text(text: str, file: str) -> tuple[Node | None, list[Fault]]:
             loader.dispose()
     except yaml.reader.ReaderError as fault:
         line = 1 + text.count("\n", 0, fault.position)
-        return None, [Fault(line, 1, "there is a control character here")]
+        return None, [Fault(line, 1, "this line contains a control character: remove it")]
     except _TooMuch as reached:
         return None, [reached.fault]
     except yaml.MarkedYAMLError as fault:

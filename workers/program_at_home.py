@@ -136,7 +136,7 @@ def _task(declared: CompetitionDeclaration, wanted: str) -> TaskDeclaration:
 def _of_phase(declared: CompetitionDeclaration, task: str, wanted: str) -> dict[str, Any]:
     phases = {phase.name: phase.tasks[task].options for phase in declared.phases if task in phase.tasks}
     if wanted and wanted not in phases:
-        raise WrongRequest(f"no phase '{wanted}' asks '{task}'; these do: {', '.join(phases)}")
+        raise WrongRequest(f"no phase '{wanted}' has the task '{task}'; these do: {', '.join(phases)}")
     return phases.get(wanted, {})
 
 

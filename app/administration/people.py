@@ -182,7 +182,7 @@ def block(act: Act, user: User, reason: str) -> bool:
 def _wrong_reason(reason: str) -> str:
     if len(reason) > REASON_CHARACTERS:
         return f"At most {REASON_CHARACTERS} characters."
-    return "It has characters that cannot be stored." if any(map(is_control, reason)) else ""
+    return "It contains characters that cannot be stored." if any(map(is_control, reason)) else ""
 
 
 def unblock(act: Act, user: User) -> bool:

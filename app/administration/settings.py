@@ -65,7 +65,7 @@ def change_setting(act: Act, name: str, value: str | int | bool, *, environment:
     """
     check_administrator(act.user)
     _check_name(name)
-    refuse({name: "It has characters that cannot be stored." if any(map(is_control, str(value))) else ""})
+    refuse({name: "It contains characters that cannot be stored." if any(map(is_control, str(value))) else ""})
     try:
         parsed = checked(name, value)
     except ValidationError as error:

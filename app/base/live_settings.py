@@ -211,7 +211,7 @@ def _accent(text: str, scheme: Scheme) -> str:
         return ""
     colour = read_colour(text)
     if colour is None:
-        raise ValueError(f"a colour of six hexadecimal digits, such as #1c6047; {text.strip()[:20]!r} is none")
+        raise ValueError(f"a colour of six hexadecimal digits, such as #1c6047; {text.strip()[:20]!r} is not one")
     if fault := accent_fault(colour, scheme):
         raise ValueError(fault)
     return colour

@@ -58,8 +58,8 @@ class LateEntries:
         if self.freezes_at is not None:
             close = deadline_words(self.freezes_at)
             return (
-                f"The official results are frozen after the close, {close}, before this extension ends: late entries "
-                "without rank are not in them."
+                f"The official results are frozen after the phase closes, {close}, before this extension ends: late "
+                "entries without rank are not in them."
             )
         if self.frozen_at is None:
             return "The official results wait for late entries."

@@ -52,10 +52,10 @@ class PublishedValues:
         """A sentence with the number of values, and the names of those without a board."""
         shown, others = sum(map(len, self.rows.values())), sum(self.without_board.values())
         if not others:
-            return f"All {shown:,} published values stand on the boards."
+            return f"All {shown:,} published values are on the boards."
         named = "; ".join(f"{name} ({count:,})" for name, count in sorted(self.without_board.items()))
         return (
-            f"{shown:,} of {shown + others:,} published values stand on the boards. The others have none here: {named}."
+            f"{shown:,} of {shown + others:,} published values are on the boards. The others have none here: {named}."
         )
 
 

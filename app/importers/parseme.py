@@ -205,7 +205,7 @@ def _check_training(edition: Edition, languages: Sequence[Language], problems: P
     """Check that unseen MWEs can be determined as in this edition."""
     for language in languages:
         if edition.unseen_against == "train+dev" and DEV in language.files and TRAIN not in language.files:
-            message = f"there is {DEV}, but not {TRAIN}: in edition {edition.version} both say what is unseen"
+            message = f"there is {DEV}, but not {TRAIN}: in edition {edition.version} both decide what is unseen"
             problems.add("missing-file", message, file=f"{language.folder.name}/{TRAIN}")
     if languages and edition.rank_by == "unseen" and not any(TRAIN in language.files for language in languages):
         message = f"edition {edition.version} ranks by unseen MWEs, but no language has training data"

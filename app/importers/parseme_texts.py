@@ -30,7 +30,7 @@ TITLES = {
 }
 
 SUMMARIES = {
-    "1.1": "Find verbal multiword expressions in running text, and say of which category they are.",
+    "1.1": "Find verbal multiword expressions in running text, and name their category.",
     "1.2": "Find verbal multiword expressions in running text, above all those that were never seen in training.",
     "2.0": "Find multiword expressions of all syntactic types in running text, correctly and in all their diversity.",
 }
@@ -101,11 +101,11 @@ BY_LANGUAGE = "F1 of every language, and the macro-average over all of them ({co
 
 LANGUAGES_OF = "the edition's {count} languages"
 NO_MEANS = (
-    "No published result stands here: those of edition {edition} are means over {own}, while this competition has "
+    "This board has no published results: those of edition {edition} are means over {own}, while this competition has "
     "{here}, and means over other languages do not compare."
 )
 NO_LANGUAGE = (
-    "No published result stands here: of edition {edition} they are for {printed} and for the means over {own}, while "
+    "This board has no published results: of edition {edition} they are for {printed} and the means over {own}, while "
     "this competition has {here}."
 )
 

@@ -80,7 +80,7 @@ PHASES = {
     "test": (
         "Evaluation (test set)",
         "The blind test set of the shared task, in January 2022: at most ten submissions, of which the last valid one "
-        "counted, and a board that was hidden until the end. The official results stand on it as historic rows.",
+        "counted, and a board that was hidden until the end. The board shows the official results as published ones.",
     ),
     "post-evaluation": (
         "Post-evaluation (test set)",

@@ -34,7 +34,7 @@ SWEEP = "the sweep"
 _ASKED = """\
 Hello {username},
 
-Your account "{username}" on {server} is deleted on {due}. Until then you can undo it:
+Your account "{username}" on {server} will be deleted on {due}. Until then you can undo it:
 
 {page}
 
@@ -43,14 +43,14 @@ If it was not you, undo it there and set a new password.
 _REMINDER = """\
 Hello {username},
 
-Your account "{username}" on {server} is deleted on {due}, as you asked. If you want to keep it, undo the deletion:
+Your account "{username}" on {server} will be deleted on {due}, as you requested. To keep it, undo the deletion:
 
 {page}
 """
 _UNDONE = """\
 Hello {username},
 
-The deletion of your account "{username}" on {server} was undone. Everything stays as it is.
+The deletion of your account "{username}" on {server} was undone. Nothing changes.
 """
 _NOT_YET = """\
 Hello {username},
@@ -99,7 +99,7 @@ def obstacles_of(session: Session, user: User) -> list[Obstacle]:
             words = f"You own “{one.title}”: hand it over to another organiser{way_out}."
         found.append(Obstacle("owner", one.name, words, links.people(one.name)))
     for one in session.scalars(_organised_alone(user)):
-        words = f"You are the only organiser of “{one.title}”: make somebody else one first."
+        words = f"You are the only organiser of “{one.title}”: make somebody else an organiser first."
         found.append(Obstacle("last_organiser", one.name, words, links.people(one.name)))
     if user.is_administrator and not has_other_administrator(session, user):
         words = (

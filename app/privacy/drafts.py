@@ -22,7 +22,8 @@ from evergold.moments import minute_words
 _MAIL = """\
 Hello {username},
 
-“{title}”, a draft on {server}, was not changed since {changed}. It is deleted on {due}, unless you cancel that:
+“{title}”, a draft on {server}, has not been changed since {changed}. It will be deleted on {due}
+unless you cancel the deletion:
 
 {page}
 """

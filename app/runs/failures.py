@@ -44,7 +44,7 @@ MAIL_EVERY = timedelta(hours=6)
 #: Number of runs that one request queues again; further ones need another request.
 AT_ONCE = 1_000
 _RESCORING_MAIL = """\
-Rescoring a submission failed on our side, for good:
+Rescoring a submission failed permanently on our side:
 
   task        {place}
   team        {team}
@@ -58,7 +58,7 @@ Once the cause is fixed, `evergold runs --failed --queue-again` scores such runs
 at the earliest.
 """
 _MAIL = """\
-Scoring a submission failed on our side, for good:
+Scoring a submission failed permanently on our side:
 
   task        {place}
   team        {team}

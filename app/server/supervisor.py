@@ -225,7 +225,7 @@ def _wait_for_tables(server: Server, child: Child, *, is_new: bool) -> None:
     child.start_again_at = time.monotonic() + LONGEST_DELAY_SECONDS
     if is_new:
         reason = " ".join(last_lines(child)[-1:]).removeprefix("Error: ")
-        server.say(f"{child.program.name} does not start: {reason}\nIt is tried again now and then.")
+        server.say(f"{child.program.name} does not start: {reason}\nIt will be tried again from time to time.")
 
 
 def _death(child: Child, status: int, what: str) -> str:

@@ -80,7 +80,7 @@ def _read(storage: Storage, file: PublicFile, words: str) -> Look:
             head = {"path": str(Path(path).absolute()), "name": file.name, "words": words, "most": MOST_MATCHES}
             answer, _ = run(_SEARCH if words else _READ, head)
     except FileNotFoundError:
-        return Look(fault="This file is not in the server's storage any more; please contact the organisers.")
+        return Look(fault="This file is missing from the server's storage; please contact the organisers.")
     except TooMuchWork:
         return Look(fault="This file is too large to be shown here. Download it instead.")
     return Look(tuple(_part(one) for one in answer["parts"]), answer["omitted"], answer["fault"])

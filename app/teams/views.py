@@ -96,7 +96,7 @@ class RegistrationOut(ApiModel):
     questions: list[RegistrationQuestionOut] = Field(description="questions for everybody who registers")
     answers: dict[str, Answer] = Field(description="your answers, by question; only you and the organisers see them")
     status: RegistrationStatus | None = Field(description="null: you have not registered")
-    has_accepted_terms: bool = Field(description="as they are now")
+    has_accepted_terms: bool = Field(description="whether you have accepted the current terms")
     missing: Missing | None = Field(description="what you still need to submit; null: nothing")
     message: str = Field(description="the same as a sentence; empty: nothing")
     asks_to_publish: bool = Field(description="whether the organisers ask for consent to publish predictions")

@@ -207,7 +207,9 @@ class LookAlikes:
         if meant is not None:
             return f"; is {visible(meant)} meant? {difference(text, meant)}"
         same = self._by_number.get(_whole_number(text))
-        return f"; is {visible(same)} meant? programs for tables change numbers so: keep them as text" if same else ""
+        return (
+            f"; is {visible(same)} meant? spreadsheets change numbers in this way: store them as text" if same else ""
+        )
 
 
 def _whole_number(text: str) -> str:

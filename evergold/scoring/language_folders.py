@@ -169,7 +169,7 @@ def read_submitted(
     for name in sorted(set(members) - set(chosen.values())):
         if visible(name) in refused:
             continue
-        message = "this file has no part in the submission and is not read"
+        message = "this file does not belong to the submission and is not read"
         problems.add("unexpected-file", message, file=name, severity="warning")
     if not chosen and not problems.errors:
         expected = f"<LANG>/{file_name}, where <LANG> is one of {', '.join(languages)}"

@@ -64,7 +64,7 @@ def _split_names(values: tuple[str, ...]) -> tuple[str, ...]:
 def without_macro(values: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of languages; raise ValueError if one of them is that of the mean."""
     if MACRO in values:
-        raise ValueError(f"{MACRO!r} is the mean over languages, no language")
+        raise ValueError(f"{MACRO!r} is the mean over languages, not a language")
     return values
 
 

@@ -217,8 +217,8 @@ def test_it_waits_for_nothing_else_that_a_team_is_allowed(
 def test_an_extension_that_outlasts_the_freeze_warns_where_it_is_made(closing: Engine, late_team: User) -> None:
     allow(closing, "Cats", until=LATER)
     words = (
-        "The official results are frozen after the close, Sat 10 Jan 2026, 01:00 AoE (10 Jan, 13:00 UTC), before "
-        "this extension ends: late entries without rank are not in them."
+        "The official results are frozen after the phase closes, Sat 10 Jan 2026, 01:00 AoE (10 Jan, 13:00 UTC), "
+        "before this extension ends: late entries without rank are not in them."
     )
     with reading(closing) as session:
         [granted] = list_allowances(session, find_competition(session, COMPETITION))

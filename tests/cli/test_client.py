@@ -357,7 +357,7 @@ def test_server_that_cannot_be_reached_is_5(evergold: Evergold, monkeypatch: pyt
 def test_another_kind_of_server_is_told_apart(evergold: Evergold, server: Server) -> None:
     answer = evergold("competitions", "--server", f"{server.address}/somewhere/else")
     assert answer.code == Code.ERROR
-    assert "404" in answer.err or "nothing at this address" in answer.err
+    assert "404" in answer.err or "no page at this address" in answer.err
 
 
 # ----------------------------------------------------------------------------------------------------------- looking

@@ -166,7 +166,7 @@ def test_existing_historic_rows_are_not_written_over(evergold: Evergold, tmp_pat
     (tmp_path / "all.csv").write_text("mine")
     code, _, err = evergold("import", "results", "results.csv", "--into", "all.csv", *COLUMNS)
     assert (code, (tmp_path / "all.csv").read_text()) == (Code.ERROR, "mine")
-    assert "there is all.csv already" in err
+    assert "all.csv exists already" in err
 
 
 def test_an_unknown_task_type_is_said(evergold: Evergold, tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def test_apply_asks_about_a_conflict_until_a_side_is_chosen(evergold: Evergold, 
         code, out, err = evergold(command)
         assert code == (2 if command == "plan" else Code.REFUSED)
         assert "left alone: 'demo' was edited since its file was last applied, by command line (root)" in out
-        assert f"{END} is '{EVEN_LATER}' in the file, '{LATER}' on the server, and was '2026-07-01 00:00 AoE'" in out
+        assert f"{END} is '{EVEN_LATER}' in the file, '{LATER}' on the server; it was '2026-07-01 00:00 AoE'" in out
         assert "`evergold apply --conflicts file`" in out
     assert "--overwrite-edits" in err
     assert evergold("apply", "--overwrite-edits", "--conflicts", "file")[0] == Code.USAGE
@@ -146,7 +146,7 @@ def test_export_lands_where_include_reads_it_and_brings_edits_into_a_file(evergo
 
 def test_export_updates_no_file_that_declares_more(evergold: Evergold) -> None:
     code, _, err = evergold("export", "yaml", "demo", "--update")
-    assert (code, "holds more than 'demo'" in err) == (Code.ERROR, True)
+    assert (code, "declares more than 'demo'" in err) == (Code.ERROR, True)
     assert evergold("export", "yaml", "demo", "--update", "--into", "x")[0] == Code.USAGE
 
 

@@ -213,7 +213,9 @@ def test_every_member_reads_of_it_in_a_mail(engine: Engine, people: list[User], 
     (mail,) = mails
     assert "has an extension" in mail.subject
     assert "- open until Mon 12 Jan 2026, 00:00 AoE (12 Jan, 12:00 UTC)" in mail.body
-    assert "later submissions are shown without a rank\n- The official results are frozen after the close" in mail.body
+    assert (
+        "later submissions are shown without a rank\n- The official results are frozen after the phase closes"
+    ) in mail.body
     assert "\n- 2 more in all, in each task\n" in mail.body
     assert "Reason: their cluster was down" in mail.body
     assert "/competitions/idioms/team" in mail.body

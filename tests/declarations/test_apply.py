@@ -211,7 +211,7 @@ def test_options_of_a_phase_reach_the_worker_over_those_of_the_task(sqlite_engin
 def test_gold_that_comes_later_opens_the_phase_and_lets_baselines_in(engine: Engine, demo: Folder) -> None:
     demo.change("            gold: demo/evaluation.csv\n", "")
     first = apply(engine, demo)
-    assert f"added task {WHAT}, no gold yet: submissions are refused until it is there" in made(first)
+    assert f"added task {WHAT}, no gold yet: submissions are refused until gold is uploaded" in made(first)
     waiting = [f"baseline 'Majority' of {WHAT} waits for the gold, and is submitted as soon as it is there"]
     assert noted(first) == noted(apply(engine, demo)) == waiting
     assert counts(engine)["submissions"] == 0

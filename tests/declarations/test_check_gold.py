@@ -98,7 +98,7 @@ def test_gold_that_cannot_be_read_is_told_with_its_lines(folder: Competition) ->
 @pytest.mark.parametrize(
     ("gold", "misfit"),
     [
-        (GOLD + "4,x.EN.3,EN,1\n", "it has 1 without a blind item: '4'"),
+        (GOLD + "4,x.EN.3,EN,1\n", "it has 1 that are not among the blind items: '4'"),
         (GOLD.replace("3,x.EN.2,EN,1\n", ""), "it lacks 1 of the blind items: '3'"),
         (GOLD.replace("x.EN.2,EN", "x.EN.2,PT"), "1 differ there: '3'"),
     ],
@@ -136,7 +136,7 @@ def test_a_score_that_the_task_does_not_have_is_told_without_gold(folder: Compet
 
 def test_misfits_are_counted_and_the_first_are_named() -> None:
     gold = {str(number): None for number in range(5)}
-    assert misfits({}, gold) == ["it has 5 without a blind item: '0', '1', '2' and 2 more"]
+    assert misfits({}, gold) == ["it has 5 that are not among the blind items: '0', '1', '2' and 2 more"]
     assert misfits(gold, {"0": None}) == ["it lacks 4 of the blind items: '1', '2', '3' and 1 more"]
 
 

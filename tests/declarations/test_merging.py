@@ -76,7 +76,7 @@ def test_lists_without_names_are_one_value() -> None:
 def test_conflicts_have_all_three_values_and_the_preferred_one_holds(prefer: Side | None, title: str) -> None:
     found = merged({"title": "Demo"}, {"title": "A"}, {"title": "B"}, prefer)
     assert [str(one) for one in found.conflicts] == [
-        "title is 'A' in the file, 'B' on the server, and was 'Demo' before"
+        "title is 'A' in the file, 'B' on the server; it was 'Demo' before"
     ]
     assert found.document == {"title": title}
 
@@ -132,9 +132,7 @@ def test_a_conflict_names_both_values_and_the_command_and_changes_nothing(place:
     place.folder.change(TITLE, 'title: "Mine"')
     (change,) = place.apply()
     assert change.keeps_edits
-    assert f"{END} is '{EVEN_LATER}' in the file, '{LATER}' on the server, and was '2026-07-01 00:00 AoE'" in str(
-        change
-    )
+    assert f"{END} is '{EVEN_LATER}' in the file, '{LATER}' on the server; it was '2026-07-01 00:00 AoE'" in str(change)
     assert "`evergold apply --conflicts file`" in str(change)
     assert (place.present().number, place.present().document["title"]) == (2, "Demo")
 
@@ -222,8 +220,8 @@ def test_an_end_that_supersedes_official_results_says_so_where_it_is_applied(pla
     place.edit({"title": "Edited"})
     place.folder.change("2026-05-20 00:00 UTC", LATER)
     note = (
-        "phase 'evaluation' of 'demo' goes on: its official results of 20 May 2026, 00:00 UTC are superseded: they "
-        "keep their address, and others are frozen when it closes again"
+        "phase 'evaluation' of 'demo' is open again: its official results of 20 May 2026, 00:00 UTC are superseded: "
+        "they keep their address, and others are frozen when it closes again"
     )
     assert note in noted(place.plan().changes)
     assert note in noted(place.apply())

@@ -114,7 +114,7 @@ def test_values_of_the_papers_tables_stand_on_the_boards_that_they_belong_to(che
         "A model,,affinity_syn_rand,pt/neut/nc,0.25,as printed,,,",
         "A model,,sim_syn_rho,pt/neut/nc/standardised,-0.5,,,,",
     ]
-    assert told == ["All 3 published values stand on the boards."]
+    assert told == ["All 3 published values are on the boards."]
     found = check_phases(target / "competition.yaml", now=datetime(2026, 1, 1, tzinfo=UTC), gold=tmp_path / "gold")
     assert [finding.message for finding in found if finding.severity == "error"] == []
 
@@ -136,7 +136,7 @@ def test_all_values_of_the_paper_stand_on_boards_without_being_asked(checkout: P
     }
     assert shown == printed
     assert len(shown) == 1053
-    assert told == ["All 1,053 published values stand on the boards."]
+    assert told == ["All 1,053 published values are on the boards."]
     found = check_phases(target / "competition.yaml", now=datetime(2026, 1, 1, tzinfo=UTC), gold=tmp_path / "gold")
     assert [finding.message for finding in found if finding.severity == "error"] == []
 
@@ -147,7 +147,7 @@ def test_values_without_a_board_are_counted_and_named(checkout: Path, tmp_path: 
     table.write_text("\n".join(("team,metric,split,value", *values)), encoding="utf-8")
     import_ncimp(checkout, tmp_path / "competition", tmp_path / "gold", table, told.append)
     assert told == [
-        "1 of 4 published values stand on the boards. The others have none here: "
+        "1 of 4 published values are on the boards. The others have none here: "
         "sim pt/neut/nc (2); sim_syn fr/neut/nc (1)."
     ]
 

@@ -65,12 +65,12 @@ def test_boards_without_published_results_say_why() -> None:
     reasons = why_without_results("1.2", ["ga"], rows)
     assert list(reasons) == ["unseen", "unseen-closed", "unseen-open", "unseen-by-language"]
     assert reasons["unseen"] == (
-        "No published result stands here: those of edition 1.2 are means over the edition's 14 languages, while this "
-        "competition has GA, and means over other languages do not compare."
+        "This board has no published results: those of edition 1.2 are means over the edition's 14 languages, while "
+        "this competition has GA, and means over other languages do not compare."
     )
     assert reasons["unseen-by-language"] == (
-        "No published result stands here: of edition 1.2 they are for DE, EL, EU, FR, HE, HI, IT, PL, PT, RO, TR and "
-        "for the means over the edition's 14 languages, while this competition has GA."
+        "This board has no published results: of edition 1.2 they are for DE, EL, EU, FR, HE, HI, IT, PL, PT, RO, TR "
+        "and the means over the edition's 14 languages, while this competition has GA."
     )
     assert list(why_without_results("1.2", ["fr"], published_rows("1.2", ["fr"]))) == [
         "unseen",

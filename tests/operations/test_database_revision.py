@@ -80,6 +80,6 @@ def test_migrating_reports_each_revision_as_it_is_applied(empty: Engine) -> None
     assert upgrade(empty, reported.append)
     names = [script.revision for script in ScriptDirectory.from_config(alembic_config()).walk_revisions()]
     assert [one.name for one in reported] == [name for name in reversed(names) if name > "0003"]
-    assert str(reported[0]) == "0004: What grows is found by indexes: teams of a person, runs that ended since, files"
+    assert str(reported[0]) == "0004: Indexes on growing tables: teams of a person, recently finished runs, files"
     assert not upgrade(empty, reported.append)
     assert len(reported) == len(set(reported))

@@ -50,7 +50,7 @@ def test_whoever_could_keep_a_draft_is_told_since_when_and_until_when(
     with reading(sqlite_engine) as session:
         mails = {one.recipient: one.body for one in session.scalars(select(OutgoingMail))}
     assert mails.keys() == {"olga@example.org", "edda@example.org"}
-    assert "since 10 Jan 2026, 12:00 UTC. It is deleted on 22 Jan 2026, 12:00 UTC" in mails["olga@example.org"]
+    assert "since 10 Jan 2026, 12:00 UTC. It will be deleted on 22 Jan 2026, 12:00 UTC" in mails["olga@example.org"]
     assert plan(sqlite_engine, NOW + KEPT * DAY) == [], "once"
 
 

@@ -131,7 +131,7 @@ def test_without_a_date_or_archived_teams_do_not_merge(engine: Engine, people: l
     allow_merging(engine, None)
     assert waiting(engine, cat) == ([], [])
     for refused in (lambda: ask(engine, ada, "Second"), lambda: accept(engine, cat, offer)):
-        with pytest.raises(NoMerging, match="teams do not merge"):
+        with pytest.raises(NoMerging, match="Teams cannot merge"):
             refused()
 
 

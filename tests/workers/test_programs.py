@@ -169,7 +169,7 @@ def test_what_is_not_as_declared_is_rejected_by_line_before_any_program_runs(
     assert run.status == RunStatus.REJECTED
     assert [one["sentence"] for one in run.problems] == [
         "answers.csv, line 2: 1 field, the header has 2",
-        "model.py: model.py is not asked for; a file is called answers.csv, *.csv",
+        "model.py: model.py is not expected; the file must be answers.csv, *.csv",
     ]
     assert log_of(engine, run) == {}
 

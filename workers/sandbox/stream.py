@@ -206,7 +206,7 @@ class Frames:
             status, full, memory = content.split(b" ")
             self.status, self.is_full, self.is_out_of_memory = int(status), full == b"1", memory == b"1"
         except ValueError:
-            raise BrokenStream("a status that is none") from None
+            raise BrokenStream("an invalid status") from None
 
     def _take_too_large(self, content: bytes) -> None:
         largest = self.limits.scores if content[:1] == b"s" else self.limits.page

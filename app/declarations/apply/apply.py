@@ -445,7 +445,7 @@ def _apply_phase_task(work: Work, applied: Applied, phase: str, task: str, decla
         row = PhaseTask(**ids, gold=name_in_use(work.session, None, declared.gold), **values)
         work.session.add(row)
         work.session.flush()
-        gold = f"gold {row.gold}" if row.gold else "no gold yet: submissions are refused until it is there"
+        gold = f"gold {row.gold}" if row.gold else "no gold yet: submissions are refused until gold is uploaded"
         work.changes.add(f"added task {what}, {gold}")
         applied.new.add(row.id)
     else:

@@ -113,7 +113,7 @@ def misfits(items: Mapping[str, object], gold: Mapping[str, object]) -> list[str
     only_items = [name for name in items if name not in gold]
     other = [name for name in gold if name in items and gold[name] != items[name]]
     sentences = (
-        (only_gold, "it has {count} without a blind item: {names}"),
+        (only_gold, "it has {count} that are not among the blind items: {names}"),
         (only_items, "it lacks {count} of the blind items: {names}"),
         (other, "{count} differ there: {names}"),
     )

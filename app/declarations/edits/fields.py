@@ -100,7 +100,7 @@ def rule_parts(document: Document) -> list[Part]:
 _TEAMS = (
     Field(("teams", "members_max"), "Members at most", Kind.NUMBER, hint="Empty: no limit."),
     Field(("teams", "rename_until"), "New names until", Kind.MOMENT, hint="Empty: until results are frozen."),
-    Field(("teams", "merge_until"), "Two teams may merge until", Kind.MOMENT, hint="Empty: teams do not merge."),
+    Field(("teams", "merge_until"), "Two teams may merge until", Kind.MOMENT, hint="Empty: teams cannot merge."),
 )
 
 _PUBLICATION = (

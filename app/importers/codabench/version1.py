@@ -138,7 +138,7 @@ def _columns(reading: Reading) -> Columns:
             if column.path in columns.by_path and _board_of(column, boards) == board.path
         ]
         if not order:
-            board.note("label", Fate.NONE, "no column is on this board: it is left out")
+            board.note("label", Fate.NONE, "the board has no columns and is left out")
         columns.add_board(board, name, label, order)
     return columns
 
@@ -172,7 +172,7 @@ def _computed(column: Keys, name: str, columns: Columns) -> None:
     shape = _shape(column, name)
     inside = Keys(column.node.entries["computed"], column.at("computed"), column.notes)
     operation = inside.text("operation", "a metric made of others").strip().lower()
-    fields = inside.take("fields", "the metrics it is made of")
+    fields = inside.take("fields", "the metrics that it combines")
     wanted = [] if fields is None else [text_of(one).strip() for one in fields.elements]
     if fields is not None and not fields.elements:
         wanted = [one.strip() for one in text_of(fields).split(",") if one.strip()]
@@ -338,7 +338,7 @@ def _note_parallel(keys: Keys) -> None:
     if keys.has("parent_phasenumber"):
         keys.take("parent_phasenumber", "phases run at the same time, each with its own board")
     if keys.flag("auto_migration", "`carry_over`", False):
-        words = "`carry_over`: entries of the phase before stand here, too; nothing is uploaded or scored again"
+        words = "`carry_over`: entries of the previous phase are also shown; nothing is uploaded or scored again"
         keys.note("auto_migration", Fate.ASSUMED, words)
     for key in ("color", "datasets"):
         if key in keys.node.entries:

@@ -38,9 +38,9 @@ from app.importers.codabench.shared import (
 _RULES: Mapping[str, tuple[str, str]] = {
     "add": ("chosen", "teams choose one; for those that do not, the last counts"),
     "add_and_delete": ("chosen", "teams choose one, and can choose another; for those that do not, the last counts"),
-    "add_and_delete_multiple": ("all", "all submissions stand on the board: there teams choose several"),
+    "add_and_delete_multiple": ("all", "all submissions are shown on the board; on Codabench teams choose several"),
     "force_last": ("last", "the last submission of a team"),
-    "force_latest_multiple": ("all", "all submissions stand on the board"),
+    "force_latest_multiple": ("all", "all submissions are shown on the board"),
     "force_best": ("best", "the best submission of a team"),
 }
 _COMPUTATIONS = {"sum": "sum_of", "avg": "mean_of", "min": "min_of", "max": "max_of"}
@@ -157,7 +157,7 @@ def _computed(keys: Keys, columns: Columns, indexes: Mapping[int | None, Keys]) 
     kind = keys.text("computation", "a metric made of others").strip().lower()
     key = keys.text("key", "name of a metric made of others")
     shape = _shape(keys, key or "computed")
-    listed = keys.take("computation_indexes", "the metrics it is made of")
+    listed = keys.take("computation_indexes", "the metrics that it combines")
     wanted = [text_of(one).strip() for one in listed.elements] if listed is not None else []
     if listed is not None and not listed.elements:
         wanted = [one.strip() for one in text_of(listed).split(",") if one.strip()]
@@ -194,7 +194,7 @@ def _tasks(reading: Reading, boards: Columns, image: str, takes_results: bool) -
     note_unranked(boards, notes)
     tasks: dict[str, _Task] = {}
     for keys in listed:
-        index = keys.text("index", "its place in the bundle; names count here")
+        index = keys.text("index", "number inside the bundle; Evergold uses names instead")
         if not index:
             notes.refuse("no-index", f"{keys.path} has no index", keys.node)
         elif index in tasks:
@@ -289,7 +289,7 @@ def _phases(
             reading.notes.refuse("ends-first", f"{keys.path} ends before it starts", keys.node.entries["end"])
         migrates = keys.flag("auto_migrate_to_this_phase", "`carry_over`", False)
         if migrates and phases:
-            words = "`carry_over`: entries of the phase before stand here, too; nothing is uploaded or scored again"
+            words = "`carry_over`: entries of the previous phase are also shown; nothing is uploaded or scored again"
             keys.note("auto_migrate_to_this_phase", Fate.ASSUMED, words)
         limit = keys.whole("execution_time_limit", "`limits.seconds` of a run", 600) or 600
         parts = _parts(reading, keys, tasks, samples, limit)

@@ -167,7 +167,7 @@ def _pages(reading: Reading) -> tuple[Page, ...]:
 def _leaderboards(reading: Reading) -> dict[str, _Leaderboard]:
     found: dict[str, _Leaderboard] = {}
     for keys in reading.root.items("leaderboard"):
-        number = keys.text("id", "its number in the file; names count here")
+        number = keys.text("id", "number inside the file; Evergold uses names instead")
         node = keys.node.entries.get("schema")
         if node is None or not node.entries:
             reading.notes.refuse("no-schema", f"{keys.path} has no schema with labels", keys.node)
@@ -198,7 +198,7 @@ def _data_splits(reading: Reading) -> dict[str, tuple[str, str]]:
     """Return name and codename of each split of the data, by id."""
     found = {}
     for keys in reading.root.items("dataset_splits"):
-        number = keys.text("id", "its number in the file; names count here")
+        number = keys.text("id", "number inside the file; Evergold uses names instead")
         codename = keys.text("codename", "key under which the program reports the split")
         found[number] = (one_line(keys.text("name", "title of a split"), 60, codename), codename or number)
     return found
@@ -243,7 +243,7 @@ _Groups = dict[tuple[tuple[str, str], ...], list[str]]
 def _groups(phases: Sequence[Keys], splits: Sequence[_Split]) -> _Groups:
     groups: _Groups = {}
     for keys in phases:
-        number = keys.text("id", "its number in the file; names count here").strip()
+        number = keys.text("id", "number inside the file; Evergold uses names instead").strip()
         own = tuple(sorted({(one.board, one.data) for one in splits if one.phase == number}))
         groups.setdefault(own, []).append(number)
     return groups
@@ -324,7 +324,7 @@ def _file_rules(phases: Sequence[Keys]) -> Mapping[str, Any]:
 def _phases(reading: Reading, listed: Sequence[Keys], groups: _Groups, splits: Sequence[_Split]) -> tuple[Phase, ...]:
     phases: list[Phase] = []
     for place, keys in enumerate(listed):
-        number = keys.text("id", "its number in the file; names count here").strip()
+        number = keys.text("id", "number inside the file; Evergold uses names instead").strip()
         title = one_line(keys.text("name", "title of a phase"), 200, f"Phase {place + 1}")
         page = reading.page(keys, "description", "", "`description` of a phase")
         start, end = (

@@ -185,7 +185,7 @@ def compare_rows_of_board(
     "/competitions/{competition}/phases/{phase}/boards/{board}/official",
     operation_id="get_official_board",
     dependencies=TAKES_BOM,
-    summary="A leaderboard as it was when its phase closed",
+    summary="The official board, frozen after its phase closed",
     description=(
         "Frozen once the phase has ended and everything is scored; later changes do not affect it. If there are "
         "several, this is the latest; each has its own address in `official.link`. The formats are those of the "
@@ -205,7 +205,7 @@ def read_official(
     "/competitions/{competition}/phases/{phase}/boards/{board}/official/{number}",
     operation_id="get_official_board_by_number",
     dependencies=TAKES_BOM,
-    summary="One of the boards frozen when the phase closed",
+    summary="One of the official boards of a phase",
     description=(
         "The board at this address never changes. `official.superseded_by` names the results that supersede it; the "
         "CSV then has a last column `superseded_by`, and both formats have a `Link` to the successor."

@@ -116,7 +116,7 @@ def read_citation(visit: PublicVisit, competition: CompetitionName) -> Response:
 @router.get(
     "/competitions/{competition}/phases/{phase}/boards/{board}/citation",
     operation_id="cite_board",
-    summary="How to cite a board as it was when its phase closed (BibTeX)",
+    summary="How to cite an official board (BibTeX)",
     response_class=Response,
     responses={
         200: _BIBTEX,

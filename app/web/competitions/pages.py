@@ -272,7 +272,7 @@ def read_image(visit: PublicVisit, competition: str, sha256: str) -> Response:
     images = named_competition(visit.session, competition).images
     image = next((one for one in images.values() if one["sha256"] == sha256), None)
     if image is None:
-        raise NotFound("There is no such image here.")
+        raise NotFound("This competition has no such image.")
     return image_response(visit.request, visit.server, sha256, image["type"])
 
 

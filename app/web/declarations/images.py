@@ -129,7 +129,7 @@ def read_written_image(
     sha256 = next((file.sha256 for file in files if file.path == path), None)
     media_type = media_type_of(path)
     if sha256 is None or media_type is None:
-        raise NotFound("There is no such image here.")
+        raise NotFound("This setup has no such image.")
     return image_response(visit.request, visit.server, sha256, media_type)
 
 

@@ -50,7 +50,7 @@ _WORDS = {
     400: "The request is malformed.",
     401: "The token is missing, unknown, expired or revoked.",
     403: "You or this token are not allowed to do this: see `code`.",
-    404: "It does not exist, or it is not yours.",
+    404: "There is nothing at this address, or you may not see it.",
     408: "The body arrived too slowly, or not at all.",
     409: "A conflict with the current state: see `code`.",
     413: "The body is larger than allowed here.",

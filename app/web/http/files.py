@@ -118,7 +118,7 @@ def stored_file_response(
         path = local_file(storage, sha256)
     except FileNotFoundError:
         log.error("stored_file_missing", sha256=sha256)
-        raise NotFound("This file is not in the server's storage any more; please contact the organisers.") from None
+        raise NotFound("This file is missing from the server's storage; please contact the organisers.") from None
     check_range(request.headers.get("range"), path.stat().st_size)
     headers["Content-Disposition"] = attachment(name)
     return FileResponse(path, headers=headers, media_type="application/octet-stream")

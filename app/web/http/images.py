@@ -23,5 +23,5 @@ def image_response(request: Request, server: Server, sha256: str, media_type: st
         path = local_file(storage_of(server.settings), sha256)
     except FileNotFoundError:
         log.error("stored_file_missing", sha256=sha256)
-        raise NotFound("This image is not in the server's storage any more; please contact the organisers.") from None
+        raise NotFound("This image is missing from the server's storage; please contact the organisers.") from None
     return FileResponse(path, headers=headers, media_type=media_type)

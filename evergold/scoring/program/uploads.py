@@ -105,7 +105,7 @@ def _check_names(names: Sequence[str], options: ProgramOptions, problems: Proble
     for name in names:
         if name not in rules.required and not _matches_any(name, rules.allowed):
             expected = ", ".join((*rules.required, *rules.allowed))
-            problems.add("unexpected-file", f"{shorten(name)} is not asked for; a file is called {expected}", file=name)
+            problems.add("unexpected-file", f"{shorten(name)} is not expected; the file must be {expected}", file=name)
 
 
 def _matches_any(name: str, patterns: Sequence[str]) -> bool:

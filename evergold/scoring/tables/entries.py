@@ -251,7 +251,7 @@ def _note_unfilled(
     empty = [place for place, text in enumerate(written) if not text]
     whole = sorted({items.languages[p] for p in empty} - {items.languages[p] for p, t in enumerate(written) if t})
     languages = ", ".join(sorted(set(items.languages)))
-    rule = f"a setting is filled for all items in all languages ({languages}), or left empty"
+    rule = f"fill in the columns of a setting for all items in all languages ({languages}), or for none"
     for language in whole:
         count = _counted(items.languages.count(language), "item")
         message = f"{setting} has no {column.name} for {language} ({count}): {rule}"

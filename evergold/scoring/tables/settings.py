@@ -147,7 +147,7 @@ def note_clusters(table: Table, column: str | None, problems: Problems) -> tuple
     faults.report(problems)
     for line, text in zip(table.lines, table[column], strict=True):
         if not text.strip():
-            problems.add("empty-cell", "resample_by: what the row belongs to is empty", line=line, column=column)
+            problems.add("empty-cell", "resample_by: the cluster of the row is empty", line=line, column=column)
     return tuple(table[column])
 
 

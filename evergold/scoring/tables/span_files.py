@@ -130,7 +130,7 @@ def clusters_of_sentences(sentences: Sequence[Sentence], name: str, problems: Pr
     for sentence in sentences:
         last = sentence.comments.get(name, last)
         if not last:
-            message = f"resample_by: no comment `# {name} = …` says what this sentence belongs to"
+            message = f"resample_by: no comment `# {name} = …` names the cluster of this sentence"
             problems.add("empty-cell", message, line=sentence.lines[0], column=name)
         found.append(last)
     faults = RowProblems()

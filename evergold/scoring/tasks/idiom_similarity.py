@@ -258,7 +258,7 @@ def _note_names(table: Table, problems: Problems) -> None:
     for line, data_id in zip(table.lines, table["DataID"], strict=True):
         for part in data_id.split(".")[2:3]:
             if part != STS and folded(part) == STS:
-                message = f"the third part of DataID is {quoted(part)}: a row of STS has `{STS}`"
+                message = f"the third part of DataID is {quoted(part)}: write `{STS}` in rows of STS"
                 faults.add(LOOK_ALIKE, message, line, "DataID", data_id)
     faults.report(problems)
 

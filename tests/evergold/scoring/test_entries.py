@@ -62,7 +62,7 @@ def test_half_filled_setting_names_its_lines(tmp_path: Path) -> None:
     assert (only.code, only.line) == ("empty-value", 3)
     assert only.message == (
         "zero_shot is half-filled, 2 of 6 empty (EN 1, PT 1), on line 3, 6: "
-        "a setting is filled for all items in all languages (EN, PT), or left empty"
+        "fill in the columns of a setting for all items in all languages (EN, PT), or for none"
     )
 
 
@@ -81,7 +81,7 @@ def test_language_that_a_setting_lacks_is_named(tmp_path: Path, absent: bool) ->
     assert only.code == "missing-language"
     assert only.message == (
         "zero_shot has no Label for PT (2 items): "
-        "a setting is filled for all items in all languages (EN, PT), or left empty"
+        "fill in the columns of a setting for all items in all languages (EN, PT), or for none"
     )
 
 

@@ -276,7 +276,7 @@ def test_gold_that_does_not_say_what_it_belongs_to_is_refused_by_line(write: Wri
     with pytest.raises(InvalidGold) as caught:
         TASK.read_gold(write("gold", "Eve\tB-PER\n\n" + OF_A + "# document =\nIn\tO\n"), options)
     assert [problem.line for problem in caught.value.problems] == [1, 9]
-    assert "no comment `# document = …` says what this sentence belongs to" in str(caught.value)
+    assert "no comment `# document = …` names the cluster of this sentence" in str(caught.value)
     with pytest.raises(
         InvalidGold, match="line 2, column document: resample_by: `document` must be a text or a number"
     ):

@@ -68,7 +68,7 @@ def test_a_changed_setting_holds_at_once_and_the_environment_again_after_a_reset
             "It must be domains such as uni.example, separated by commas; 'b@d' is not a domain.",
         ),
         ("contact", "somewhere", "It must be an e-mail address, or an address that begins with https:// or http://."),
-        ("contact", "https://x.example/\0", "It has characters that cannot be stored."),
+        ("contact", "https://x.example/\0", "It contains characters that cannot be stored."),
     ],
 )
 def test_a_wrong_value_is_refused_at_its_field(root: Person, name: str, value: object, words: str) -> None:

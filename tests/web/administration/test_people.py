@@ -125,7 +125,7 @@ def test_the_last_administrator_who_can_log_in_stays_one(quick_site: Site, root:
     with quick_site.browser(ghost.user) as browser:
         page = browser.get("/admin/people/root")
         shown = browser.post("/admin/people/root/demote", data={"csrf_token": csrf_of(page.text)})
-        assert (shown.status_code, "make somebody else one first" in text_of(shown.text)) == (409, True)
+        assert (shown.status_code, "make somebody else an administrator first" in text_of(shown.text)) == (409, True)
         with writing(quick_site.engine) as session:
             unblock(Act(session, None, NOW, get_settings()), find_account(session, "grace"))
         done = browser.post("/admin/people/root/demote", data={"csrf_token": csrf_of(page.text)})

@@ -203,7 +203,7 @@ def test_scores_under_an_embargo_are_not_there(ada: Person) -> None:
     hide(ada.site.engine, own_scores="never", board="hidden")
     found = ada.client.get(f"/api/submissions/{number}/").json()
     assert (found["status"], found["scores"]) == ("Finished", [])
-    assert "no scores" in found["status_details"]
+    assert "does not show teams the scores" in found["status_details"]
     assert ada.client.get(f"/api/submissions/{number}/get_details/").json()["scoring_result"] is None
     assert ada.client.get(f"/api/submissions/{number}/scores.zip").status_code == 404
     phase = phase_of(ada)

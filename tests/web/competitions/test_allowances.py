@@ -78,7 +78,8 @@ def test_organisers_grant_it_on_a_page_and_the_team_reads_it_where_it_submits(si
             told = text_of(browser.get(address).text)
             assert "Your team has an extension in Evaluation" in told
             close = "Sun 11 Jan 2026, 00:00 AoE (11 Jan, 12:00 UTC)"
-            assert f"2 more a day. The official results are frozen after the close, {close}, before" in told
+            assert "2 extra submissions per day. The official results are frozen after" in told
+            assert f"the phase closes, {close}, before" in told
             assert f"Reason: {WHY}" in told
         assert "data-submit" in browser.get(SUBMIT_PAGE).text
         overview = browser.get(f"/competitions/{COMPETITION}").text

@@ -189,6 +189,6 @@ def test_an_invitation_is_listed_and_accepted(site: Site, evergold: Evergold) ->
         evergold("invitations", "--accept", 1, who="ada")[1] == f"Accepted: you now have the role in {COMPETITION}.\n"
     )
     assert evergold("invitations", "--decline", 2, who="ada")[1] == "Declined.\n"
-    assert evergold("invitations", who="ada")[1].startswith("None.")
+    assert evergold("invitations", who="ada")[1].startswith("No invitations.")
     with reading(site.engine) as session:
         assert has_role(session, find_user(session, "ada"), find_competition(session, COMPETITION), Role.ORGANISER)

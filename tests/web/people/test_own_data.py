@@ -329,7 +329,7 @@ def test_operators_delete_by_the_same_rules(
     monkeypatch.setenv("EVERGOLD_DATABASE_URL", site.settings.database_address)
     get_settings.cache_clear()
     assert run(["account", "delete", "ada"]) == Code.OK
-    assert "ada is deleted on" in capsys.readouterr().out
+    assert "ada will be deleted on" in capsys.readouterr().out
     assert run(["account", "delete", "ada", "--undo"]) == Code.OK
     with writing(site.engine) as session:
         ada = session.scalars(select(User).where(User.username == "ada")).one()

@@ -287,7 +287,7 @@ def test_a_file_in_order_is_said_to_be(site: Site) -> None:
         found = text_of(browser.get(address).text)
     assert "Valid Your file can be scored." in found
     assert "Submit it" in found
-    assert "Kept until 11 Jan 2026, 12:00 UTC" in found
+    assert "Available until 11 Jan 2026, 12:00 UTC" in found
 
 
 def test_a_double_click_checks_once(site: Site) -> None:

@@ -94,7 +94,7 @@ def test_merging_from_the_command_line(
 
     for person, name in ((ada, "First"), (eve, "Second")):
         person.client.post(API_TEAM, json={"name": name})
-    assert "teams do not merge" in merge(ada)[1]
+    assert "Teams cannot merge" in merge(ada)[1]
     allow_merging(site.engine)
     assert "Second" in merge(ada, "--ask", "Second")[1]
     assert "Second" not in merge(ada, "--end", "Second")[1]

@@ -73,7 +73,7 @@ def test_a_former_name_shows_nothing_of_the_team_that_has_it_by_now(site: Site, 
         session.execute(update(User).where(User.username == "eve").values(orcid="0000-0002-1825-0097"))
         world.the_phase_task(session).board_version += 1
     page = site.browser(ada.user).get("/competitions/idioms/teams/Ada").text
-    assert "The official results have this name." in page
+    assert "The official results show the team under this name." in page
     assert "ORCID" not in page
     assert "Report the name" not in page
 

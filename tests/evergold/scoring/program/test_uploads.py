@@ -71,8 +71,8 @@ def test_files_are_compared_with_what_is_declared(tmp_path: Path) -> None:
     content = {"a.csv": TABLE, "c.tsv": "x", "en/d.txt": "x", "fr/d.txt": "x", "e.csv": "x"}
     assert found(tmp_path, "sent.zip", zipped(content), files=files) == [
         "the file b.csv is missing; the upload has a.csv, c.tsv, e.csv, en/d.txt, fr/d.txt",
-        "e.csv: e.csv is not asked for; a file is called a.csv, b.csv, *.tsv, en/*.txt",
-        "fr/d.txt: fr/d.txt is not asked for; a file is called a.csv, b.csv, *.tsv, en/*.txt",
+        "e.csv: e.csv is not expected; the file must be a.csv, b.csv, *.tsv, en/*.txt",
+        "fr/d.txt: fr/d.txt is not expected; the file must be a.csv, b.csv, *.tsv, en/*.txt",
     ]
     (tmp_path / "more").mkdir()
     assert found(tmp_path / "more", "sent.zip", zipped({"a.csv": "x" * 101}), files=files) == [

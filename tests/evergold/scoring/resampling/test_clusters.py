@@ -86,5 +86,5 @@ def test_gold_without_the_column_or_with_an_empty_cell_is_rejected(name: str, tm
     with pytest.raises(InvalidGold, match="Document"):
         read("Document")
     gold.write_text(gold.read_text().replace("idiom 2\n", " \n"))
-    with pytest.raises(InvalidGold, match=r"column MWE: resample_by: what the row belongs to is empty"):
+    with pytest.raises(InvalidGold, match=r"column MWE: resample_by: the cluster of the row is empty"):
         read("MWE")
