@@ -184,8 +184,8 @@ def _check_current(session: Session, rescoring: Rescoring) -> None:
             changed.append("the gold in use")
         if changed:
             raise RescoringStale(
-                f"Since this set was created, {' and '.join(changed)} of {place_of(phase_task)} changed: drop the set and "
-                "start another one.",
+                f"Since this set was created, {' and '.join(changed)} of {place_of(phase_task)} changed: drop the set "
+                "and start another one.",
                 place=place_of(phase_task),
             )
 
