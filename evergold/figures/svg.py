@@ -134,7 +134,7 @@ def heading_height(lines: Sequence[tuple[str, str]]) -> float:
 
 
 def add_heading(svg: Element, lines: Sequence[tuple[str, str]], left: float, width: float, height: float) -> None:
-    """Add what a file needs that stands on no page: its size, a white ground, and its heading."""
+    """Add what only a separate file needs, not a drawing on a page: its size, a white background, and its heading."""
     size = {"width": f"{width:g}", "height": f"{height:g}"}
     svg.attrib |= size
     SubElement(svg, "rect", {**size, "fill": "#ffffff"})

@@ -297,7 +297,7 @@ def _zip(file: BinaryIO, limits: Limits, error: type[InvalidFile]) -> zipfile.Zi
 def _zip_of_files(
     file: BinaryIO, limits: Limits, error: type[InvalidFile]
 ) -> Iterator[tuple[zipfile.ZipFile, dict[str, zipfile.ZipInfo]]]:
-    """Yield the zip and its files that count, at least one."""
+    """Yield the zip and its members by name, without folders and ignored files; raise `error` if none are left."""
     if not _starts_as_zip(file):
         _refuse_plain(file, error)
     with _zip(file, limits, error) as archive:
@@ -316,7 +316,9 @@ def _reason(fault: Exception) -> str:
 
 
 def _checked_members(archive: zipfile.ZipFile, limits: Limits, error: type[InvalidFile]) -> dict[str, zipfile.ZipInfo]:
-    """Return the files that count by normalised name; raise all problems of names, kinds and declared sizes."""
+    """Return the members by normalised name, without folders and ignored files; raise `error` with all problems of
+    names, kinds and declared sizes.
+    """
     entries = archive.infolist()
     if len(entries) > limits.entries:
         message = f"the zip has {len(entries)} entries, at most {limits.entries} are allowed"
@@ -451,7 +453,10 @@ def _refuse_nested(name: str, head: bytes, error: type[InvalidFile], npz: bool) 
 
 
 def _folder_files(folder: Path, limits: Limits, error: type[InvalidFile]) -> dict[str, Path]:
-    """Return the files that count by their paths inside the folder, in sorted order; at least one."""
+    """Return the files of a folder by their paths inside it, sorted, without ignored ones (`is_ignored`).
+
+    Raises `error` if there are none, or too many.
+    """
     files: dict[str, Path] = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()

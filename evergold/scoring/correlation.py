@@ -114,8 +114,8 @@ def pearson(x: Floats, y: Floats) -> float | None:
 def kendall(x: Floats, y: Floats) -> float | None:
     """Compute Kendall's tau-b, in [-1, 1], which takes ties into account; None as for `pearson`.
 
-    x, y: n finite numbers, same order; time and space grow with n², which is meant for systems, not for items. Equals
-    `scipy.stats.kendalltau(x, y).statistic` up to rounding.
+    x, y: n finite numbers, same order; time and memory grow with n², so it is meant for comparing systems, not items.
+    Equals `scipy.stats.kendalltau(x, y).statistic` up to rounding.
     """
     _check_pairs(x, y)
     if undefined_because(x, y):

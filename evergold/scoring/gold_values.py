@@ -1,9 +1,10 @@
 """Values of gold that people cannot distinguish but a scorer can: with spaces around them, with characters that nobody
 sees, or like another one but for blanks, case or Unicode's forms.
 
-Each would be a class, a document or an item of its own, and every team would be scored wrong without a word. Used by
-every reader of gold. Labels, types and categories may not differ by case alone unless they are declared; ids may. Where
-they are not declared, predictions are held to the same: what gold cannot hold is a slip, whose problem reveals nothing.
+A scorer would treat each as a separate class, document or item, and silently score every team wrong. Used by every
+reader of gold. Labels, types and categories may not differ by case alone unless they are declared; ids may. Where they
+are not declared, predictions must follow the same rules: a value that gold cannot have is a slip, and reporting it
+reveals nothing about gold.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ def _note_pairs(
 
 
 def _is_odd(value: str) -> bool:
-    """Return whether a value could look like another one, case apart."""
+    """Return whether a value could look like another one that differs from it by more than case."""
     return not value.isascii() or " " in value or not value.isprintable()
 
 

@@ -56,7 +56,10 @@ class Shown:
     has_statistics: bool = False
 
     def bits(self, size: GoldSize | None) -> float:
-        """Return the most bits that it reveals about one submission. size: bounds them if the score counts items."""
+        """Return the maximum number of bits of gold that this score reveals per submission.
+
+        size: of gold, which lowers the maximum for scores that count items; None if unknown.
+        """
         number = _bits_of_number(self.metric, self.decimals)
         digits = 5 * number + P_BITS if self.has_statistics and self.metric.has_interval else number
         outcomes = self._bits_of_outcomes(size) if size is not None else None

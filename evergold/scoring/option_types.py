@@ -62,14 +62,16 @@ def _split_names(values: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def without_macro(values: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of languages; raise ValueError if one of them is that of the mean."""
+    """Return the names of languages; raise ValueError if one of them is `macro`, the name of their mean."""
     if MACRO in values:
         raise ValueError(f"{MACRO!r} is the mean over languages, no language")
     return values
 
 
 def split_below(root: str, split: str) -> str:
-    """Return the name of a split within `root`, a language or their mean, which itself is its split `all`."""
+    """Return the name of a split within `root`, a language or the mean over languages; its split `all` is called `root`
+    itself.
+    """
     return root if split == ALL else f"{root}/{split}"
 
 

@@ -82,7 +82,9 @@ def _matching(
 
 
 def _similarity(gold: idiom_similarity.Gold, options: idiom_similarity.Options, chance: Chance) -> SettingsPrediction:
-    """Predict Sims with noise; rows whose target is the system's own Sim for another item get that one."""
+    """Predict Sims with noise; if a row's target is the system's own Sim for another item, both items get the same Sim,
+    apart from noise.
+    """
     known = ~np.isnan(gold.sims)
     values = chance.permutation(np.resize(gold.sims[known] if known.any() else np.zeros(1), len(gold.items.ids)))
     values[gold.rows[known]] = gold.sims[known]
@@ -104,7 +106,7 @@ def _table(gold: table.Gold, options: TableOptions, chance: Chance) -> table.Pre
 
 
 def _sets(gold: multi_label.Gold, options: multi_label.MultiLabelOptions, chance: Chance) -> multi_label.Prediction:
-    """Find or overlook every label; as many are added as are overlooked, on average."""
+    """Keep or drop each right label at random, and add on average as many wrong ones as are dropped."""
     labels = gold.items.labels or ()
     extra = (1 - RIGHT) * sum(map(len, gold.values)) / max(1, len(labels) * len(gold.values))
     values = {}

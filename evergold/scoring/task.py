@@ -41,7 +41,7 @@ class Options(BaseModel):
 
 
 class HasWarnings(Protocol):
-    """A prediction with warnings: what was noticed but does no harm."""
+    """A prediction with warnings: peculiarities that do not prevent scoring."""
 
     @property
     def warnings(self) -> tuple[Problem, ...]: ...

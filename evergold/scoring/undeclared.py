@@ -23,5 +23,7 @@ def note_undeclared(answers: Iterable[str], kind: str, column: str, problems: Pr
 
 
 def advice(option: str, kind: str) -> str:
-    """Return the warning for organisers who did not declare them. option: where they do."""
+    """Return the warning for organisers who have not declared the labels or types. option: the option that declares
+    them.
+    """
     return f"declare `{option}`: without it a misspelt {kind} is not reported, but counts as wrong"

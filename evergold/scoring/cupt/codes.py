@@ -58,10 +58,11 @@ def read_mwes(
 
 
 def recurring_mwes(fields: tuple[bytes, ...]) -> tuple[tuple[Tokens, str | None], ...] | None:
-    """Return the result of `read_mwes` for fields that are each on a word and none `*`; positions are field indices.
+    """Return the result of `read_mwes` for fields of words, not of ranges, none of them `*`; positions are field
+    indices.
 
-    None if it would report anything, and for many or long fields. A few patterns make up nearly every file: each is
-    read once.
+    None if `read_mwes` would report anything, or if the fields are too many or too long. Nearly every file repeats a
+    few patterns, so each is read only once and cached.
     """
     usual = len(fields) <= _RECURRING_FIELDS and sum(map(len, fields)) <= _RECURRING_FIELDS * _RECURRING_BYTES
     return _recurring_pattern(fields) if usual else None

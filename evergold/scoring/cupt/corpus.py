@@ -227,7 +227,9 @@ def _read_corpus(
 
 
 def _note_categories(lines: Mapping[str, int], file: str | None, problems: Problems) -> None:
-    """Report categories of gold that look like another one of it. lines: where each is first."""
+    """Report categories of gold that look like another category in the file. lines: the line on which each first
+    occurs.
+    """
     faults = RowProblems()
     note_labels(((line, category) for category, line in lines.items()), MWE, "categories", faults)
     faults.report(problems, file)

@@ -77,8 +77,8 @@ class Header:
     def is_comment(self, row: bytes) -> bool:
         """Return whether a line is a comment: it begins with `#`, and not with a form in the columns of a token.
 
-        An ID never begins so: where it comes first, as nearly everywhere, each such line is one, as for the official
-        evaluator.
+        An ID never begins with `#`. So if ID is the first column, as in nearly every file, every line that begins with
+        `#` is a comment, as for the official evaluator.
         """
         return row[:1] == b"#" and (self.id == 0 or row.count(b"\t") != len(self.names) - 1)
 

@@ -45,7 +45,8 @@ def read_predicted_mwes(
     categories: Sequence[str] | None = None,
     others: Mapping[str, CuptItems] | None = None,
 ) -> PredictedMwes:
-    """Read the MWEs of a predicted file; sentences without any cost next to nothing. Linear in the file's length.
+    """Read the MWEs of a predicted file; a sentence without MWEs costs next to nothing. Takes time linear in the file's
+    length.
 
     data: the file. items: what it must cover. problems: everything wrong is added there, with line and sentence; the
     caller raises, so that several files can be reported at once. file: its name for messages. categories: those

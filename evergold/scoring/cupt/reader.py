@@ -85,8 +85,8 @@ class PredictionReader:
         return [b"\t".join([row[i] for i in chosen]) if row is not None else b"" for row in rows]
 
     def may_be_unbearable(self, data: bytes, lines: int) -> bool:
-        """Return whether a file of this many lines could have more codes than an annotation can; False only if it
-        cannot.
+        """Return whether a file of this many lines could have more codes than allowed, by a quick upper bound;
+        `_is_bearable` counts them.
         """
         return lines + data.count(b";") >= self._most_codes()
 
@@ -94,8 +94,8 @@ class PredictionReader:
         return MOST_CODES_TIMES * self.items.first_rows[-1] + MOST_CODES_BESIDES
 
     def _is_bearable(self, fields: Collection[bytes]) -> bool:
-        """Return whether the file, with these fields, still has no more codes than an annotation can; report it once if
-        not.
+        """Add the codes in these fields to the file's count; return whether it is within the limit, and report it once
+        if not.
         """
         most = self._most_codes()
         before, self.code_count = self.code_count, self.code_count + len(fields) + sum(map(_semicolons, fields))

@@ -88,7 +88,9 @@ def _cell(counts: Mapping[Cell, Counts], split: str, basis: str = MWE_BASED) -> 
 
 
 def _official_name(category: str) -> str:
-    """Return the category's name in the official report: None without a category, also for sorting."""
+    """Return the category's name in the official report, by which the report also sorts; the text `None` if there is no
+    category.
+    """
     return "None" if category == UNLABELED else category
 
 

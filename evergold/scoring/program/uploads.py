@@ -25,7 +25,7 @@ UNNAMED = "submission"
 
 @dataclass(frozen=True, slots=True)
 class CheckedUpload:
-    """A checked upload: the names of its files, sorted, and what was noticed but does no harm."""
+    """A checked upload: the names of its files, sorted, and warnings, which do not prevent scoring."""
 
     names: tuple[str, ...]
     warnings: tuple[Problem, ...] = ()

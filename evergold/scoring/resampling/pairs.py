@@ -36,7 +36,7 @@ class Difference:
 
     difference: the second's minus the first's.
     low, high: its interval; None if the score is undefined in too many resamples, or if all resamples have the same
-    difference, so that they do not show how far it could be another.
+    difference, and so do not show its uncertainty.
     p: two-sided.
     undefined: in how many of `resamples` the score is undefined.
     method: its computation, with the seed.

@@ -99,7 +99,7 @@ class Sums:
         )
 
     def widened(self, keys: tuple[Hashable, ...]) -> Sums:
-        """Extend the sums to the labels of all systems. keys: those of all, including this one's."""
+        """Extend the sums to the labels of all systems. keys: the keys of all systems' sums, including these."""
         if keys == self.keys or not self.kinds_by_label:
             return self
         position = {key: place for place, key in enumerate(keys)}
@@ -223,7 +223,7 @@ class Concordance:
     predicted: Floats
 
     def sizes(self) -> dict[Name, int]:
-        """Return the number of units, for the score."""
+        """Return, for the only score, the number of units."""
         return dict.fromkeys(self.names, len(np.unique(self.places)))
 
     def weighted(self, weights: Floats) -> Floats:

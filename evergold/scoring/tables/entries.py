@@ -278,7 +278,9 @@ def _by_language(places: Sequence[int], items: Items) -> str:
 
 
 def _languages_of(places: Sequence[int], items: Items) -> str:
-    """Return `EN 12, PT 2`; of one language `all EN`, of one item `EN`."""
+    """Describe the languages of some items: `EN 12, PT 2`; `all EN` if they have the same language; `EN` for a single
+    item.
+    """
     first = items.languages[places[0]]
     if any(items.languages[place] != first for place in places):
         return _by_language(places, items)

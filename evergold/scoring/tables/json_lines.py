@@ -47,7 +47,8 @@ def read_json_lines(
     """Return the objects with their lines, and the number of lines without one, which are reported in `faults`.
 
     None, with the reason in `problems`, if the file cannot be read at all. Blank lines are skipped; numbers are
-    `Number`s. columns: keys that every object has: only a dictionary of such objects is read.
+    `Number`s. columns: the keys of a row; a document that is a dictionary is read only if it is a row itself, or all
+    its values are rows.
     """
     text = decode_text(data, problems)
     if text is None:
@@ -75,7 +76,9 @@ def read_json_lines(
 
 
 def _start_of_document(text: str) -> int | None:
-    """Return where a text begins that is one list, or one dictionary of several lines or of rows; None: JSON lines."""
+    """Return where the document begins if the text is a single one: a list, a value of several lines, or a dictionary
+    of rows or columns on one line; None if the text is JSON lines.
+    """
     start = _skip(text, 0)
     if text[start : start + 1] == "[":
         return start

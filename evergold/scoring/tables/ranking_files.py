@@ -77,7 +77,8 @@ def clusters_of_queries(table: Table, column: str | None, problems: Problems) ->
 def _is_trec(data: bytes, value: str, *, is_optional: bool) -> bool:
     """Return whether a file has TREC's columns, or was meant to.
 
-    value: RELEVANCE or SCORE. In a blind file (is_optional), of which nothing is known, only the right number counts.
+    value: RELEVANCE or SCORE. For a blind file (is_optional), only the number of columns decides, because nothing is
+    known about their content.
     """
     text = data[:100_000].decode("utf-8-sig", "replace")
     rows = [row for row in re.split("\r\n?|\n", text)[:20] if row.strip()]

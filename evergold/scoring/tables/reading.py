@@ -74,7 +74,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The columns that a file must have and may have. others: whether further ones are ignored, or are a problem."""
+    """The columns that a file must have and may have. others: True if further ones are ignored, False if a problem."""
 
     columns: Sequence[str]
     optional: Sequence[str] = ()
@@ -100,9 +100,9 @@ def read_table(
     line.
 
     columns: names that the header must contain, exactly so, in any order; optional: names that it may contain; others:
-    whether further columns are ignored (organisers' files) or are a problem (participants' files); file: the archive
-    member to name in problems, if there are several; tabs: they separate columns, and quotation marks are part of the
-    text. Raises nothing.
+    True if further columns are ignored (organisers' files), False if they are a problem (participants' files); file:
+    the archive member to name in problems, if there are several; tabs: True if tabs separate columns; quotation marks
+    are then part of the text. Raises nothing.
     """
     text = decode_text(data, problems, file=file)
     if text is None or not _lines_are_bearable(text, problems, file, limits):

@@ -61,8 +61,8 @@ def read_blind_ids(
 
 
 def check_ids(table: Table, column: str, problems: Problems) -> None:
-    """Check that every id of an organisers' file is unique, not empty, without spaces around it and unlike every other
-    one, and that there is one.
+    """Check that an organisers' file has at least one id, and that each is unique, not empty, without spaces around it,
+    and does not look like another.
     """
     first: dict[str, int] = {}
     faults = RowProblems()

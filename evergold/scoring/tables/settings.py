@@ -131,7 +131,7 @@ def _language_fault(language: str, declared: Sequence[str] | None) -> str | None
 
 
 def with_clusters(columns: Sequence[str], column: str | None) -> list[str]:
-    """Return the columns that gold needs, with that of `resample_by`."""
+    """Return these columns, and `column` (that of `resample_by`) if it is set and not among them."""
     return list(dict.fromkeys((*columns, *([column] if column else []))))
 
 

@@ -103,7 +103,9 @@ def read_conll(data: bytes, problems: Problems) -> list[Sentence]:
 
 
 def _columns(rows: Sequence[str]) -> int:
-    """Return how many columns tokens have, by the first line that can only be one; 0 if there is no such line."""
+    """Return the number of columns of a token, from the first line that cannot be a comment, or else the first with
+    tabs; 0 if there is neither.
+    """
     with_tabs = (row for row in rows if "\t" in row and row.strip())
     sure = next((row for row in rows if row.strip() and not _COMMENT.match(row)), next(with_tabs, None))
     return 0 if sure is None else len(_cells(sure))
@@ -114,7 +116,9 @@ def _cells(row: str) -> list[str]:
 
 
 def _comment(row: str, columns: int) -> re.Match[str] | None:
-    """Return the parts of a comment; None for a token, which may begin with `#`. columns: of the file's tokens."""
+    """Return the parts of a comment; None for a token, which may begin with `#`. columns: the number of columns of a
+    token.
+    """
     found = _COMMENT.match(row)
     if found is None or len(_cells(row)) != columns:
         return found
@@ -286,7 +290,7 @@ def _is_place(value: object) -> bool:
 
 
 def distinct_types(spans: Sequence[Sequence[Span]], problems: Problems) -> None:
-    """Report spans of more than MOST_TYPES types, each of which would be a column."""
+    """Report a problem if the spans have more than MOST_TYPES different types, because each would become a column."""
     number = len({span.type for of_item in spans for span in of_item})
     if number > MOST_TYPES:
         problems.add("too-many-types", f"{number:,} types of spans; at most {MOST_TYPES:,}")

@@ -121,8 +121,9 @@ def get_task(name: str) -> AnyTask:
 
 
 def needs_gpu(name: str) -> bool:
-    """Return whether runs of this task type go to the `gpu` queue; False for an unknown type, so that its runs get
-    noticed.
+    """Return whether runs of this task type go to the `gpu` queue.
+
+    False for an unknown type: a worker of the `cpu` queue then takes its runs and reports that the type is missing.
     """
     return TASKS.is_for_gpu(name)
 

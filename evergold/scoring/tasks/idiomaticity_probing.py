@@ -229,9 +229,9 @@ def _human(gold: Gold, split: str, similarities: Similarities) -> tuple[Floats, 
 
 
 def _choosing(prediction: Prediction, split: str, options: ProbingOptions) -> Floats | None:
-    """Return the similarities that choose between head and modifier, or None if the split itself does.
+    """Return the similarities by which head or modifier is chosen; None if those of the split itself are used.
 
-    They are those of its twin of the level nc, compound by compound, NaN if that was not entered.
+    They are those of the same split at the level nc, for the same compounds; NaN where these were not entered.
     """
     language, setting, level, *variant = split.split("/")
     if options.component == "same-level" or level == NC:

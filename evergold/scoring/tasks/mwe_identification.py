@@ -156,7 +156,7 @@ def score(gold: Gold, prediction: Prediction, options: Options) -> list[Score]:
 
 
 def score_with_outcomes(gold: Gold, prediction: Prediction, options: Options) -> tuple[list[Score], dict[str, Any]]:
-    """Return both; the outcomes are computed first, for the scores follow from them."""
+    """Return the scores and the outcomes; the outcomes are computed first, because the scores follow from them."""
     _check_same_tokens(gold, prediction)
     found = _outcomes(gold, prediction.counted(gold))
     return _scores(gold, prediction, prediction.counted(gold)), found

@@ -91,7 +91,7 @@ class Items:
 
 @dataclass(frozen=True)
 class Gold:
-    """Gold by language, in the order of the options or of the names."""
+    """Gold by language, in the order of the option `languages`, or sorted by name if that is not set."""
 
     languages: Mapping[str, GoldFile]
     in_folders: bool
@@ -160,7 +160,7 @@ def score_with_outcomes(gold: Gold, prediction: Prediction, options: Options) ->
 
 
 def outcomes(gold: Gold, prediction: Prediction, options: Options) -> dict[str, Any]:
-    """Return the outcomes alone, which take as long as both together."""
+    """Return only the outcomes; this takes as long as `score_with_outcomes`, because it computes the scores, too."""
     return score_with_outcomes(gold, prediction, options)[1]
 
 

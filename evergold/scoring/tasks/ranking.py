@@ -82,7 +82,7 @@ class RankingOptions(Options):
 
 @dataclass(frozen=True)
 class Items:
-    """n queries; candidates: the documents that each must have ranked, none if any may be."""
+    """n queries. candidates: by query, exactly the documents that a prediction must rank; empty if it may rank any."""
 
     queries: tuple[str, ...]
     candidates: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -198,9 +198,10 @@ def outcomes(gold: Gold, prediction: Prediction, options: RankingOptions) -> dic
 
 
 def item_results(gold: Gold, prediction: Prediction, options: RankingOptions) -> list[ItemResult]:
-    """Return per query, in gold's order, the number of relevant documents, and how many of them were ranked first.
+    """Return per query, in gold's order, the number n of relevant documents, and how many of the first n ranked
+    documents are relevant.
 
-    As many ranks count as there are relevant documents. Raises InvalidGold as `score` does.
+    Raises InvalidGold as `score` does.
     """
     found = []
     for query, judged in gold.judgements.items():
@@ -262,7 +263,7 @@ def _of_query(judged: Mapping[str, int], ranking: Sequence[str], options: Rankin
 
 
 def _gains(grades: Iterable[int], options: RankingOptions) -> list[float]:
-    """Return the gain of each grade; as in trec_eval, none of a negative one."""
+    """Return the gain of each grade; as in trec_eval, a negative grade has a gain of 0."""
     return [float(grade if options.gain == "linear" else 2**grade - 1) if grade > 0 else 0.0 for grade in grades]
 
 
