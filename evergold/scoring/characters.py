@@ -1,7 +1,7 @@
 """Characters that people do not see but programs do, and texts that only look alike: a word with a zero-width space is
 another word to a scorer.
 
-The one place that decides what a name may hold, and how an invisible character is shown.
+This is the only module that decides which characters a name may have, and how an invisible character is shown.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def folded(text: str) -> str:
 
 
 def folded_but_case(text: str) -> str:
-    """Return a key like that of `folded`, but distinguish upper and lower case: ids may differ only by case on purpose."""
+    """Return a key like that of `folded`, but distinguish upper and lower case: ids may differ by case on purpose."""
     return " ".join(unicodedata.normalize("NFC", without_invisible(text)).split())
 
 
@@ -212,13 +212,15 @@ class LookAlikes:
 
 
 def _whole_number(text: str) -> str:
-    """Return the key of texts that a program for tables takes for one whole number (`007`, `7`, `7.0`); else empty."""
+    """Return the same key for texts that spreadsheets take for the same whole number (`007`, `7`, `7.0`); "" for any
+    other text.
+    """
     found = _WHOLE.fullmatch(text.strip())
     return found[1] if found else ""
 
 
 def without_invisible(text: str) -> str:
-    """Return the text without characters that nobody sees, functional or not: for comparisons."""
+    """Return the text without invisible characters, functional or not: for comparisons."""
     return _INVISIBLE.sub("", text)
 
 

@@ -20,7 +20,7 @@ class LeftOut:
 
 
 def left_out(scores: Sequence[Told]) -> LeftOut:
-    """Return the scores that are only "not entered", and the names that cover them.
+    """Return which scores are undefined only because their split was not entered, and names that cover these splits.
 
     A name such as `one_shot` or `en/nat` covers the split of this name and all below it; `…/standardised` covers all
     splits with this ending. No covered split has a value.

@@ -21,7 +21,7 @@ TOO_LONG = "too-long"
 
 
 def length_fault(text: str, limit: int, noun: str = "text") -> str | None:
-    """Return the fault of a text that has more characters than the limit; None if it has not."""
+    """Return the fault of a text that has more characters than the limit; None for any other text."""
     if len(text) <= limit:
         return None
     return f"the {noun} has {len(text):,} characters, at most {limit:,} are allowed"

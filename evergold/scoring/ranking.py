@@ -17,7 +17,9 @@ def ranked(scores: Mapping[str, float]) -> list[str]:
 
 
 def reciprocal_rank(relevant: Sequence[bool]) -> float:
-    """Return 1 / rank of the first relevant document, 0 if there is none. relevant: by document, as ranked."""
+    """Return 1 / rank of the first relevant document, 0 if there is none. relevant: for each document in ranked order,
+    whether it is relevant.
+    """
     return next((1 / rank for rank, is_relevant in enumerate(relevant, 1) if is_relevant), 0.0)
 
 

@@ -41,7 +41,7 @@ Chance = np.random.Generator
 
 
 def simulated(task: AnyTask, gold: Any, options: Any, number: int) -> Any | None:
-    """Return the prediction of simulated system `number`, always the same; None if the task type has none."""
+    """Return the prediction of simulated system `number`, always the same; None if there can be none."""
     make = _SIMULATED.get(task.name)
     return make(gold, options, np.random.Generator(np.random.Philox(key=number))) if make else None
 
@@ -130,7 +130,7 @@ def _mwes(gold: mwe_identification.Gold, options: MweOptions, chance: Chance) ->
 
 
 def _predicted_mwes(gold: GoldMwes, chance: Chance) -> PredictedMwes:
-    """Return gold's MWEs; of the wrong ones, half are cut short (which adds a false one), half overlooked."""
+    """Return gold's MWEs with errors: half of the wrong ones are cut short (adding a false one), half left out."""
     mwes: list[Mwe] = []
     for mwe in gold.corpus.mwes:
         if chance.random() < RIGHT:
@@ -145,7 +145,9 @@ def _predicted_mwes(gold: GoldMwes, chance: Chance) -> PredictedMwes:
 def _spans(
     gold: sequence_labelling.Gold, options: sequence_labelling.SequenceOptions, chance: Chance
 ) -> sequence_labelling.Prediction:
-    """Return gold's spans; of the wrong ones, half are cut short or, if they have one position, get another type."""
+    """Return gold's spans with errors: half of the wrong ones are cut short or, if they have one position, get another
+    type; the others are left out.
+    """
     found: dict[str, tuple[Span, ...]] = {}
     for name, spans in gold.spans.items():
         kept = []

@@ -13,7 +13,8 @@ from evergold.scoring.tables.settings import listed
 def note_undeclared(answers: Iterable[str], kind: str, column: str, problems: Problems) -> None:
     """Warn a team, in one neutral line, to look over the labels or types of its own file.
 
-    answers: of the file, repeated or not, none of them empty; kind: `label` or `type`. Nothing of gold is revealed.
+    answers: the labels or types in the file, repeated or not, none of them empty; kind: `label` or `type`. The warning
+    reveals nothing about gold.
     """
     distinct = sorted(set(answers))
     if not distinct:

@@ -134,7 +134,9 @@ def _without_repetitions(codes: Sequence[Code], row: int, note: Note) -> tuple[C
 
 
 def _note_conflicts(codes: Sequence[Code], given: dict[int, str], row: int, note: Note) -> None:
-    """Compare the categories with those given before in the sentence, and remember them."""
+    """Report categories that differ from the one given earlier in the sentence for the same code; add new ones to
+    `given`.
+    """
     for number, category in codes:
         if category is not None and given.setdefault(number, category) != category:
             message = f"MWE {number} is a {category} here, a {given[number]} before: one MWE has one category"
@@ -144,7 +146,9 @@ def _note_conflicts(codes: Sequence[Code], given: dict[int, str], row: int, note
 def _with_ranges(
     ids: Sequence[bytes], ranges: Sequence[int], codes_of: Mapping[int, Sequence[Code]], note: Note
 ) -> dict[int, Sequence[Code]]:
-    """Return the codes of every word, with those of the ranges around it; a category given on either side holds."""
+    """Return the codes of every word, with those of the ranges around it; a category on either the word or the range is
+    enough.
+    """
     spans: list[tuple[int, int, Sequence[Code]]] = []
     for row in ranges:
         if codes_of.get(row):

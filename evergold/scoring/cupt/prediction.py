@@ -69,9 +69,10 @@ def read_predicted_mwes(
 
 
 def _takes_in_at_once(data: bytes, header: Header, reader: PredictionReader, languages: int) -> bool:
-    """Read the file the fast way; False, with nothing done, if it must be read sentence by sentence.
+    """Read the file the fast way and return True; return False, with nothing done, if it must be read sentence by
+    sentence.
 
-    Both give the same result, except for files with more lines or codes than one of the two is willing to read.
+    Both ways give the same result, except for files with more lines or codes than one of them accepts.
     """
     lines = count_lines(data)
     usual = lines < _most_lines(reader.items) and not reader.may_be_unbearable(data, lines)
@@ -90,7 +91,10 @@ def _most_lines(items: CuptItems) -> int:
 
 
 def _has_far_too_many_lines(data: bytes, reader: PredictionReader) -> bool:
-    """Return whether the file cannot be meant for these items: reading it line by line would only cost memory."""
+    """Return whether the file has far too many lines to be meant for these items, and report that.
+
+    Reading it line by line would only cost memory.
+    """
     reader.line_count, tokens = data.count(b"\n") + (not data.endswith(b"\n")), reader.items.first_rows[-1]
     far_too_many = reader.line_count > _most_lines(reader.items)
     if far_too_many:
@@ -102,7 +106,8 @@ def _has_far_too_many_lines(data: bytes, reader: PredictionReader) -> bool:
 def _reads_by_sentence(data: bytes, header: Header, reader: PredictionReader, others: Mapping[str, CuptItems]) -> bool:
     """Read the file sentence by sentence; from the first unexpected one on, report the differences.
 
-    Return False, with nothing else to report, if they come from its encoding.
+    Return False if the differences come from the file's encoding, which is then the only thing to report; otherwise
+    True.
     """
     remaining = sentences(data, header)
     for sentence in remaining:

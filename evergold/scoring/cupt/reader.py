@@ -54,7 +54,9 @@ class PredictionReader:
                 self._add(tokens, category, [lemmas[place] for place in places], coded.lines[first + places[0]])
 
     def accept(self, sentence: Sentence) -> bool:
-        """Add the MWEs of the next sentence; False, with nothing done, if its tokens are not those expected."""
+        """Add the MWEs of the next sentence and return True; return False, with nothing done, if its tokens are not the
+        expected ones.
+        """
         if self.position == len(self.items):
             return False
         rows = self.comparable(sentence)
@@ -112,7 +114,9 @@ class PredictionReader:
         lines: Sequence[int] | Mapping[int, int],
         lemma: Callable[[int], bytes],
     ) -> None:
-        """Add the MWEs of the sentence at `position`. lines, lemma: by the index of a token line."""
+        """Add the MWEs of the sentence at `position`. lines: the line number of each token line, by its index. lemma:
+        returns the lemma of a token line, given its index.
+        """
         if UNANNOTATED in coded.values():
             unannotated = [row for row, field in coded.items() if field == UNANNOTATED]
             self.first_unannotated = self.first_unannotated or lines[unannotated[0]]
@@ -133,7 +137,7 @@ class PredictionReader:
             self.categories[category] = (line, self.items.sentence_ids[self.position])
 
     def _lemma(self, row: bytes) -> bytes:
-        """Return the LEMMA column of a token line, `_` if there is none: the one that the official evaluator uses."""
+        """Return the LEMMA column of a token line, which the official evaluator uses; `_` if there is none."""
         return UNANNOTATED if self.header.lemma is None else row.split(b"\t", self.header.lemma + 1)[self.header.lemma]
 
 

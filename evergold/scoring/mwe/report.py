@@ -62,7 +62,7 @@ def official_text(document: Mapping[str, Any]) -> str:
     """Return the official evaluator's output for one language, line by line. document: from `language_report`.
 
     The parts that compare with training data are left out if there is none. Source: the evaluator of PARSEME 1.1 to
-    2.0; with training data that has no MWE this is the output of 2.0 (1.1 leaves the parts out).
+    2.0; for training data without any MWE, this is the output of 2.0 (1.1 leaves the parts out).
     """
     views = {**document["views"], **document.get("official_views", {})}
     whole = Counts(*document["all"][MWE_BASED])

@@ -54,7 +54,7 @@ def _units(languages: Languages) -> tuple[Units, list[int]]:
 
 
 def _cells(languages: Languages) -> list[Cell]:
-    """List every cell that is scored in any language, like `mwe_languages.cells_of`."""
+    """List every cell that is scored in any language, like `mwe.languages.cells_of`."""
     categories = sorted({split for one in languages.values() for split in one["cells"] if split.startswith(CATEGORY)})
     return [
         *((ALL, basis) for basis in BASES),
@@ -65,9 +65,9 @@ def _cells(languages: Languages) -> list[Cell]:
 
 @dataclass(frozen=True)
 class CellScores:
-    """P, R and F1 of one cell: of every language, then, with macro, of their means as in `mwe.macro`.
+    """P, R and F1 of one cell: of every language, then, with macro, of their means as in `mwe.counts.macro`.
 
-    counted: whether each language can have such MWEs at all; absent_as_zero: see `mwe.macro`.
+    counted: for each language, True if it can have such MWEs at all; absent_as_zero: see `mwe.counts.macro`.
     """
 
     counted: tuple[bool, ...]

@@ -1,6 +1,6 @@
 """Read JSON lines, an object on each, with every problem by line; callers check the contents of the objects.
 
-A list of objects, and a dictionary whose values are objects, are read as if each stood on a line of its own.
+A list of objects, and a dictionary whose values are objects, are read as if each object were on a separate line.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _start_of_document(text: str) -> int | None:
 
 
 def _decoded(text: str) -> object:
-    """Return the value that fills the whole text; None if there is none."""
+    """Parse the whole text as JSON and return the value; None if it is invalid."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -99,7 +99,9 @@ def _decoded(text: str) -> object:
 
 
 class _Document:
-    """A list of rows, a dictionary of rows, or one row over several lines. columns: keys of a row."""
+    """A JSON document: a list of rows, a dictionary of rows, or one row written over several lines. columns: keys of a
+    row.
+    """
 
     def __init__(self, text: str, start: int, columns: Sequence[str]) -> None:
         self.text, self.start, self.columns = text, start, columns
@@ -108,7 +110,9 @@ class _Document:
         self._decoder = _decoder(self._repeated)
 
     def read(self, faults: RowProblems, problems: Problems, limits: TableLimits) -> tuple[list[Line], int] | None:
-        """Return the rows, as `read_json_lines` does."""
+        """Return the rows with their lines, and the number of rows that were only reported; None if the document cannot
+        be read.
+        """
         if self.text[self.start] == "{":
             whole, line = self._decoder.decode(self.text[self.start :]), 1 + self.text.count("\n", 0, self.start)
             if self._is_row(whole):

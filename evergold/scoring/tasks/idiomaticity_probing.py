@@ -63,9 +63,10 @@ def _known_levels(levels: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class ProbingOptions(Options):
-    """languages: as written in the items; levels: sentence, noun compound, or both; standardised: whether embeddings
-    are scored in the standardised variant too; component: whether head or modifier is chosen for comp by the
-    similarities of the same level, or by those of the level nc."""
+    """languages: as written in the items; levels: sentence, noun compound, or both; standardised: True if embeddings
+    are scored in the standardised variant, too; component: the level whose similarities choose between head and
+    modifier for comp: the same level, or always nc.
+    """
 
     languages: LanguageNames = ("en", "pt")
     levels: Annotated[Texts, AfterValidator(_known_levels), Field(min_length=1)] = LEVELS
@@ -108,7 +109,7 @@ def read_gold(path: Path, options: ProbingOptions) -> Gold:
 
 
 def items_of(gold: Gold, options: ProbingOptions) -> Items:
-    """Return the gold's own items; without them its compounds in both settings, and any others of a prediction."""
+    """Return the items in gold; if it has none, its compounds in both settings; a prediction may then have others."""
     return gold.items or items_of_scores(gold.human, options.languages)
 
 

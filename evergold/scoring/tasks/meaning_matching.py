@@ -95,7 +95,7 @@ class RankedPrediction:
 
     @property
     def warnings(self) -> tuple[Problem, ...]:
-        """Return what is unusual in the prediction, though it can be scored."""
+        """The warnings about the prediction: peculiarities that do not prevent scoring."""
         return self.labels.warnings
 
 
@@ -207,9 +207,9 @@ def item_results(gold: Gold, prediction: RankedPrediction, options: MatchingOpti
 
 
 def part(gold: Gold, prediction: RankedPrediction, keep: Keep) -> tuple[Gold, RankedPrediction]:
-    """Return the gold of the kept items; a prediction may contain more.
+    """Return the gold of the kept items, and the prediction unchanged: it may contain further items.
 
-    The pairs of a sentence stay together: the least of their ids decides.
+    The pairs of a sentence stay together: `keep` decides by the smallest of their ids.
     """
     first: dict[int, str] = {}
     for id_, sentence in zip(gold.items.ids, gold.sentences.tolist(), strict=True):
