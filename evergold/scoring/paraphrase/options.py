@@ -27,7 +27,7 @@ class Options(TaskOptions):
     """languages: the languages of the task, each with a folder in gold (None: all that gold has). language: the name in
     splits of the language of a single gold file (None: `all`). types: the allowed values of MWE_type. model, layer: the
     encoder and the layer of its vectors (None: as bert-score recommends for the model). precision: of the encoder;
-    anything but fp32 moves numbers. idf: True if rare tokens weigh more. baseline: the F1 of unrelated sentences, one
+    anything but fp32 moves numbers. idf: whether rare tokens weigh more. baseline: the F1 of unrelated sentences, one
     for all languages or one for each, used for rescaling. compatibility: `upstream-64` to reproduce what bert-score
     prints by default.
     implementation: `reference` for the package bert-score itself, whose batches and precision cannot be changed.

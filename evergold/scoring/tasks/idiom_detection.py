@@ -60,7 +60,10 @@ def _writable(labels: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class Options(SettingOptions):
-    """settings, languages: see SettingOptions; labels: the allowed values of Label, as text."""
+    """settings: their names, as written in the column Setting; languages: the allowed languages (None: those of the
+    gold); resample_by: a gold column whose rows with the same value belong together, for intervals and comparisons;
+    labels: the allowed values of Label, as text.
+    """
 
     settings: SettingNames = ("zero_shot", "one_shot")
     labels: Annotated[Texts, AfterValidator(_writable), Field(min_length=2, max_length=1000)] = ("0", "1")

@@ -63,7 +63,10 @@ SUBSETS = {"all": "All", "idiom": "Idiom Only", "sts": "STS Only"}
 
 
 class Options(SettingOptions):
-    """settings, languages: see SettingOptions; sim_min, sim_max: the range a Sim must lie in (None: any number)."""
+    """settings: their names, as written in the column Setting; languages: the allowed languages (None: those of the
+    gold); resample_by: a gold column whose rows with the same value belong together, for intervals and comparisons;
+    sim_min, sim_max: the range in which a Sim must lie (None: any number).
+    """
 
     settings: SettingNames = ("pre_train", "fine_tune")
     sim_min: float | None = None

@@ -63,7 +63,7 @@ def _known_levels(levels: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class ProbingOptions(Options):
-    """languages: as written in the items; levels: sentence, noun compound, or both; standardised: True if embeddings
+    """languages: as written in the items; levels: sentence, noun compound, or both; standardised: whether embeddings
     are scored in the standardised variant, too; component: the level whose similarities choose between head and
     modifier for comp: the same level, or always nc.
     """

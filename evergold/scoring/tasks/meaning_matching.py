@@ -70,7 +70,9 @@ SCORE = "Score"
 
 
 class MatchingOptions(SettingOptions):
-    """settings, languages: see SettingOptions."""
+    """settings: their names, as written in the column Setting; languages: the allowed languages (None: those of the
+    gold); resample_by: a gold column whose rows with the same value belong together, for intervals and comparisons.
+    """
 
     settings: SettingNames = ("zero_shot", "one_shot", "few_shot")
 

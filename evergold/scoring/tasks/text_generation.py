@@ -43,7 +43,7 @@ class TextOptions(TableOptions):
     """Options besides those of `table` for texts; metrics: those besides BERTScore.
 
     model, layer: the encoder and the layer of its vectors (None: as bert-score recommends for the model); precision: of
-    the encoder; idf: True if rare tokens weigh more; baseline: the scores of unrelated texts, used for rescaling;
+    the encoder; idf: whether rare tokens weigh more; baseline: the scores of unrelated texts, used for rescaling;
     compatibility: `upstream-64` to reproduce what bert-score prints by default.
     """
 
