@@ -1,8 +1,8 @@
 """Moments in words, in one format for pages, mails, commands and feeds.
 
-A deadline names its day of the week and stands in AoE first, with a second clock in brackets:
-`Mon 7 Dec 2026, 12:00 AoE (8 Dec, 00:00 UTC)`. A past event is `8 Dec 2026, 00:00 UTC`. The year is always part of it:
-pages are cached and boards stay for ever. Words never depend on the machine's language.
+A deadline has its day of the week and is given in AoE first, with a second time zone in brackets: `Mon 7 Dec 2026,
+12:00 AoE (8 Dec, 00:00 UTC)`. A past event is `8 Dec 2026, 00:00 UTC`. The year is always part of it: pages are cached
+and boards stay for ever. Words never depend on the machine's language.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 def deadline_words(moment: datetime, own_zone: tzinfo | None = None) -> str:
     """Return `Mon 7 Dec 2026, 12:00 AoE (8 Dec, 00:00 UTC)`, or `(8 Dec, 01:00 your time)` in the reader's own zone.
 
-    moment: with a time zone. It is a declared moment that somebody has to keep or wait for.
+    moment: a declared time with a time zone, such as a deadline, that people must meet or wait for.
     """
     return f"{aoe_words(moment)} ({other_clock_words(moment, own_zone)})"
 
@@ -31,7 +31,7 @@ def aoe_words(moment: datetime) -> str:
 
 
 def other_clock_words(moment: datetime, own_zone: tzinfo | None = None) -> str:
-    """Return `8 Dec, 00:00 UTC`, the second part of a deadline; with its year if that of AoE differs."""
+    """Return `8 Dec, 00:00 UTC`, the second part of a deadline; with the year if it is not the same in AoE."""
     here = moment.astimezone(own_zone or UTC)
     shown = date_words(here) if here.year != moment.astimezone(AOE).year else _day_and_month(here)
     return f"{shown}, {_clock(here)} {'your time' if own_zone else 'UTC'}"

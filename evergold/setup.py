@@ -1,4 +1,4 @@
-"""Build from an empty folder: `build/` keeps modules of earlier versions, which wheels would ship."""
+"""Clean builds: `build/` keeps modules of earlier versions, which wheels would then contain."""
 
 import shutil
 
@@ -8,7 +8,7 @@ from setuptools.command.build_py import build_py
 
 
 class FreshBuild(build):  # type: ignore[misc]  # untyped
-    """Remove what an earlier build left before building."""
+    """Removes the results of an earlier build before building."""
 
     def run(self) -> None:
         shutil.rmtree(self.build_lib, ignore_errors=True)
@@ -16,7 +16,7 @@ class FreshBuild(build):  # type: ignore[misc]  # untyped
 
 
 class Modules(build_py):  # type: ignore[misc]
-    """Leave this file out: the project's folder is the package."""
+    """Leaves this file out of the package, whose folder is also the project's folder."""
 
     def find_package_modules(self, package: str, package_dir: str) -> list[tuple[str, str, str]]:
         return [found for found in super().find_package_modules(package, package_dir) if found[1] != "setup"]

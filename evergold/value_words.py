@@ -14,9 +14,10 @@ Fault = Mapping[str, Any]
 
 
 def fault_words(fault: Fault, field: FieldInfo | None = None, *, shows_value: bool = True) -> str:
-    """Return what is wrong with a value, to go on after its name: `must be a whole number, but is 'ten'`.
+    """Describe what is wrong with a value, as the continuation of a sentence after its name: `must be a whole number,
+    but is 'ten'`.
 
-    fault: one of `ValidationError.errors()`; field: the model's, whose bounds are named where a number is wanted;
+    fault: one of `ValidationError.errors()`; field: the model's field, whose bounds are named if a number is expected;
     shows_value: False where values may be secrets.
     """
     words = _WORDS.get(fault["type"])
@@ -35,7 +36,7 @@ def own_words(fault: Fault) -> str:
 
 
 def field_of(model: type[BaseModel], path: Iterable[str | int]) -> FieldInfo | None:
-    """Return the field of the first step; None for deeper values, and names that the model does not have."""
+    """Return the model's field that a path of one step names; None for deeper paths and unknown names."""
     match list(path):
         case [str(name)]:
             return model.model_fields.get(name)
@@ -68,7 +69,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Join the names, or the first of many and the number of others."""
+    """List the names; of many, only the first and the number of others."""
     every = list(names)
     first = ", ".join(every[:NAMES_LISTED]) or "none"
     return f"{first} and {len(every) - NAMES_LISTED} more" if len(every) > NAMES_LISTED else first
@@ -104,7 +105,7 @@ _DATABASE_S = Le(2**31 - 1)
 
 
 def _bound(words: str) -> _Words:
-    """Fill in a bound from the context: `at least {ge}`."""
+    """Return a function that fills a bound from the fault into the words: `at least {ge}`."""
 
     def filled(fault: Fault, field: FieldInfo | None) -> str:
         values = {name: f"{value:g}" if isinstance(value, float) else value for name, value in fault["ctx"].items()}

@@ -27,7 +27,7 @@ Scalar = str | int | float | bool | None
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value and its position; that of a mapping's entry is the position of its key. Lines and columns begin at 1."""
+    """A value and its position; for an entry of a mapping, the position of its key. Lines and columns begin at 1."""
 
     value: Scalar | dict[str, Node] | list[Node]
     file: str
@@ -46,7 +46,7 @@ class Node:
 
     @property
     def text(self) -> str | None:
-        """The value, if it is text."""
+        """The value if it is text, else None."""
         return self.value if isinstance(self.value, str) else None
 
     def plain(self) -> Any:
@@ -56,7 +56,7 @@ class Node:
         return [node.plain() for node in self.value] if isinstance(self.value, list) else self.value
 
     def at(self, path: Sequence[str | int]) -> Node:
-        """Return the value at the end of the path of keys and numbers, or the last one on the way that exists."""
+        """Return the value at the end of the path of keys and indices, or the last existing one on the way."""
         node = self
         for step in path:
             inside: Node | None = None
@@ -80,7 +80,7 @@ class Fault:
 
 
 def read_yaml(path: Path, file: str) -> tuple[Node | None, list[Fault]]:
-    """Return the document, None if it cannot be read at all, and its faults; `file` names it in every Node.
+    """Return the document (None if it cannot be read at all) and its faults. file: its name in every Node.
 
     Raises OSError if the file cannot be opened.
     """
@@ -186,7 +186,7 @@ class _Builder:
         return Node(value, self.file, place.line + 1, place.column + 1)
 
     def mapping(self, tree: yaml.MappingNode, depth: int) -> dict[str, Node]:
-        """Return entries in order; those merged by `<<` come first, and are replaced by the mapping's own."""
+        """Return the entries in order; those merged by `<<` come first, and the mapping's own entries override them."""
         merged: dict[str, Node] = {}
         entries: dict[str, Node] = {}
         for key, child in tree.value:
@@ -220,7 +220,10 @@ class _Builder:
         return text if tree.style else plain_scalar(text)
 
     def is_too_much(self, place: yaml.Mark, depth: int) -> bool:
-        """Count one more value and return whether a limit is exceeded; an alias of itself would never end."""
+        """Count one more value and return whether a limit is exceeded.
+
+        The limit of depth ends an alias that contains itself.
+        """
         self.built += 1
         if self.built <= NODES_LIMIT and depth <= DEPTH_LIMIT and self.characters <= FILE_LIMIT_BYTES:
             return False
@@ -246,7 +249,7 @@ _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 
 
 def plain_scalar(text: str) -> Scalar:
-    """Return the meaning of a plain value: a word for nothing, a truth value, a number, else text."""
+    """Return the meaning of a plain value: None, a truth value, a number, or else text."""
     if text in _WORDS:
         return _WORDS[text]
     if _INTEGER.fullmatch(text):

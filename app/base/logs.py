@@ -60,7 +60,7 @@ class _StandardOutput:
 
 
 def configure_logging(log_format: Literal["text", "json"] | None = None) -> None:
-    """Log to stdout in the given or the configured format; may be repeated."""
+    """Log to stdout in the given or the configured format; may be called more than once."""
     structlog.configure(
         processors=[
             merge_contextvars,
@@ -74,9 +74,10 @@ def configure_logging(log_format: Literal["text", "json"] | None = None) -> None
 
 
 def log_libraries(*, info: tuple[str, ...] = (), warning: tuple[str, ...] = ()) -> None:
-    """Log library messages of level warning and above as our own lines, named by logger; may be repeated.
+    """Log messages of libraries, from level warning up, in our own format under the name of their logger.
 
-    info: loggers whose info messages are also logged. warning: loggers below these that are limited to warnings.
+    May be called more than once. info: loggers that also log at level info. warning: loggers below those in `info` that
+    log only from level warning up.
     """
     logging.basicConfig(level=logging.WARNING, handlers=[_OfLibraries()], force=True)
     logging.captureWarnings(True)

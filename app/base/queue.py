@@ -75,7 +75,9 @@ def send_run(run_id: int, *, needs_gpu: bool = False, later: bool = False) -> bo
 
 
 def send_runs(runs: Sequence[tuple[int, bool]], *, later: bool = False) -> list[int]:
-    """Announce queued runs, each with whether it needs a GPU, in a few commands; return the ids of those sent."""
+    """Announce queued runs to workers in batches; return the ids of those sent. runs: ids, each with True if the run
+    needs a GPU; later: after all messages without this flag.
+    """
     sent: list[int] = []
     priority = LATER if later else 0
     for queue in (CPU_QUEUE, GPU_QUEUE):

@@ -23,7 +23,9 @@ _Name = tuple[int | None, str]
 
 @dataclass(frozen=True, slots=True)
 class HiddenNames:
-    """Names to replace in the rows of a competition's frozen boards. key: differs if any of them differs."""
+    """Names to replace in the rows of a competition's frozen boards. key: changes if any of these names changes; "" if
+    there are none.
+    """
 
     key: str = ""
     teams: Mapping[int, str] = field(default_factory=dict)

@@ -43,7 +43,10 @@ class PairTest:
 
     @property
     def is_significant(self) -> bool:
-        """True if the two differ significantly; sign and column show which one is better."""
+        """True if the two differ significantly.
+
+        Which one is better follows from the sign of `difference` and the column's direction.
+        """
         return self.decisive_p <= ALPHA and self.difference != 0
 
     def rounded(self, decimals: int | None, difference: float | None) -> PairTest:

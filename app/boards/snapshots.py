@@ -252,7 +252,7 @@ def _sight(
 
 
 def _carried(session: Session, snapshot: Snapshot, board: Board) -> list[EntrySource]:
-    """Return the phases carried over to the frozen board, each with the close that applied then."""
+    """Return the phases carried over to the frozen board, each with the end that it had when the board was frozen."""
     closes = snapshot.document.get("carried_closed_at", {})
     found = session.execute(
         select(Phase, PhaseTask)

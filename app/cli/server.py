@@ -117,7 +117,7 @@ def worker(
 
 @commands.command(rich_help_panel=RUNNING)
 def sweep(data_dir: DataDirOption = None) -> None:
-    """Run the sweep alone: it finds runs whose worker was lost. One is enough; of more, the database elects one."""
+    """Run the sweep alone: it finds runs whose worker was lost. One is enough; of several, the database elects one."""
     from app.server.programs import THRIFTY, sweep_command
 
     use_settings(data_dir)

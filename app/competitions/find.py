@@ -72,7 +72,10 @@ def load_parts(session: Session, competitions: Sequence[Competition]) -> None:
 def _hand_out(
     wholes: Iterable[Competition | Phase | PhaseTask], name: str, parts: Iterable[Part], whole_of: Callable[[Part], int]
 ) -> None:
-    """Assign its parts to each whole, in the given order."""
+    """Set the attribute `name` of each object in `wholes` to the list of its parts, in the given order.
+
+    whole_of: returns the id of the object that a part belongs to.
+    """
     by_whole: defaultdict[int, list[Part]] = defaultdict(list)
     for part in parts:
         by_whole[whole_of(part)].append(part)

@@ -38,7 +38,7 @@ class Moved:
 
 def move_storage(settings: Settings, tell: Callable[[Moved], None] = lambda moved: None) -> Moved:
     """Move all files from `storage_before` to `storage`; return the result. Raises StorageAway, StorageFull; may be
-    repeated.
+    called more than once.
     """
     moved = Moved()
     old, new = both_of(settings, settings.storage_before), both_of(settings, settings.storage)

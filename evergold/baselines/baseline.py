@@ -1,4 +1,4 @@
-"""The type of a baseline, and readers of public files: tables, and folders or zips of languages."""
+"""The class of baselines, and functions that read public files: tables, and folders or zips of languages."""
 
 from __future__ import annotations
 
@@ -30,11 +30,9 @@ class UnknownBaseline(ScoringError):
 class Baseline:
     """A simple system.
 
-    summary: one line, for lists and boards.
-    predict(items, training, options): the content of its submission.
-    suffix: of the file that it writes.
-    learns: whether it needs training data.
-    fits(options): whether it suits a task with these options.
+    summary: one line, for lists and boards. predict(items, training, options): the content of its submission.
+    suffix: the suffix of the file that it writes.
+    learns: True if it needs training data. fits(options): whether it can be used for a task with these options.
     """
 
     name: str
@@ -60,7 +58,7 @@ def read_rows(path: Path, columns: Sequence[str], optional: Sequence[str] = ()) 
 def read_any_rows(path: Path, columns: Sequence[str], lists: Mapping[str, str] | None = None) -> list[Row]:
     """Read rows like `read_rows`, with all columns, of a table that may also be TSV or JSON lines.
 
-    lists: columns that may hold lists there, and the separators that join their texts.
+    lists: by column whose cells may be lists in JSON lines, the separator that joins the texts.
     """
     data, problems = read_single(path, _LIMITS, InvalidItems)[1], Problems()
     more = [name for name in _column_names(data) if name not in columns]
@@ -95,9 +93,10 @@ def written_rows(header: Sequence[str], rows: Iterable[Sequence[object]]) -> byt
 
 
 def read_languages(paths: Iterable[Path], names: Sequence[str]) -> dict[str, list[tuple[str, bytes]]]:
-    """Return the files of these names, with their names, by their folder (`FR`), from folders and zips.
+    """Return, by language (the name of the folder, such as `FR`), names and contents of the files with these names in
+    folders and zips.
 
-    A single file that is in no zip belongs to the language "".
+    A single file outside a zip belongs to the language "".
     """
     found: dict[str, list[tuple[str, bytes]]] = {}
     for path in paths:
@@ -123,5 +122,5 @@ def written_zip(members: Mapping[str, bytes]) -> bytes:
 
 
 def needs_training(message: str) -> InvalidItems:
-    """Return the error of a baseline without training data."""
+    """Return the error for a baseline that learns but got no training data. message: its sentence."""
     return InvalidItems([Problem("no-training", message)])

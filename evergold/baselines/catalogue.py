@@ -1,4 +1,4 @@
-"""All baselines by task type; `write_baseline` writes one's submission, checked as the server would."""
+"""All baselines by task type; `write_baseline` writes the submission of one, checked as the server would check it."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def write_baseline(
     """Write the submission of a baseline, and check it as the server would.
 
     items: the blind file, as everybody downloads it; training: labelled data, for baselines that learn; options: of the
-    task, as the competition sets them. Raises UnknownTask, UnknownBaseline (also if it does not suit these options),
-    InvalidOptions, InvalidItems if the items or the training data cannot be used, OSError.
+    task, as the competition sets them. Raises UnknownTask, UnknownBaseline (also if the baseline does not suit these
+    options), InvalidOptions, InvalidItems if the items or the training data cannot be used, OSError.
     """
     baseline, type_ = find_baseline(task, name), get_task(task)
     chosen = read_options(type_, options)

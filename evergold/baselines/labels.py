@@ -1,4 +1,4 @@
-"""Baselines of idiom-detection: one label for all, the most frequent one, the most frequent one of each expression."""
+"""Baselines of idiom-detection: the same label for all, the most frequent label, and that of each expression."""
 
 from __future__ import annotations
 
@@ -47,7 +47,10 @@ def _written(items: Path, options: Options, predict: Callable[[Row], str]) -> by
 
 
 def _examples(training: Sequence[Path], options: Options) -> list[tuple[str, str]]:
-    """Return labels and lower-case expressions, "" if a file has none; labels that the task lacks are skipped."""
+    """Return labels and lower-case expressions of the training data; labels that the task does not have are skipped.
+
+    The expression is "" if a file has none. Raises InvalidItems if nothing is left.
+    """
     examples = []
     for path in training:
         rows = read_rows(path, (), (*_LABELS, *_EXPRESSIONS))

@@ -1,4 +1,4 @@
-"""Baselines of meaning-matching: the meaning that shares most words with the sentence; none; all."""
+"""Baselines of meaning-matching: the meaning that shares most words with the sentence; no meaning; every meaning."""
 
 from __future__ import annotations
 

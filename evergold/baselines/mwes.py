@@ -20,7 +20,7 @@ Lemmas = tuple[bytes, ...]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An MWE of training data: its usual category, and the largest distance of its first and last token."""
+    """An MWE of training data: its usual category, and the largest distance between its first and last token."""
 
     category: str
     widest: int
@@ -83,7 +83,7 @@ def _find(lemmas: Sequence[bytes], lexicon: Lexicon) -> list[tuple[list[int], st
 
 
 def _narrowest(key: Lemmas, places: Mapping[bytes, Sequence[int]]) -> list[int]:
-    """Return the closest tokens with these lemmas; empty if a lemma does not occur (often enough)."""
+    """Return the closest tokens with these lemmas; [] if a lemma does not occur often enough in the sentence."""
     wanted = Counter(key)
     if any(len(places.get(lemma, ())) < count for lemma, count in wanted.items()):
         return []
@@ -103,7 +103,7 @@ def _narrowest(key: Lemmas, places: Mapping[bytes, Sequence[int]]) -> list[int]:
 
 
 def _written(items: Path, lexicons: Mapping[str, Lexicon]) -> bytes:
-    """Return a zip with a file for each language, or a single file if the items are one."""
+    """Return a zip with a file for each language, or just the file if the items are a single file."""
     blind = {language: files[0][1] for language, files in _by_preference(items).items()}
     if list(blind) == [""]:
         return _annotated(blind[""], next(iter(lexicons.values()), {}))
@@ -113,7 +113,7 @@ def _written(items: Path, lexicons: Mapping[str, Lexicon]) -> bytes:
 
 
 def _by_preference(items: Path) -> dict[str, list[tuple[str, bytes]]]:
-    """Return the blind file of each language first, even in a folder that also has gold."""
+    """Return by language its files, the blind file first, so that gold in the same folder is not used."""
     found = read_languages([items], (BLIND, TEST))
     return {language: sorted(files, key=lambda file: file[0] != BLIND) for language, files in found.items()}
 

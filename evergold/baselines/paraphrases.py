@@ -44,7 +44,7 @@ def _without(sentence: str, mwes: Sequence[frozenset[str]]) -> str:
 
 
 def _unmarked(sentence: str) -> str:
-    """Remove marks: published sentences may have half of one, which no submission may have."""
+    """Remove `[[` and `]]`: published sentences may have one of the two, which no submission may have."""
     return sentence.replace("[[", "").replace("]]", "")
 
 
@@ -52,7 +52,7 @@ _PUNCTUATION = ".,;:!?…\"'«»“”„’()[]"
 
 
 def _written(items: Path, paraphrase: Callable[[str, str], str]) -> bytes:
-    """Return a zip with a file for each language, or a single file if the items are one."""
+    """Return a zip with a file for each language, or just the file if the items are a single file."""
     blind = {
         language: read_blind(min(files, key=lambda file: file[0] != BLIND)[1])
         for language, files in read_languages([items], (BLIND, TEST)).items()

@@ -21,7 +21,9 @@ _NO_DOCUMENT = "none"
 def _ranked(
     relevance: Callable[[Row, int], float], items: Path, training: Sequence[Path], options: RankingOptions
 ) -> bytes:
-    """Rank by relevance, a function of a row and the number of rows of its query after it."""
+    """Return a submission that ranks documents by `relevance`: a function of a row and the number of its query's rows
+    after it.
+    """
     rows = read_any_rows(items, [QUERY])
     of_query: defaultdict[str, list[Row]] = defaultdict(list)
     for row in rows:

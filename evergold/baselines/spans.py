@@ -38,7 +38,7 @@ def _lexicon(items: Path, training: Sequence[Path], options: SequenceOptions) ->
 
 
 def _labelled(path: Path, options: SequenceOptions) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield the words of every span (its whole text as one if texts are not split) and its type."""
+    """Yield the words of every labelled span and its type; in texts that are not split, a span is one word."""
     data, problems = read_single(path, error=InvalidItems)[1], Problems()
     if is_json_lines(data):
         for text in read_spans(data, options.types, problems, others=True):
@@ -57,7 +57,7 @@ def _labelled(path: Path, options: SequenceOptions) -> Iterator[tuple[tuple[str,
 
 
 def _in_sentences(data: bytes, lexicon: Lexicon) -> Iterator[str]:
-    """Tag the longest known spans from left to right."""
+    """Yield the text of a file, sentence by sentence, with the longest known spans tagged from left to right."""
     longest = max(map(len, lexicon))
     for number, sentence in enumerate(read_conll(data, Problems())):
         tags, place = [OUTSIDE] * len(sentence.tokens), 0
@@ -74,7 +74,7 @@ def _in_sentences(data: bytes, lexicon: Lexicon) -> Iterator[str]:
 
 
 def _in_texts(data: bytes, lexicon: Lexicon) -> Iterator[str]:
-    """Mark the longest known spans from left to right, at word boundaries."""
+    """Yield the lines of a file with the longest known spans marked from left to right, at word boundaries."""
     known = sorted((text for (text,) in lexicon), key=lambda text: (-len(text), text))
     pattern = re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, known)) + r")(?!\w)")
     for text in read_spans(data, None, Problems(), others=True):

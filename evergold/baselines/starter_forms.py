@@ -1,4 +1,6 @@
-"""The middle of a starter kit, by task type: `predict`, to be replaced, and plain reading and writing around it."""
+"""The central part of a starter kit, by task type: `predict`, which users replace, and code that reads and writes the
+files.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,12 @@ from evergold.scoring.tables.ranking_files import DOCUMENT, QUERY, SCORE
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The middle of the program for one task type.
+    """The central part of the program for one task type.
 
     - imports: lines at the top of the program.
     - predict: the function that users replace.
     - write: reads `items`, calls `predict`, and writes `submission`.
-    - suffix: of the submission.
+    - suffix: the suffix of the submission.
     """
 
     imports: str
@@ -33,15 +35,16 @@ class Form:
 
 
 def form_of(task_type: str, options: Any, items: str) -> Form:
-    """Return the form of a task type with a baseline; options: as `read_options` returns them; items: the file's name.
+    """Return the form of a task type with a baseline; options: as `read_options` returns them; items: the name of the
+    blind file.
 
-    Raises KeyError for a type without one.
+    Raises KeyError for a task type without a form.
     """
     return _FORMS[task_type](options, PurePath(items).suffix.lower())
 
 
 def _filled(text: str, **values: object) -> str:
-    """Fill in values, each as Python writes it."""
+    """Fill in a template; each value is written as a Python literal."""
     return Template(text).substitute({name: repr(value) for name, value in values.items()})
 
 
@@ -130,7 +133,7 @@ def _in_settings(predict: str, answer: str, options: Any, suffix: str) -> Form:
 
 
 def _range(low: float | None, high: float | None) -> tuple[float, float]:
-    """Return both ends of a declared range; where one is open, they are 1 apart."""
+    """Return both ends of a declared range; if an end is open, it is set so that they are 1 apart."""
     if low is None:
         low = 0.0 if high is None else high - 1.0
     return low, low + 1.0 if high is None else high
@@ -162,7 +165,7 @@ def _ranking(options: Any, suffix: str) -> Form:
 
 
 def _reading(suffix: str) -> tuple[str, str]:
-    """Return imports and code that read a table by its name's suffix."""
+    """Return imports and code that read a table with this suffix."""
     return (_CSV, _READ_CSV) if suffix == ".csv" else (_ANY, _READ_ANY)
 
 

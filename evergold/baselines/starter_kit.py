@@ -1,7 +1,7 @@
 """A starter kit for one task of a server: a script and a notebook that load the data, predict, check and submit.
 
-Both consist of the same steps, and read and write in plain sight; users replace the inside of `predict`, which begins
-with something very simple (`evergold.baselines.starter_forms`).
+Script and notebook consist of the same steps, and read and write files in plain code; users replace the body of
+`predict`, which is very simple at first (`evergold.baselines.starter_forms`).
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ class Step:
 
 
 def has_starter_kit(task_type: str, options: Mapping[str, Any]) -> bool:
-    """Return whether there is a baseline to start from."""
+    """Return whether the task has a baseline from which a starter kit can begin."""
     return first_baseline(task_type, options) is not None
 
 
 def starter_kit(task: StarterTask) -> bytes:
-    """Return the zip of both and a README, the same bytes for the same task."""
+    """Return the zip of script, notebook and README; the same task always yields the same bytes."""
     files = {README: starter_readme(task), SCRIPT: starter_script(task), NOTEBOOK: starter_notebook(task)}
     return written_zip({f"{FOLDER}/{name}": text.encode() for name, text in files.items()})
 

@@ -1,4 +1,4 @@
-"""Baselines of table and text-generation: the same label or number for every item, or its text unchanged."""
+"""Baselines of table and text-generation: the same label or number for every item, or the item's text unchanged."""
 
 from __future__ import annotations
 
@@ -52,7 +52,9 @@ def _lead(items: Path, training: Sequence[Path], options: TableOptions) -> bytes
 
 
 def _text_of(row: Row, options: TableOptions) -> str:
-    """Return the text of the first column besides the id that has one."""
+    """Return the first text in a column other than the id; raise InvalidItems if there is none and an empty one is not
+    allowed.
+    """
     text = next((text for name, text in row.items() if name != options.id and text.strip()), "")
     if not text and not options.allow_empty:
         message = f"item {row[options.id]} has no text to copy, only an ID"

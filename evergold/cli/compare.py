@@ -112,7 +112,7 @@ def _document(reader: Reader, paths: Sequence[Path], found: dict[Name, Differenc
 
 
 def _corrected(found: dict[Name, Difference]) -> list[float]:
-    """Return the corrected p of every score, all of them being one family."""
+    """Return the corrected p of every score, corrected for all scores together."""
     from evergold.scoring.resampling.ranking import holm
 
     return holm([one.p for one in found.values()])
@@ -126,7 +126,7 @@ def _score_document(name: Name, difference: Difference, corrected: float) -> dic
 
 
 def show_differences(found: dict[Name, Difference]) -> None:
-    """Print a row for each score, and below the table what limits its numbers."""
+    """Print a row for each score, and below the table notes on the limits of its numbers."""
     from evergold.scoring.resampling.pairs import MOST_UNDEFINED
 
     rows = [

@@ -190,7 +190,7 @@ def _show_problems(details: Json, message: str, as_json: bool) -> None:
 
 
 def _round(place: str) -> str:
-    """Return the path of `COMPETITION/ROUND`."""
+    """Return the API path of a round, given as `COMPETITION/ROUND`."""
     parts = place.strip("/").split("/")
     if len(parts) != 2 or not all(parts):
         raise CommandError(f"'{place}' is not COMPETITION/ROUND; `evergold judge status` lists them.", Code.USAGE)

@@ -75,7 +75,7 @@ def competitions(
 
 
 def _date(phase: Json) -> str:
-    """Format when a phase opens, closes, or closed; empty if it never closes."""
+    """Format when a phase opens, closes, or closed; `always open` if it never closes."""
     if phase["state"] == "upcoming":
         return f"opens {local_deadline(phase['starts_at'])}"
     verb = "closes" if phase["state"] == "open" else "closed"
@@ -210,7 +210,7 @@ def _status(submission: Json) -> str:
 
 
 def _standings(submission: Json) -> str:
-    """Format each board's ranking score, its rank now and right after it arrived, and whether it counts there."""
+    """Format, for each board, the ranking score, the rank now and at arrival, and whether the entry counts."""
     scores = []
     for one in submission.get("standings", []):  # absent on older servers
         value = "–" if one["value"] is None else f"{one['value']:.4f}"
@@ -312,7 +312,7 @@ def _difference(pair: Json) -> str:
 
 
 def _full_title(column: Json) -> str:
-    """Return `Macro F1 · English`, or the title alone where the server names no metric, or both are the same."""
+    """Return `Macro F1 · English`; only the title if the server names no metric, or the same text for both."""
     return " · ".join(dict.fromkeys(name for name in (column.get("metric_title"), column["title"]) if name))
 
 
@@ -323,7 +323,7 @@ def _range(found: Json | None) -> str:
 
 
 def _team(row: Json) -> str:
-    """Format the team with the kind of its row, if it is not an ordinary one of this phase."""
+    """Format the team's name, followed by the kind of its row if that is not an ordinary entry of this phase."""
     notes = [row["kind"]] if row["kind"] != "team" else []
     notes += [f"from {row['carried_from']}"] if row["carried_from"] else []
     notes += [f"{row['status']}: {row['note']}".removesuffix(": ")] if row["status"] else []

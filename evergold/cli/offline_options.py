@@ -32,8 +32,8 @@ MetricOption = Annotated[
 def load_task(name: str) -> AnyTask:
     """Load a task type, with numpy set to one thread: starting more takes longer than scoring a small file.
 
-    Not if torch, which reads the same setting, is needed. Also keeps pydantic from searching all installed packages for
-    plug-ins.
+    If torch is needed, which reads the same setting, the threads are not limited. Also keeps pydantic from searching
+    all installed packages for plug-ins.
     """
     from evergold.scoring.tasks import get_task, needs_gpu
 

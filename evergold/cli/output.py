@@ -24,7 +24,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON documen
 
 
 class Code(IntEnum):
-    """Exit codes. Wrong usage has its own: 2 always means that a file was rejected."""
+    """Exit codes. Wrong usage has a code of its own, so that 2 always means that a file was rejected."""
 
     OK = 0
     ERROR = 1
@@ -95,7 +95,7 @@ def local_deadline(moment: str) -> str:
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[str] = ()) -> None:
-    """Print a table on a terminal; elsewhere lines with tabs, the headings first. `numbers`: right-aligned columns."""
+    """Print a table on a terminal; elsewhere lines with tabs, the headings first. numbers: right-aligned columns."""
     rows = [[_one_line(cell) for cell in row] for row in rows]
     if not sys.stdout.isatty():
         for row in [columns, *rows]:

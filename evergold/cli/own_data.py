@@ -61,7 +61,7 @@ def my_data(
 
 
 def _wait_for_archive(client: Client, wait_seconds: int) -> Json:
-    """Request the archive; return it once it is ready, or as it is after this time."""
+    """Request the archive; return it once it is ready, or in its current state after `wait_seconds`."""
     end = time.monotonic() + wait_seconds
     archive: Json = client.send("POST", _ARCHIVE).json()
     while archive["state"] == "pending" and time.monotonic() < end:

@@ -65,7 +65,7 @@ INSTALL_SERVER = "pip install 'evergold-server[web,worker,embedded]'"
 
 
 def server_command(arguments: Sequence[str]) -> str | None:
-    """Return the server's command that a command line begins with, if it does."""
+    """Return the server's command with which a command line begins; None if it begins with another one."""
     names = (" ".join(arguments[:length]) for length in (2, 1))
     return next((name for name in names if name in SERVER_COMMANDS), None)
 
@@ -149,7 +149,7 @@ def _add_examples(command: Any, name: str) -> None:
 
 @cache
 def joined() -> tuple[EntryPoint, ...]:
-    """Return the entry points of other distributions."""
+    """Return the entry points with which other distributions add commands."""
     from importlib.metadata import entry_points  # imports the mail parser that it is built on: a tenth of the start
 
     return tuple(entry_points(group=COMMANDS_GROUP))
@@ -179,7 +179,7 @@ def commands_in(module: str) -> typer.Typer:
 
 @cache
 def built(application: typer.Typer, name: str = "") -> dict[str, Any]:
-    """Return the runnable commands of an application by name; name: only this one."""
+    """Return the runnable commands of an application by name. name: build only this one; "": all."""
     wanted = _typer()
     for info in _listed(application):
         if name in ("", _name_of(info)):
@@ -212,7 +212,7 @@ def _entries(application: typer.Typer) -> Iterator[Entry]:
 
 
 def _listed(application: typer.Typer) -> Iterator[CommandInfo | TyperInfo]:
-    """Yield the commands and the named groups; the contents of an unnamed group follow in its place."""
+    """Yield the commands and the named groups; an unnamed group is replaced by its contents."""
     yield from application.registered_commands
     for group in application.registered_groups:
         if _name_of(group):
@@ -228,7 +228,7 @@ def _name_of(info: CommandInfo | TyperInfo) -> str:
 
 
 def _text(value: Any) -> str:
-    """Return the given text; typer has placeholders for missing ones."""
+    """Return the value if it is text, else "": typer has placeholders for missing texts."""
     return value if isinstance(value, str) else ""
 
 

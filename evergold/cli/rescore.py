@@ -161,7 +161,7 @@ def _sets(competition: str) -> str:
 
 
 def _set(place: str) -> str:
-    """Return the path of `COMPETITION/SET`."""
+    """Return the API path of a rescoring set, given as `COMPETITION/SET`."""
     parts = place.strip("/").split("/")
     if len(parts) != 2 or not parts[0] or not (parts[1].isascii() and parts[1].isdecimal()):
         raise CommandError(f"'{place}' is not COMPETITION/SET; `evergold rescorings` lists them.", Code.USAGE)

@@ -133,7 +133,9 @@ def _print_scored(
 
 
 def _print_halves(task: AnyTask, gold: Any, prediction: Any, options: Options, division: Division, form: str) -> None:
-    """Print the scores of both parts of the items: in JSON with a field for the part, else as two tables."""
+    """Print the scores of the public and the private part of the items: as JSON with a field for the part, or as two
+    tables.
+    """
     from evergold.scoring.halves import Half, half, signed
 
     found = {
@@ -162,7 +164,7 @@ def _print_with_intervals(task: AnyTask, files: Files, options: dict[str, Any], 
 
 
 def interval_document(interval: Interval | str) -> dict[str, Any]:
-    """Return an interval as JSON has it, or the reason why there is none."""
+    """Return the fields of JSON output with an interval, or with the reason why there is none."""
     if isinstance(interval, str):
         return {"interval": None, "interval_reason": interval}
     return {"interval": asdict(interval), "interval_reason": None}
@@ -189,7 +191,10 @@ def _check_format(task: AnyTask, form: str) -> None:
 
 
 def in_words(error: ScoringError | OSError, prediction: Path) -> CommandError:
-    """Convert an error, with every problem of the file; the exit code depends on whose file it is."""
+    """Convert an error to one of the command line, with every problem of the file.
+
+    The exit code shows whether the prediction, the gold or items, or the usage is at fault.
+    """
     from evergold.scoring import InvalidFile, InvalidItems, InvalidOptions, InvalidPrediction, UnknownTask
     from evergold.scoring.excerpts import with_excerpts
 

@@ -25,7 +25,9 @@ _TRUSTED = "The program runs without a sandbox: it can read, change and send eve
 
 @dataclass(frozen=True)
 class AtHome:
-    """A request. competition: a folder with its declaration; task, phase: only where there are several."""
+    """A request to score locally. competition: a folder with its declaration; task, phase: needed only if it has
+    several.
+    """
 
     competition: Path
     prediction: Path
@@ -36,7 +38,7 @@ class AtHome:
 
 
 def score_program(wanted: AtHome, *, as_json: bool) -> None:
-    """Run the program and print its scores; raises CommandError with the exit code of what is wrong."""
+    """Run the program and print its scores; raises CommandError with an exit code that fits the problem."""
     if importlib.util.find_spec("workers") is None:
         raise CommandError("Running a program needs the server's package: pip install evergold-server.", Code.USAGE)
     if wanted.trust:
@@ -62,8 +64,8 @@ def score_program(wanted: AtHome, *, as_json: bool) -> None:
 
 
 def answers_at_home(wanted: Sequence[AtHome]) -> list[dict[str, Any]]:
-    """Return the answers of one process of the server's package, which takes a second to start; its log goes to
-    stderr.
+    """Return the answers to all requests from one process of the server's package, which takes a second to start; its
+    log goes to stderr.
     """
     requests = json.dumps([_request(one) for one in wanted])
     done = subprocess.run(  # noqa: S603 - our own module

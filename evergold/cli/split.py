@@ -91,7 +91,7 @@ def split(
 
 
 def _refuse_existing(out: Path) -> None:
-    """Refuse to overwrite an earlier split, which annotators and teams may already have."""
+    """Raise CommandError if the folder has an earlier split, which annotators and teams may already use."""
     there = [name for name in _names() if (out / name).exists()]
     if there:
         message = f"{out} has {', '.join(there)} already: choose another folder, or empty it."

@@ -142,7 +142,9 @@ def _signed(value: float | None) -> str:
 
 
 def show_scores(scores: list[Json], precision: int | None) -> None:
-    """Print a row for each score, and below once the parts not entered. precision: decimals that the phase shows."""
+    """Print a row for each score, and below the table the parts that were not entered. precision: decimals that the
+    phase shows.
+    """
     from evergold.scoring.left_out import left_out
 
     missing = left_out([(score["split"], score["value"], score["reason"]) for score in scores])
@@ -164,7 +166,7 @@ def _in_words(submission: Json) -> str:
 
 
 def _interval(score: Json) -> tuple[str, ...]:
-    """Return the interval's cell if intervals were requested, empty for a score without one."""
+    """Return the cells to append for an interval: none if intervals were not requested, "" for a score without one."""
     if "interval" not in score:
         return ()
     found = score["interval"]
@@ -198,7 +200,9 @@ def upload_progress(file: Path) -> Iterator[Callable[[int], None]]:
 
 @contextmanager
 def _live() -> Iterator[Callable[[Json], None]]:
-    """Show one changing line, on a terminal; elsewhere one line if the submission waits for an absent worker."""
+    """Yield a function that shows the submission's status in a line that changes on a terminal; elsewhere it prints one
+    line if the submission waits for an absent worker.
+    """
     if not sys.stderr.isatty():
         notified: set[str] = set()
 

@@ -229,7 +229,7 @@ def _path(competition: str, *more: str) -> str:
 
 
 def _call(server: str | None, method: str, path: str, **body: Json) -> Json:
-    """Return the server's response; empty if it has no content."""
+    """Send a request and return the server's response as a JSON object; {} if it has no content."""
     address, token = chosen(server)
     with connected(address, token) as client:
         answer = client.get(path) if method == "GET" else client.send(method, path, **body)

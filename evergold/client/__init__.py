@@ -44,7 +44,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Load the names above on first use."""
+    """Load the names of this package on first use."""
     if name not in _MODULES:
         raise AttributeError(f"module 'evergold.client' has no attribute {name!r}")
     return getattr(import_module(f"evergold.client.{_MODULES[name]}"), name)

@@ -33,11 +33,11 @@ OVERTAKEN_SECONDS = 3.0
 class Client:
     """A server's API, seen by the account that the token belongs to.
 
-    server: its address; default: EVERGOLD_SERVER, else that of the last `evergold login`.
+    server: its address; default: EVERGOLD_SERVER, else the server of the last `evergold login`.
     token: from the account page; default: EVERGOLD_TOKEN, else the one that `evergold login` stored for this server; ""
-    for none: boards and competitions are public.
-    Raises BadAddress for an invalid address. Every method raises Unreachable or Refused, both ClientError. A place is
-    `competition/phase/task` or `competition/phase/board`, or a Place.
+    for none: boards and competitions are public. Raises BadAddress for an invalid address. Every method raises
+    Unreachable or Refused, both ClientError. A place is `competition/phase/task` or `competition/phase/board`, or a
+    Place.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class Client:
     def submission(self, submission_id: str, *, wait_seconds: int = 0, stamp: str | None = None) -> Submission:
         """Return one of your submissions.
 
-        With a wait: as soon as it is final, has another stamp than this, or the time is over.
+        wait_seconds: wait at most so long, until the submission is final or its stamp differs from `stamp`.
         """
         params: Json = {} if stamp is None else {"seen": stamp}
         path = f"/submissions/{quoted(submission_id)}"
@@ -112,8 +112,8 @@ class Client:
         return Submission.of(http.document(answer), self.server)
 
     def submissions(self, limit: int = 20, *, ranks_then: bool = False) -> list[Submission]:
-        """List your latest submissions, newest first. ranks_then: with the rank right after each arrived, which takes
-        longer.
+        """List your latest submissions, newest first. ranks_then: True to add the rank right after each arrived
+        (slower).
         """
         params: Json = {"limit": limit, **({"ranks_then": True} if ranks_then else {})}
         listed = self.document("/submissions", params=params)["submissions"]
@@ -137,7 +137,7 @@ class Client:
         return self.document(f"/submissions/{quoted(submission_id)}/card")
 
     def edit_card(self, submission_id: str, card: Mapping[str, Any], version: int) -> Json:
-        """Replace the card, unless it was changed after this version."""
+        """Replace the card, unless it has been changed since this version."""
         path = f"/submissions/{quoted(submission_id)}/card"
         return http.document(self.send("PUT", path, json=dict(card), params={"version": version}))
 
@@ -164,8 +164,11 @@ class Client:
     # -------------------------------------------------------------------------------------------------------- looking
 
     def competitions(self, *, task_type: str = "", language: str = "", is_open: bool = False) -> list[Json]:
-        """List all competitions, with phases, tasks and boards; or those with a task of this type and language (a code
-        such as `pt`), and those that take submissions now."""
+        """List the competitions, with phases, tasks and boards.
+
+        task_type, language (a code such as `pt`): list only those with such a task; is_open: True to list only those
+        that take submissions now.
+        """
         filters = {"task_type": task_type, "language": language, "open": "true" if is_open else ""}
         params = {name: value for name, value in filters.items() if value}
         listed: list[Json] = self.document("/competitions", params=params)["competitions"]
@@ -190,7 +193,7 @@ class Client:
         return self.csv(_place(place).path("boards"), headers={"Accept": "text/csv"})
 
     def compare_rows(self, place: str | Place, *teams: str) -> Json:
-        """Return two rows of a board side by side, by their teams' names on it; default: one's own, then the top."""
+        """Return two rows of a board side by side. teams: their names on it; default: one's own, then the top."""
         answer: Json = self.get(f"{_place(place).path('boards')}/compare", params={"team": list(teams)}).json()
         return answer
 
@@ -251,7 +254,7 @@ class Client:
     # ------------------------------------------------------------------------------------------------- everything else
 
     def get(self, path: str, **arguments: Any) -> httpx.Response:
-        """Get a path below /api/v1, retried when the network fails; arguments of httpx."""
+        """Get a path below /api/v1, retried when the network fails; takes the arguments of httpx."""
         return http.send_repeatedly(self._http, "GET", path, **arguments)
 
     def csv(self, path: str, **arguments: Any) -> str:
@@ -273,7 +276,7 @@ class Client:
     def _upload(
         self, path: Path, to: str, key: str, fields: Mapping[str, str], on_sent: OnSent | None
     ) -> Callable[[], httpx.Response]:
-        """Return a function that sends the file each time it is called."""
+        """Return a function that sends the file each time it is called, and returns the response."""
 
         def send() -> httpx.Response:
             with path.open("rb") as file:
@@ -286,7 +289,9 @@ class Client:
 
 
 def _accepted_in_time(upload: Callable[[], httpx.Response], on_retry: OnRetry | None) -> Json:
-    """Return the accepted submission, even if a try whose response got lost was in time and the next one is late."""
+    """Return the accepted submission, even if the deadline passed between an attempt whose response was lost and the
+    next one.
+    """
     lost: list[str] = []
 
     def note_lost(reason: str) -> None:

@@ -47,7 +47,7 @@ def load() -> Credentials | None:
 
 
 def store(credentials: Credentials) -> Path:
-    """Store the log-in; the file is never readable by others, not even for a moment."""
+    """Store the log-in and return the file's path; the file is never readable by others, not even for a moment."""
     path = credentials_path()
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     new = path.with_name(f"{path.name}.{os.getpid()}")
@@ -63,7 +63,11 @@ def forget() -> None:
 
 
 def choose(server: str | None) -> tuple[str, str | None]:
-    """Return the server and the token to use: option, then environment, then stored log-in, then the local default."""
+    """Return the server's address and the token to use (None: no token).
+
+    The server is that of the option, else of the environment, else of the stored log-in, else the local default. The
+    token is that of the environment, else the stored one if it is for this server.
+    """
     stored = load()
     named = server or os.environ.get("EVERGOLD_SERVER")
     address = normal_address(named) if named else stored.server if stored else DEFAULT_SERVER
@@ -74,7 +78,7 @@ def choose(server: str | None) -> tuple[str, str | None]:
 
 
 def normal_address(server: str) -> str:
-    """Return the address without a slash at its end; raises BadAddress."""
+    """Return the address without a slash at its end; raises BadAddress if it is not one."""
     address = server.strip().rstrip("/")
     if not address.startswith(("http://", "https://")):
         raise BadAddress(f"'{server}' is not a server's address: it must begin with http:// or https://.")

@@ -7,7 +7,7 @@ from typing import Any
 
 
 class ClientError(Exception):
-    """Base class of the client's errors. code: a stable word for programs; details: data that belongs to it."""
+    """Base class of the client's errors. code: a stable word for programs; details: data about this error."""
 
     def __init__(self, message: str, code: str, details: Mapping[str, Any] | None = None) -> None:
         super().__init__(message)
@@ -24,7 +24,7 @@ class Unreachable(ClientError):
 
 
 class Refused(ClientError):
-    """The server responded with an error of its own. status: of HTTP; code: as docs/api.md lists them."""
+    """The server responded with an error of its own. status: the HTTP status; code: one of those in docs/api.md."""
 
     def __init__(self, status: int, code: str, message: str, details: Mapping[str, Any] | None = None) -> None:
         super().__init__(message, code, details)

@@ -38,7 +38,7 @@ def connection(server: str, token: str | None, transport: httpx.BaseTransport | 
 
 
 def timeout(more_seconds: float = 0.0) -> httpx.Timeout:
-    """Return the timeout for a response that the server may hold back this much longer."""
+    """Return the timeout for a response that the server may delay by `more_seconds`."""
     return httpx.Timeout(TIMEOUT_SECONDS + more_seconds, connect=_CONNECT_SECONDS)
 
 
@@ -58,7 +58,7 @@ def send_repeatedly(
 
 
 def wait_for_news(http: httpx.Client, path: str, params: Json, wait_seconds: int) -> httpx.Response:
-    """Get a response that the server may hold back; retry from time to time while it holds back too many of ours."""
+    """Get a response that the server may hold back; retry while the server already holds back too many for us."""
     params = {**params, "wait": wait_seconds}
     while True:
         try:
@@ -74,7 +74,10 @@ def wait_for_news(http: httpx.Client, path: str, params: Json, wait_seconds: int
 def until_answered(
     send: Callable[[], httpx.Response], on_retry: OnRetry | None = None, pauses: Sequence[float] | None = None
 ) -> httpx.Response:
-    """Send until the server itself responds, with growing pauses."""
+    """Send a request again and again, with growing pauses, until the server itself responds, and return the response.
+
+    pauses: seconds before each retry, default BRIEF. Raises Unreachable after the last.
+    """
     for pause in (*(BRIEF if pauses is None else pauses), None):
         try:
             response = send()
@@ -113,7 +116,7 @@ def download(http: httpx.Client, path: str, target: Path, **arguments: Any) -> i
 
 
 def checked(response: httpx.Response) -> httpx.Response:
-    """Return the response if it is not an error; raises Refused."""
+    """Return the response if it is not an error; else raise Refused."""
     if response.is_success:
         return response
     try:
@@ -126,7 +129,7 @@ def checked(response: httpx.Response) -> httpx.Response:
 
 
 def document(response: httpx.Response) -> Json:
-    """Return the JSON object of a response; raises Refused."""
+    """Return the JSON object of a response; raises Refused if it has none."""
     try:
         content: Json = response.json()
     except ValueError:

@@ -39,7 +39,7 @@ class Submission:
 
     @property
     def to(self) -> str:
-        """`competition/phase/task`."""
+        """The place `competition/phase/task` to which it was submitted."""
         return "/".join(self.document[part] for part in ("competition", "phase", "task"))
 
     @property
@@ -115,7 +115,7 @@ class Board:
         return [self._row(row, columns) for row in self.document["rows"]]
 
     def frame(self) -> Any:
-        """Return the rows as a pandas DataFrame; raises an explaining ImportError if pandas is not installed."""
+        """Return the rows as a pandas DataFrame; raises ImportError with an explanation if pandas is not installed."""
         try:
             import pandas
         except ImportError:
@@ -143,7 +143,7 @@ def _score(document: Json) -> Score:
 
 
 def _problem(document: Json) -> Problem:
-    """Ignore fields that only a newer server knows, and accept those that an older one lacks."""
+    """Return a problem from its document, without fields that only a newer server has; an older one may lack some."""
     from evergold.scoring import Problem
 
     return Problem.from_dict({name: document[name] for name in Problem.__dataclass_fields__ if name in document})

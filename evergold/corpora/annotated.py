@@ -1,6 +1,7 @@
-"""An annotated corpus from CUPT files: the text of every sentence, its unit, its MWEs as numbers.
+"""An annotated corpus from CUPT files: the text of every sentence, its unit (sentences that stay together), its MWEs as
+numbers.
 
-Read by the functions that score with the files later, so that a split counts what the evaluator will count.
+It is read by the same functions as gold is later, so that a split counts the MWEs that the evaluator will count.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ _LIMITS = Limits(total_bytes=_GIB, member_bytes=_GIB)
 
 @dataclass(frozen=True, slots=True)
 class TestMwes:
-    """m MWEs as they count in test data: sentence, multiset of lemmas (a number) and category of each."""
+    """m MWEs as test data count them: sentence, multiset of lemmas (a number) and category of each."""
 
     sentences: Numbers
     lemmas: Numbers
@@ -58,7 +59,7 @@ class TestMwes:
 
 @dataclass(frozen=True, slots=True)
 class TrainingMwes:
-    """k MWEs as they count in training data: sentence and multiset of lemmas of each."""
+    """k MWEs as training data count them: sentence and multiset of lemmas of each."""
 
     sentences: Numbers
     lemmas: Numbers
@@ -70,9 +71,10 @@ class AnnotatedCorpus:
 
     header: the first line of each file.
     texts: every sentence as in the file.
-    words: number of words of each, ranges and empty nodes left out.
-    units: which of u units each belongs to, from 0.
-    test, training: its MWEs, whose two readings differ if a lemma is `_` or a code is on a range.
+    words: number of words of each sentence, without ranges and empty nodes.
+    units: number of the unit (0 to u - 1) to which each sentence belongs.
+    test, training: the corpus's MWEs, as read from test and from training data; the two differ if a lemma is `_` or a
+    code is on a range.
     lemma_count: number of multisets of lemmas.
     """
 
@@ -99,7 +101,7 @@ def read_corpus(paths: Sequence[Path], together: KeepTogether = "sentence") -> A
     """Read the corpus that some files make up, one after the other.
 
     paths: annotated CUPT files, each plain or alone in a zip. Raises InvalidGold with the problems of all files: those
-    of `read_gold`, other columns than in the first file, a file given twice, missing data on which sentences stay
+    of `read_gold`, other columns than in the first file, a file given twice, missing comments on which sentences stay
     together.
     """
     problems, reading = Problems(), _Reading()
@@ -192,7 +194,7 @@ def _alone(sentences: Sequence[bytes], file: str, problems: Problems) -> list[ob
 
 
 def _source_sentences(sentences: Sequence[bytes], file: str, problems: Problems) -> list[object]:
-    """Return the whole `source_sent_id` of each sentence."""
+    """Return the whole `source_sent_id` of each sentence; sentences without one are reported."""
     keys: list[object] = [_comment(text, b"source_sent_id") for text in sentences]
     if lacking := [place + 1 for place, key in enumerate(keys) if key is None]:
         message = (
@@ -203,7 +205,9 @@ def _source_sentences(sentences: Sequence[bytes], file: str, problems: Problems)
 
 
 def _documents(sentences: Sequence[bytes], file: str, problems: Problems) -> list[object]:
-    """Return the document of each sentence: a `# newdoc` begins one; those with the same `newdoc id` are one."""
+    """Return a key for the document of each sentence: `# newdoc` begins a document; the same `newdoc id` means the same
+    document.
+    """
     keys: list[object] = []
     document: object = (file, 0)
     for place, text in enumerate(sentences):

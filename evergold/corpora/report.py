@@ -1,4 +1,4 @@
-"""The report of a split: a document for programs, Markdown tables for people, the ratio by size as SVG."""
+"""The report of a split: a JSON document, Markdown tables for people, and the ratio by size as SVG."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Report:
 def report_of(
     corpus: AnnotatedCorpus, done: Partition, wanted: SplitAims, together: KeepTogether, sources: Sequence[Source]
 ) -> Report:
-    """Return the report of a partition."""
+    """Return the report of a partition. done: the partition; wanted: the aims of the split."""
     splits = {TEST: done.test} | ({DEV: done.dev} if done.dev else {})
     return Report(sources, wanted, together, splits, describe(corpus, done.parts))
 
@@ -89,7 +89,9 @@ def _unseen_document(unseen: Unseen) -> dict[str, Any]:
 
 
 def size_rows(parts: Sequence[Described]) -> list[list[str]]:
-    """Return the columns of the paper's Table 3, headings first: a row for each part."""
+    """Return the table of the parts' sizes with the columns of the paper's Table 3: the headings, then a row for each
+    part.
+    """
     against = max((part.unseen for part in parts), key=len)
     heads = [head for unseen in against for head in (f"Unseen in {_and(unseen)}", "Ratio")]
     rows = [["Part", "Sentences", "Tokens", "MWEs", *heads]]
@@ -173,7 +175,9 @@ def _ratio(ratio: float | None) -> str:
 
 
 def drawing_of(report: Report, name: str) -> str:
-    """Draw the ratio over the sizes of one part, as in the paper's Figure 2, with the chosen split."""
+    """Draw the ratio of unseen MWEs against the size of one part, as in the paper's Figure 2; the chosen split is
+    marked.
+    """
     split = report.splits[name]
     against = _AGAINST[name] if DEV in report.splits else "train"
     curve = Curve(

@@ -40,7 +40,7 @@ class Pool:
     lemma_count: int
 
     def without(self, part: Mask) -> Pool:
-        """Return the pool of the units outside a part, renumbered in their order."""
+        """Return the pool of the units outside a part, renumbered without gaps."""
         numbers = np.cumsum(~part) - 1
         test, training = ~part[self.test_units], ~part[self.training_units]
         return Pool(
@@ -57,8 +57,8 @@ class Pool:
 class Plan:
     """Parameters of a split.
 
-    unseen: the wanted number.
-    repeats: N.
+    unseen: the wanted number of unseen MWEs.
+    repeats: the number N of random splits.
     step: 0 for test, 1 for dev, so that both draw independently.
     """
 
@@ -82,11 +82,11 @@ class CoursePoint:
 class Split:
     """The chosen part of a pool.
 
-    part: which of u units are in it.
-    size: their number.
+    part: for each of u units, True if it is in the part.
+    size: number of units in the part.
     mean_unseen, mean_ratio: over N splits of this size (the ratio is r_t, with which the others are compared).
-    number: the chosen one of the N, from 0.
-    unseen, ratios, costs: of each of the N.
+    number: the index of the chosen one of the N splits.
+    unseen, ratios, costs: one value for each of the N splits.
     course: the ratio at sizes from 1 to the largest.
     """
 
@@ -102,7 +102,7 @@ class Split:
 
 
 class Unreachable(ValueError):
-    """Even the largest part has too few unseen MWEs; step: of the plan; mean_unseen: their number, over N splits."""
+    """Even the largest part has too few unseen MWEs. step: the plan's; mean_unseen: the mean number over N splits."""
 
     def __init__(self, step: int, mean_unseen: float) -> None:
         super().__init__(f"{mean_unseen:.1f} unseen MWEs at most, on average")
@@ -120,10 +120,10 @@ def pool_of(corpus: AnnotatedCorpus) -> Pool:
 def choose_split(pool: Pool, plan: Plan, largest: int) -> Split:
     """Return the best of `plan.repeats` random splits, at the size with the wanted number of unseen MWEs on average.
 
-    largest: most units the part may have, below the pool's. Of two sizes around the wanted number the nearer one is
-    taken; of N splits the one that minimises |u_t - u| / u_t + |r_t - r|, u being its number of unseen MWEs, r their
-    share of its MWEs (0 if it has none), u_t the wanted number and r_t the mean share; the first of equals. Raises
-    Unreachable.
+    largest: the maximum number of units in the part, less than the pool has. Of two sizes around the wanted number the
+    nearer one is taken; of N splits the one that minimises |u_t - u| / u_t + |r_t - r|, u being its number of unseen
+    MWEs, r their share of its MWEs (0 if it has none), u_t the wanted number and r_t the mean share; the first of
+    equally good ones. Raises Unreachable.
     """
     sizes = np.unique(np.linspace(1, largest, _COURSE_SIZES).astype(np.int64))
     total = np.zeros(pool.unit_count + 1, np.int64)
@@ -159,15 +159,15 @@ def random_ranks(count: int, plan: Plan, number: int) -> Numbers:
 class MwesByRank:
     """Ranks of the m MWEs in one order of the units.
 
-    own: the rank of the unit each is in; last: the highest rank of a unit that has its lemmas. A part of a size has the
-    units of lower ranks. Compact, since there are N.
+    own: for each MWE the rank of its unit; last: the highest rank of a unit that has an MWE with its lemmas. A part of
+    size s consists of the units with ranks below s. Compact, because there are N orders.
     """
 
     own: npt.NDArray[np.int32]
     last: npt.NDArray[np.int32]
 
     def count(self, size: int) -> tuple[int, int]:
-        """Return the numbers of unseen MWEs and of MWEs in the part of one size."""
+        """Return the number of unseen MWEs, and of all MWEs, in the part of this size."""
         return int(np.count_nonzero(self.last < size)), int(np.count_nonzero(self.own < size))
 
     def counts(self, unit_count: int) -> tuple[Numbers, Numbers]:
@@ -184,9 +184,10 @@ def mwes_by_rank(pool: Pool, ranks: Numbers) -> MwesByRank:
 
 
 def nearest_size(total: Numbers, wanted: int) -> int | None:
-    """Return the size at which a non-decreasing number is nearest to the wanted one, by binary search.
+    """Return the size (at least 1) at which a non-decreasing number is nearest to the wanted one, by binary search.
 
-    From 1; the smaller of equals; None if even the last one is too small.
+    total: the number at each size from 0. Of two equally near sizes, the smaller one; None if even the last number is
+    too small.
     """
     size = int(np.searchsorted(total, wanted))
     if size == len(total):
@@ -197,7 +198,7 @@ def nearest_size(total: Numbers, wanted: int) -> int | None:
 
 
 def _below(ranks: npt.NDArray[np.int32], count: int) -> Numbers:
-    """Count the ranks below 0, 1, … count."""
+    """Return, for each number from 0 to `count`, how many ranks are below it."""
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(ranks, minlength=count))])
 
 
@@ -206,7 +207,10 @@ def _ratios(unseen: Numbers, mwes: Numbers) -> list[float]:
 
 
 def _course(sizes: Numbers, ratios: list[list[float]]) -> tuple[CoursePoint, ...]:
-    """Summarise ratios by size. With fsum, the mean is the same for any order in which a machine adds."""
+    """Summarise the ratios at each size.
+
+    The mean is computed with fsum, so that it does not depend on the order in which a machine adds.
+    """
     columns = zip(*ratios, strict=True)
     return tuple(
         CoursePoint(size, min(column), fsum(column) / len(column), max(column))
@@ -231,7 +235,9 @@ PARTS = (TRAIN, DEV, TEST)
 
 @dataclass(frozen=True, slots=True)
 class SplitAims:
-    """Numbers of unseen MWEs wanted in test and dev (dev 0: no dev); repeats: the random splits tried."""
+    """The numbers of unseen MWEs that test and dev should have (0 for dev: no dev); repeats: how many random splits are
+    tried.
+    """
 
     unseen_test: int
     unseen_dev: int
@@ -244,8 +250,8 @@ class Partition:
     """A finished partition.
 
     test: the split of the whole corpus.
-    dev: that of the rest, None if no dev is wanted.
-    parts: of n sentences, those in each part.
+    dev: the split of the rest; None if no dev is wanted.
+    parts: by name of the part, for each of n sentences, True if it is in the part.
     """
 
     test: Split
@@ -270,7 +276,7 @@ class Unseen:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A part: its size, its MWEs by category, those unseen against each of some other parts."""
+    """A part: its size, its MWEs by category, and those of them that are unseen in each of some other parts."""
 
     name: str
     sentences: int

@@ -30,11 +30,11 @@ class Axis:
         return f"{number_text(self.scale * value, self.decimals)}{self.unit}"
 
     def place(self, value: float, start: float, end: float) -> float:
-        """Return the position of a value if `low` is at start and `high` at end."""
+        """Return the position of a value between `start` (the position of `low`) and `end` (that of `high`)."""
         return start + (value - self.low) / (self.high - self.low) * (end - start)
 
     def ticks(self) -> list[float]:
-        """Return the values that get a line and a number."""
+        """Return the values at which a line and a number are drawn."""
         return multiples(self.low, self.high, self._step)
 
     def tick_text(self, tick: float) -> str:
@@ -56,7 +56,7 @@ class Axis:
 
 
 def axis_around(values: Iterable[float], title: str, *, decimals: int = 2, scale: float = 1.0, unit: str = "") -> Axis:
-    """Return an axis to round numbers around all values, with a small margin; from 0 to 1 without values."""
+    """Return an axis with round ends around all values, with a small margin; from 0 to 1 if there are no values."""
     found = list(values) or [0.0, 1.0]
     low, high = min(found), max(found)
     air = _AIR * (high - low) or 1 / scale

@@ -113,7 +113,7 @@ def add_text(parent: Element, text: str, kind: str, x: float, y: float, anchor: 
 
 
 def add_names(svg: Element, name: str, title: str, description: str) -> None:
-    """Add the drawing's title and description for people who cannot see it."""
+    """Add the drawing's title and description for screen readers."""
     ids = f"{name}-title", f"{name}-description"
     svg.set("aria-labelledby", " ".join(ids))
     SubElement(svg, "title", {"id": ids[0]}).text = clean(title)
@@ -121,7 +121,7 @@ def add_names(svg: Element, name: str, title: str, description: str) -> None:
 
 
 def heading_lines(title: str, remarks: Sequence[str], characters: int) -> list[tuple[str, str]]:
-    """Return the lines of the heading of a file, each after its class. characters: of a line of the title."""
+    """Return the lines of a file's heading, each as (class, text). characters: maximum length of a title's line."""
     lines = [("fig-title", line) for line in wrap(clean(title), characters)]
     for remark in remarks:
         lines += [("fig-remark", line) for line in wrap(clean(remark), characters + _REMARK_EXTRA)]
@@ -134,7 +134,7 @@ def heading_height(lines: Sequence[tuple[str, str]]) -> float:
 
 
 def add_heading(svg: Element, lines: Sequence[tuple[str, str]], left: float, width: float, height: float) -> None:
-    """Add what a file needs that stands on no page: its size, a white ground, and its heading."""
+    """Add what only a separate file needs, not a drawing on a page: its size, a white background, and its heading."""
     size = {"width": f"{width:g}", "height": f"{height:g}"}
     svg.attrib |= size
     SubElement(svg, "rect", {**size, "fill": "#ffffff"})
@@ -143,12 +143,14 @@ def add_heading(svg: Element, lines: Sequence[tuple[str, str]], left: float, wid
 
 
 def number(value: float) -> str:
-    """Format a length or a position as short as a drawing needs it."""
+    """Format a length or a position with as few digits as a drawing needs."""
     return f"{value:.1f}".removesuffix(".0")
 
 
 def without_colours(svg: Element) -> Element:
-    """Remove colours and sizes, for a page whose stylesheet has them; a file must carry them itself."""
+    """Remove colours and sizes, for a page whose stylesheet sets them (a separate file needs them itself), and return
+    the drawing.
+    """
     for element in svg.iter():
         kind = element.get("class", "").removesuffix(" fig-spot")
         for name in _COLOURS.get(kind, ()):
@@ -159,7 +161,7 @@ def without_colours(svg: Element) -> Element:
 
 
 def clean(text: str) -> str:
-    """Replace characters that XML cannot hold, and others that nobody sees; what a script needs in a name stays."""
+    """Replace characters that XML cannot contain, and invisible ones, by spaces, except what a name's script needs."""
     if text.isprintable() or can_be_name(text):
         return text
     return "".join(character if character.isprintable() else " " for character in text)
@@ -189,7 +191,7 @@ def multiples(low: float, high: float, step: float) -> list[float]:
 def round_step(span: float, most: int, steps: Sequence[float] = _STEPS) -> float:
     """Return the smallest round number that goes into the span at most this many times.
 
-    steps: what is round, from 1 to 10; powers of ten times these are, too.
+    steps: the round numbers from 1 to 10; their products with powers of ten are round, too.
     """
     power = 10.0 ** floor(log10(span / most))
     return next(power * step for step in steps if span / (power * step) <= most + 1e-9)

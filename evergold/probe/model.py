@@ -28,7 +28,9 @@ class Marked:
 
 @dataclass(frozen=True, slots=True)
 class Probed:
-    """Vectors of n sentences, n × dimensions each: of the whole sentence, and of the compound in it."""
+    """Vectors of n sentences: `sentences` of the whole sentences, `compounds` of the compounds in them, n × dimensions
+    each.
+    """
 
     sentences: Vectors
     compounds: Vectors
@@ -48,7 +50,7 @@ BATCH = 32
 
 
 class ContextualModel:
-    """An encoder with its tokeniser. name: of a folder, a packaged model, or a model of the Hugging Face hub."""
+    """An encoder with its tokeniser. name: a folder, a packaged model, or a model on the Hugging Face hub."""
 
     remarks: Sequence[str] = ()
 
@@ -109,7 +111,7 @@ def _means(states: Any, words: Sequence[int | None], marked: Marked) -> tuple[Ve
 
 
 def _place(name: str) -> str:
-    """Return a folder as is, a packaged model as its folder, anything else as a name on the hub."""
+    """Return the folder of a packaged model; any other name, of a folder or of a model on the hub, unchanged."""
     if name in PACKAGED and not Path(name).is_dir():
         return str(find_model(name, None).folder)
     return name
@@ -119,7 +121,7 @@ SUFFIXES = (".vec", ".txt", ".gz")
 
 
 class StaticModel:
-    """The vectors of a file; only those of the requested words are kept in memory."""
+    """Word vectors from a file; only the vectors of the requested words are kept in memory."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -165,7 +167,7 @@ class StaticModel:
         return known, (total / count).astype(np.float32)
 
     def _lines(self) -> Iterator[tuple[str, Vectors]]:
-        """Yield words with their vectors; a first line with two numbers, the sizes, is skipped."""
+        """Yield words with their vectors; a first line that consists of two numbers, the file's sizes, is skipped."""
         opener = gzip.open if self._path.suffix == ".gz" else open
         with opener(self._path, "rt", encoding="utf-8", errors="replace") as file:
             for number, line in enumerate(file, start=1):

@@ -43,14 +43,16 @@ def is_zip(head: bytes) -> bool:
 
 
 def other_kind(head: bytes) -> str | None:
-    """Name the archive or document with this start that cannot be read here; None if no such kind is known."""
+    """Return the kind of the archive or document that starts so, if it cannot be read here (`a tar archive`); otherwise
+    None.
+    """
     if head.startswith(_TAR_MAGIC, _TAR_MAGIC_AT):
         return "a tar archive"
     return next((kind for start, kind in _OTHER_STARTS if head.startswith(start)), None)
 
 
 def document_kind(names: Collection[str]) -> str | None:
-    """Name the kind of office document that a zip with members of these names is; None if it is none."""
+    """Return the kind of office document that a zip with members of these names is; None for any other zip."""
     if "[Content_Types].xml" in names:
         return "an Excel workbook" if any(name.startswith("xl/") for name in names) else "an Office document"
     return "a LibreOffice document" if "mimetype" in names and "content.xml" in names else None
@@ -69,7 +71,7 @@ class Limits:
     ratio: unpacked over packed size of a member; checked only above `RATIO_APPLIES_ABOVE_BYTES`, since small honest
     files compress well.
     name_characters: one member's whole path.
-    repeats: whether a file may be there several times with the same content, as some zip tools write it.
+    repeats: True if a zip may contain a file several times with the same content, as some zip tools write it.
     """
 
     entries: int = 1_000
@@ -109,10 +111,10 @@ def read_single(
     """Return the single uploaded file: `(None, content)` for a plain file, `(name, content)` for the only member of a
     zip.
 
-    path: the upload (any name, no extension needed), or its bytes; the member may lie inside folders. Folders and
-    what `is_ignored` names do not count. npz: a NumPy .npz, itself a zip, counts as one plain file.
-    Raises `error` when there is not exactly one file, or when the archive is damaged, dangerous or of another kind;
-    OSError when `path` cannot be opened.
+    path: the upload (any name, no extension needed), or its bytes; the member may lie inside folders. Folders and files
+    for which `is_ignored` is true do not count. npz: True if a NumPy .npz, which is itself a zip, counts as one plain
+    file. Raises `error` when there is not exactly one file, or when the archive is damaged, dangerous or of another
+    kind; OSError when `path` cannot be opened.
     """
     with _opened(path) as file:
         if not _starts_as_zip(file):
@@ -140,10 +142,10 @@ def iterate_members(
 ) -> Iterator[tuple[str, bytes]]:
     """Yield the files of a zip or folder in sorted order, each as its path inside (with `/`) and its content.
 
-    path: the upload (any name), its bytes, or a folder. Folders and what `is_ignored` names are left out. Only one file
-    is held in memory here; a caller that releases it before advancing holds only one in all.
-    Raises `error` when it is not a zip, empty, damaged, dangerous, or larger than `limits`, possibly after some files;
-    OSError when it cannot be opened.
+    path: the upload (any name), its bytes, or a folder. Folders and files for which `is_ignored` is true are left out.
+    Only one file is held in memory here; a caller that releases it before advancing holds only one in all. Raises
+    `error` when the upload is not a zip, or is empty, damaged, dangerous, or larger than `limits`, possibly after some
+    files; OSError when it cannot be opened.
     """
     left_bytes = limits.total_bytes
     if isinstance(path, Path) and path.is_dir():
@@ -165,7 +167,7 @@ def iterate_members(
 def member_names(
     path: Path | bytes, limits: Limits = LIMITS, error: type[InvalidFile] = InvalidPrediction
 ) -> list[str]:
-    """List the paths that `iterate_members` will yield, without reading a file; arguments and errors as there."""
+    """List the paths that `iterate_members` will yield, without reading a file; same arguments and errors."""
     if isinstance(path, Path) and path.is_dir():
         return list(_folder_files(path, limits, error))
     with _opened(path) as file, _zip_of_files(file, limits, error) as (_, members):
@@ -217,11 +219,15 @@ def is_ignored(name: str) -> bool:
 
 
 class _OutsideFile(zipfile.BadZipFile, OSError):
-    """Also an OSError, because zipfile seeks before the beginning of small files and expects one."""
+    """A seek outside the file; also an OSError, because zipfile seeks before the beginning of small files and expects
+    one.
+    """
 
 
 class _BoundedFile(io.RawIOBase):
-    """A file for zipfile, which trusts the sizes declared in a zip: no large read at once, no seek outside the file."""
+    """A file object for zipfile, which trusts the sizes declared in a zip: limits the size of a read, and refuses to
+    seek outside the file.
+    """
 
     def __init__(self, file: BinaryIO, read_bytes: int) -> None:
         self._file, self._read_bytes = file, read_bytes
@@ -297,7 +303,7 @@ def _zip(file: BinaryIO, limits: Limits, error: type[InvalidFile]) -> zipfile.Zi
 def _zip_of_files(
     file: BinaryIO, limits: Limits, error: type[InvalidFile]
 ) -> Iterator[tuple[zipfile.ZipFile, dict[str, zipfile.ZipInfo]]]:
-    """Yield the zip and its files that count, at least one."""
+    """Yield the zip and its members by name, without folders and ignored files; raise `error` if none are left."""
     if not _starts_as_zip(file):
         _refuse_plain(file, error)
     with _zip(file, limits, error) as archive:
@@ -316,7 +322,9 @@ def _reason(fault: Exception) -> str:
 
 
 def _checked_members(archive: zipfile.ZipFile, limits: Limits, error: type[InvalidFile]) -> dict[str, zipfile.ZipInfo]:
-    """Return the files that count by normalised name; raise all problems of names, kinds and declared sizes."""
+    """Return the members by normalised name, without folders and ignored files; raise `error` with all problems of
+    names, kinds and declared sizes.
+    """
     entries = archive.infolist()
     if len(entries) > limits.entries:
         message = f"the zip has {len(entries)} entries, at most {limits.entries} are allowed"
@@ -377,7 +385,9 @@ def _entry_fault(entry: zipfile.ZipInfo, limits: Limits) -> tuple[str, str] | No
 
 
 def _refuse_documents(names: list[str], error: type[InvalidFile]) -> None:
-    """Refuse Office files, which are zips too, by their kind instead of listing their parts."""
+    """Raise `error` for an Office document, which is a zip, too: one problem names its kind instead of listing its
+    parts.
+    """
     if kind := document_kind(names):
         message = f"this is {kind}: export it as plain text (for a table: CSV, UTF-8) and send that"
         _refuse("wrong-archive", message, error)
@@ -451,7 +461,10 @@ def _refuse_nested(name: str, head: bytes, error: type[InvalidFile], npz: bool) 
 
 
 def _folder_files(folder: Path, limits: Limits, error: type[InvalidFile]) -> dict[str, Path]:
-    """Return the files that count by their paths inside the folder, in sorted order; at least one."""
+    """Return the files of a folder by their paths inside it, sorted, without ignored ones (`is_ignored`).
+
+    Raises `error` if there are none, or too many.
+    """
     files: dict[str, Path] = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()

@@ -1,7 +1,7 @@
 """Characters that people do not see but programs do, and texts that only look alike: a word with a zero-width space is
 another word to a scorer.
 
-The one place that decides what a name may hold, and how an invisible character is shown.
+This is the only module that decides which characters a name may have, and how an invisible character is shown.
 """
 
 from __future__ import annotations
@@ -54,9 +54,10 @@ def character_name(character: str) -> str:
 
 
 def visible(text: str) -> str:
-    r"""Return the text with every character that nobody sees, or that moves others, as an escape like `\u200b`.
+    r"""Return the text with invisible characters, and those that change the direction of text, as escapes like
+    `\u200b`.
 
-    Joiners and selectors that are functional, see `find_invisible`, stay: a word of Persian is to be read.
+    Functional joiners and selectors (see `find_invisible`) stay, so that Persian words, for example, remain readable.
     """
     if text.isprintable() and not _INVISIBLE.search(text):
         return text
@@ -105,12 +106,12 @@ def _is_ideograph(character: str) -> bool:
 
 
 def can_be_name(text: str) -> bool:
-    """Return whether a name may be spelled so: of a team, a system, a person, a file.
+    """Return whether a text may be the name of a team, a system, a person or a file.
 
-    Everything that can be seen may be in it, single spaces of any width between, and what a script needs: joiners after
-    the letters and symbols that they act on, marks of direction beside letters that run from right to left, no-break
-    spaces inside. Nothing else that nobody sees: controls, line ends, overrides of the direction, zero-width spaces,
-    soft hyphens. At least one character must be visible. Its length is left to the caller.
+    Allowed are all visible characters, single spaces of any width between them, and what a script needs: joiners after
+    the letters and symbols that they act on, direction marks next to letters that run from right to left, no-break
+    spaces inside. No other invisible characters are allowed: controls, line ends, overrides of the direction,
+    zero-width spaces, soft hyphens. At least one character must be visible. Its length is left to the caller.
     """
     if text.isprintable() and not _INVISIBLE.search(text):
         return bool(text.strip())
@@ -148,12 +149,12 @@ def folded(text: str) -> str:
 
 
 def folded_but_case(text: str) -> str:
-    """Return the key of `folded`, with upper and lower case apart: in ids they may differ on purpose."""
+    """Return a key like that of `folded`, but distinguish upper and lower case: ids may differ by case on purpose."""
     return " ".join(unicodedata.normalize("NFC", without_invisible(text)).split())
 
 
 def difference(found: str, meant: str) -> str:
-    """Describe how a text differs from the one that is meant, for two that look alike; else an empty text."""
+    """Describe how a text differs from the one that is meant if the two look alike; otherwise return ""."""
     if found == meant or folded(found) != folded(meant):
         return ""
     if unicodedata.normalize("NFC", found) == unicodedata.normalize("NFC", meant):
@@ -179,9 +180,9 @@ _WHOLE = re.compile(r"0*([0-9]{1,30})(?:\.0{1,6})?", re.ASCII)
 
 
 class LookAlikes:
-    """Known texts by what they look like, to suggest what somebody meant; made when it is first needed.
+    """Suggests which of some known texts somebody meant by one that looks like it; the index is built on first use.
 
-    known: texts that everybody may see, or nobody but the file's own sender.
+    known: texts that the readers of the hints may see, because they are public or from the sender's own file.
     """
 
     #: Nobody reads more hints than this about one file.
@@ -213,13 +214,15 @@ class LookAlikes:
 
 
 def _whole_number(text: str) -> str:
-    """Return the key of texts that a program for tables takes for one whole number (`007`, `7`, `7.0`); else empty."""
+    """Return the same key for texts that spreadsheets take for the same whole number (`007`, `7`, `7.0`); "" for any
+    other text.
+    """
     found = _WHOLE.fullmatch(text.strip())
     return found[1] if found else ""
 
 
 def without_invisible(text: str) -> str:
-    """Return the text without characters that nobody sees, functional or not: for comparisons."""
+    """Return the text without invisible characters, functional or not: for comparisons."""
     return _INVISIBLE.sub("", text)
 
 

@@ -34,8 +34,8 @@ def spearman_of_parts(
 ) -> list[tuple[float | None, str | None]]:
     """Return for each part, given as the places of its items, the results of `spearman` and `undefined_because`.
 
-    gold, prediction: n finite numbers, same order. Only the whole is sorted: within a part equal numbers are counted,
-    and counts summed give their ranks. Raises ValueError as `spearman` does.
+    gold, prediction: n finite numbers, same order. Only the whole is sorted; the ranks within a part are computed by
+    counting equal numbers. Raises ValueError as `spearman` does.
     """
     _check_ranked(gold, prediction)
     gold_numbers, prediction_numbers = (np.unique(values, return_inverse=True)[1] for values in (gold, prediction))
@@ -55,7 +55,9 @@ def _check_ranked(gold: Floats, prediction: Floats) -> None:
 
 
 def _rho(a: Floats, b: Floats) -> float:
-    """Compute rho of ranks, neither side all equal. Their sum is n (n + 1) / 2, whatever the ties."""
+    """Compute rho of two lists of ranks, neither all equal; both are changed in place. Ranks sum to n (n + 1) / 2,
+    whatever the ties.
+    """
     mean = (len(a) + 1) / 2
     a -= mean
     b -= mean
@@ -114,8 +116,8 @@ def pearson(x: Floats, y: Floats) -> float | None:
 def kendall(x: Floats, y: Floats) -> float | None:
     """Compute Kendall's tau-b, in [-1, 1], which takes ties into account; None as for `pearson`.
 
-    x, y: n finite numbers, same order; time and space grow with n², which is meant for systems, not for items. Equals
-    `scipy.stats.kendalltau(x, y).statistic` up to rounding.
+    x, y: n finite numbers, same order; time and memory grow with n², so it is meant for comparing systems, not items.
+    Equals `scipy.stats.kendalltau(x, y).statistic` up to rounding.
     """
     _check_pairs(x, y)
     if undefined_because(x, y):

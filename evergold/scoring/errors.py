@@ -62,9 +62,9 @@ class Problem:
 
     code: stable kebab-case word for scripts (`duplicate-id`); message: the sentence without the place;
     file: member of an archive, if there are several; line: counted from 1, the header is line 1;
-    column: name of the column; text: the offending text, shortened; lines: how many lines it stands for. Characters in
-    any of them that nobody sees or that move others are escaped (`\\u200b`): a problem is one line that can be stored,
-    shown and understood, whatever the file held.
+    column: name of the column; text: the offending text, shortened; lines: how many lines it stands for. In all of
+    them, invisible characters and those that change the direction of text are escaped (`\\u200b`): a problem is one
+    line that can be stored, shown and understood, whatever the file contains.
     """
 
     code: str
@@ -106,7 +106,7 @@ class Problem:
 
 @dataclass(slots=True)
 class Problems:
-    """Collects problems up to `shown` (errors and warnings apart), counts the rest, and raises once at the end."""
+    """Collects problems up to `shown` (errors and warnings separately), counts the rest, and raises once at the end."""
 
     shown: int = PROBLEMS_SHOWN
     errors: list[Problem] = field(default_factory=list)
@@ -140,7 +140,7 @@ class Problems:
 
 
 def shorten(text: str, limit: int = QUOTED_CHARACTERS) -> str:
-    """Return the text on one line, characters that nobody sees escaped, cut to `limit` characters with an ellipsis."""
+    """Return the text on one line, with invisible characters escaped, cut to `limit` characters with an ellipsis."""
     printable = visible(text[: limit + 1])
     return printable if len(printable) <= limit else printable[: limit - 1] + "…"
 

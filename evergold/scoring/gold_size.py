@@ -90,7 +90,7 @@ def _similarity(gold: idiom_similarity.Gold, options: object) -> GoldSize:
 
 
 def _sets(gold: multi_label.Gold, options: object) -> GoldSize:
-    """Measure each label of each item as an answer of its own."""
+    """Return the size of gold with sets of labels: whether an item has a label counts as a separate answer."""
     labels = gold.items.labels or sorted({label for own in gold.values for label in own})
     bits = sum(entropy_bits([label in own for own in gold.values]) for label in labels)
     return GoldSize(len(gold.values), bits)
@@ -101,7 +101,9 @@ def _rankings(gold: ranking.Gold, options: object) -> GoldSize:
 
 
 def _spans(gold: sequence_labelling.Gold, options: object) -> GoldSize | None:
-    """Measure the tags of tokens; None for spans of characters, of which hardly any is an answer."""
+    """Return the size of gold with spans, by the tags of tokens; None for spans of characters, hardly any of which is
+    an answer.
+    """
     if not gold.items.tokens:
         return None
     tags = []

@@ -1,9 +1,10 @@
-"""Values of gold that people cannot distinguish but a scorer can: with spaces around them, with characters that nobody
-sees, or like another one but for blanks, case or Unicode's forms.
+"""Values of gold that people cannot distinguish but a scorer can: with spaces around them, with invisible characters,
+or equal to another value except for blanks, case or Unicode's forms.
 
-Each would be a class, a document or an item of its own, and every team would be scored wrong without a word. Used by
-every reader of gold. Labels, types and categories may not differ by case alone unless they are declared; ids may. Where
-they are not declared, predictions are held to the same: what gold cannot hold is a slip, whose problem reveals nothing.
+A scorer would treat each as a separate class, document or item, and silently score every team wrong. Used by every
+reader of gold. Labels, types and categories may not differ by case alone unless they are declared; ids may. Where they
+are not declared, predictions must follow the same rules: a value that gold cannot have is a slip, and reporting it
+reveals nothing about gold.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ Written = tuple[int, str]
 
 
 def note_labels(values: Iterable[Written], column: str, option: str | None, faults: RowProblems) -> None:
-    """Report values of one kind that are not declared and cannot be meant: see the module.
+    """Report undeclared values that cannot be intended, see the module's description.
 
     values: labels, types or categories with their lines, repeated as in the file; option: where organisers may declare
     them, so that values that differ only by case can be kept; None for a prediction.
@@ -39,9 +40,10 @@ def note_labels(values: Iterable[Written], column: str, option: str | None, faul
 
 
 def note_names(values: Iterable[Written], column: str, faults: RowProblems, *, spaces: bool = False) -> None:
-    """Report ids (of items, documents, clusters, …) that differ from an earlier one only in what nobody sees.
+    """Report ids (of items, documents, clusters, …) that differ from an earlier one only by invisible characters,
+    blanks or Unicode's forms.
 
-    Ids that differ in case are distinct. spaces: report spaces around ids, too.
+    Ids that differ in case are distinct. spaces: True to report spaces around ids, too.
     """
     first = _first_lines(values)
     for value, line in list(first.items()):
@@ -72,7 +74,9 @@ def _fault(value: str) -> tuple[str, str] | None:
 def _note_pairs(
     first: dict[str, int], key_of: Callable[[str], str], column: str, faults: RowProblems, way_out: str = ""
 ) -> None:
-    """Report every value that looks like an earlier one. first: the line on which each begins, in the file's order."""
+    """Report every value that looks like an earlier one. first: by value, the line on which it first occurs, in the
+    file's order.
+    """
     if key_of is folded_but_case and not any(map(_is_odd, first)):  # as in nearly every file, of up to a million ids
         return
     by_key: dict[str, str] = {}
@@ -86,7 +90,7 @@ def _note_pairs(
 
 
 def _is_odd(value: str) -> bool:
-    """Return whether a value could look like another one, case apart."""
+    """Return whether a value could look like another one that differs from it by more than case."""
     return not value.isascii() or " " in value or not value.isprintable()
 
 

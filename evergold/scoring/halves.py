@@ -50,7 +50,7 @@ class Division:
 
     @property
     def fingerprint(self) -> str:
-        """Identifies a division, and later proves a revealed seed, without revealing it before."""
+        """Identifies a division without revealing its seed, and later proves that a revealed seed is the right one."""
         return hashlib.sha256(f"evergold division\0{self.share!r}\0{self.seed}".encode()).hexdigest()[:12]
 
 

@@ -20,7 +20,7 @@ FULL = HIGHEST * sum(WEIGHTS.values())
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """One annotator's marks for one paraphrase; None: not given. is_removed: whether the expression is gone."""
+    """One annotator's marks for one paraphrase; None: not given. is_removed: True if the expression is gone."""
 
     is_removed: bool = True
     mwe_sense: int | None = None

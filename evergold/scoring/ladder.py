@@ -11,7 +11,8 @@ from fractions import Fraction
 
 
 def ladder(values: Sequence[float | None], step: float, *, higher_is_better: bool = True) -> list[float | None]:
-    """Return the score shown after each submission: the team's record, rounded to whole steps; None before the first.
+    """Return the score shown after each submission: the team's record, rounded to whole steps; None before the first
+    defined score.
 
     values: a team's n scores in the order of submission, None where undefined; n are returned. step: more than 0, in
     the score's own unit; a submission moves the record only if it is better than the shown record by more than one

@@ -31,7 +31,7 @@ def wanted_languages(languages: tuple[str, ...] | None, language: str | None) ->
 
 
 def single_language(wanted: tuple[str, ...] | None) -> str:
-    """Return the language of a single file: the one wanted, or `all` if none or several are."""
+    """Return the language of a single file: the only wanted one, or `all` if none or several are wanted."""
     return wanted[0] if wanted and len(wanted) == 1 else ALL
 
 
@@ -150,9 +150,9 @@ def read_submitted(
     """Return by language, in the task's order, the result of `read(language, content, name)` for its submitted file.
 
     path: a zip or folder with `<LANG>/<file_name>`, possibly inside further folders, or (one language) just the file;
-    languages: those of the task; in_folders: False if it has one language without a folder. Files that do not fit are
-    added to `problems` before anything is read, files that are not read as warnings. One file is held in memory at a
-    time. Raises InvalidPrediction if nothing can be read.
+    languages: those of the task; in_folders: False if the task has only one language, without a folder. Files that do
+    not fit are added to `problems` before anything is read; files that will not be read are added as warnings. One file
+    is held in memory at a time. Raises InvalidPrediction if nothing can be read.
     """
     if not path.is_dir() and not begins_as_zip(path):
         content = read_single(path, limits)[1]

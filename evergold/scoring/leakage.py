@@ -48,7 +48,7 @@ class Shown:
     """A score that is shown for each submission.
 
     decimals: of the fraction; None: all.
-    has_statistics: whether its interval is shown, too, and a test against the previous submission.
+    has_statistics: True if its interval is shown, too, and a test against the previous submission.
     """
 
     metric: Metric
@@ -56,14 +56,18 @@ class Shown:
     has_statistics: bool = False
 
     def bits(self, size: GoldSize | None) -> float:
-        """Return the most bits that it reveals about one submission. size: bounds them if the score counts items."""
+        """Return the maximum number of bits of gold that this score reveals per submission.
+
+        size: of gold, which lowers the maximum for scores that count items; None if unknown.
+        """
         number = _bits_of_number(self.metric, self.decimals)
         digits = 5 * number + P_BITS if self.has_statistics and self.metric.has_interval else number
         outcomes = self._bits_of_outcomes(size) if size is not None else None
         return digits if outcomes is None else min(digits, outcomes)
 
     def _bits_of_outcomes(self, size: GoldSize) -> float | None:
-        """Return the bits of all possible outcomes, given gold's number of items of each label; None: no bound.
+        """Return the base-2 logarithm of the number of possible outcomes, given the size of gold; None if it has no
+        bound.
 
         Scores of labels, and their intervals, follow from how many items of each label are right; with two labels one
         number determines both. A test compares two submissions, whose predictions divide the items once more.

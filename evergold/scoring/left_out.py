@@ -20,10 +20,10 @@ class LeftOut:
 
 
 def left_out(scores: Sequence[Told]) -> LeftOut:
-    """Return the scores that are only "not entered", and the names that cover them.
+    """Return which scores are undefined only because their split was not entered, and names that cover these splits.
 
-    A name covers all splits that equal it or extend it (`one_shot`, `en/nat`), `…/standardised` all that end so; none
-    of these has a value.
+    A name such as `one_shot` or `en/nat` covers the split of this name and all below it; `…/standardised` covers all
+    splits with this ending. No covered split has a value.
     """
     with_values = {prefix for split, value, _ in scores if value is not None for prefix in _prefixes(split)}
     parts: dict[str, None] = {}
@@ -43,7 +43,7 @@ def _prefixes(split: str) -> list[str]:
 
 
 def _by_endings(parts: Iterable[str], with_values: Iterable[str]) -> Iterable[str]:
-    """Replace parts by their ending if several share it and nothing with a value does."""
+    """Replace parts that share their ending by `…/ENDING`, if no split with a value has this ending."""
     endings = [part.rpartition("/")[2] for part in parts if "/" in part]
     used = {name.rpartition("/")[2] for name in with_values}
     for part in parts:

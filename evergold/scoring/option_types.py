@@ -21,7 +21,7 @@ TOO_LONG = "too-long"
 
 
 def length_fault(text: str, limit: int, noun: str = "text") -> str | None:
-    """Return the fault of a text that has more characters than the limit; None if it has not."""
+    """Return the fault of a text that has more characters than the limit; None for any other text."""
     if len(text) <= limit:
         return None
     return f"the {noun} has {len(text):,} characters, at most {limit:,} are allowed"
@@ -62,14 +62,16 @@ def _split_names(values: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def without_macro(values: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of languages; raise ValueError if one of them is that of the mean."""
+    """Return the names of languages; raise ValueError if one of them is `macro`, the name of their mean."""
     if MACRO in values:
         raise ValueError(f"{MACRO!r} is the mean over languages, not a language")
     return values
 
 
 def split_below(root: str, split: str) -> str:
-    """Return the name of a split within `root`, a language or their mean, which itself is its split `all`."""
+    """Return the name of a split within `root`, a language or the mean over languages; its split `all` is called `root`
+    itself.
+    """
     return root if split == ALL else f"{root}/{split}"
 
 

@@ -62,8 +62,8 @@ def distribution_of(point: EntryPoint) -> str:
 
 
 def _check_name(point: EntryPoint, rivals: Collection[EntryPoint], own: Collection[str]) -> None:
-    """Refuse bad and taken names. If two plug-ins share a name neither is used: import order must not decide which one
-    scores.
+    """Raise _Unusable for a bad or a taken name. If two plug-ins share a name, neither is used: import order must not
+    decide which one scores.
     """
     if not _NAME.fullmatch(point.name):
         raise _Unusable("has an invalid name: use only letters a-z, digits and hyphens")

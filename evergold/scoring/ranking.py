@@ -17,14 +17,16 @@ def ranked(scores: Mapping[str, float]) -> list[str]:
 
 
 def reciprocal_rank(relevant: Sequence[bool]) -> float:
-    """Return 1 / rank of the first relevant document, 0 if there is none. relevant: by document, as ranked."""
+    """Return 1 / rank of the first relevant document, 0 if there is none. relevant: for each document in ranked order,
+    whether it is relevant.
+    """
     return next((1 / rank for rank, is_relevant in enumerate(relevant, 1) if is_relevant), 0.0)
 
 
 def average_precision(relevant: Sequence[bool], of: int) -> float:
-    """Return the mean over all `of` relevant documents of the precision at their ranks.
+    """Return the mean, over all relevant documents, of the precision at their ranks.
 
-    0 for documents not ranked, and if there are none.
+    of: their number; documents that are not ranked have a precision of 0. 0 if there are no relevant documents.
     """
     ranks = [rank for rank, is_relevant in enumerate(relevant, 1) if is_relevant]
     return fsum(place / rank for place, rank in enumerate(ranks, 1)) / of if of else 0.0
@@ -33,7 +35,7 @@ def average_precision(relevant: Sequence[bool], of: int) -> float:
 def ndcg(gains: Sequence[float], judged: Sequence[float], cutoff: int | None) -> float:
     """Return the discounted gain of the first `cutoff` documents over that of the best order, in [0, 1].
 
-    0 if nothing has a gain. gains: of the documents as ranked; judged: of all judged ones.
+    0 if nothing has a gain. gains: by document, as ranked; judged: the gains of all judged documents.
     """
     best = _discounted(sorted(judged, reverse=True)[:cutoff])
     return _discounted(gains[:cutoff]) / best if best else 0.0

@@ -41,7 +41,7 @@ Chance = np.random.Generator
 
 
 def simulated(task: AnyTask, gold: Any, options: Any, number: int) -> Any | None:
-    """Return the prediction of simulated system `number`, always the same; None if the task type has none."""
+    """Return the prediction of simulated system `number`, always the same; None if the type has none."""
     make = _SIMULATED.get(task.name)
     return make(gold, options, np.random.Generator(np.random.Philox(key=number))) if make else None
 
@@ -82,7 +82,9 @@ def _matching(
 
 
 def _similarity(gold: idiom_similarity.Gold, options: idiom_similarity.Options, chance: Chance) -> SettingsPrediction:
-    """Predict Sims with noise; rows whose target is the system's own Sim for another item get that one."""
+    """Predict Sims with noise; if a row's target is the system's own Sim for another item, both items get the same Sim,
+    apart from noise.
+    """
     known = ~np.isnan(gold.sims)
     values = chance.permutation(np.resize(gold.sims[known] if known.any() else np.zeros(1), len(gold.items.ids)))
     values[gold.rows[known]] = gold.sims[known]
@@ -104,7 +106,7 @@ def _table(gold: table.Gold, options: TableOptions, chance: Chance) -> table.Pre
 
 
 def _sets(gold: multi_label.Gold, options: multi_label.MultiLabelOptions, chance: Chance) -> multi_label.Prediction:
-    """Find or overlook every label; as many are added as are overlooked, on average."""
+    """Keep or drop each right label at random, and add on average as many wrong ones as are dropped."""
     labels = gold.items.labels or ()
     extra = (1 - RIGHT) * sum(map(len, gold.values)) / max(1, len(labels) * len(gold.values))
     values = {}
@@ -128,7 +130,7 @@ def _mwes(gold: mwe_identification.Gold, options: MweOptions, chance: Chance) ->
 
 
 def _predicted_mwes(gold: GoldMwes, chance: Chance) -> PredictedMwes:
-    """Return gold's MWEs; of the wrong ones, half are cut short (which adds a false one), half overlooked."""
+    """Return gold's MWEs with errors: half of the wrong ones are cut short (adding a false one), half left out."""
     mwes: list[Mwe] = []
     for mwe in gold.corpus.mwes:
         if chance.random() < RIGHT:
@@ -143,7 +145,9 @@ def _predicted_mwes(gold: GoldMwes, chance: Chance) -> PredictedMwes:
 def _spans(
     gold: sequence_labelling.Gold, options: sequence_labelling.SequenceOptions, chance: Chance
 ) -> sequence_labelling.Prediction:
-    """Return gold's spans; of the wrong ones, half are cut short or, if they have one position, get another type."""
+    """Return gold's spans with errors: half of the wrong ones are cut short or, if they have one position, get another
+    type; the others are left out.
+    """
     found: dict[str, tuple[Span, ...]] = {}
     for name, spans in gold.spans.items():
         kept = []

@@ -71,7 +71,7 @@ class ProgramEnd:
 
 
 class Runner(Protocol):
-    """Runs a program in a sandbox. Raises NoSandbox, or ProgramMissing, where this machine cannot."""
+    """Runs a program in a sandbox. Raises NoSandbox or ProgramMissing if this machine cannot run it."""
 
     def __call__(self, call: ProgramCall, /) -> ProgramEnd: ...
 

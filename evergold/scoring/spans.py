@@ -28,7 +28,9 @@ SPAN_METRICS = ("f1", "precision", "recall", "lenient_f1", "lenient_precision", 
 
 
 class Span(NamedTuple):
-    """A span from start to end (not included), of a type. Tokens or characters, as the file counts."""
+    """A span from start to end (not included), of a type. Positions are tokens or characters, depending on the format
+    of the file.
+    """
 
     start: int
     end: int
@@ -137,7 +139,10 @@ def _are_apart(spans: Sequence[Span]) -> bool:
 
 
 def _pairs_in_order(gold: Sequence[Span], predicted: Sequence[Span]) -> int:
-    """Pair spans that lie apart on either side: the first two that overlap are a pair, or one of them stays alone."""
+    """Return the largest number of one-to-one pairs of overlapping spans, if no two spans of one side overlap.
+
+    Both sides are sorted: the first spans of both overlap and are a pair, or the one that ends first has no partner.
+    """
     i = j = pairs = 0
     while i < len(gold) and j < len(predicted):
         if _overlap(gold[i], predicted[j]):

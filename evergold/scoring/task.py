@@ -41,7 +41,7 @@ class Options(BaseModel):
 
 
 class HasWarnings(Protocol):
-    """A prediction with warnings: what was noticed but does no harm."""
+    """A prediction with warnings: peculiarities that do not prevent scoring."""
 
     @property
     def warnings(self) -> tuple[Problem, ...]: ...
@@ -203,7 +203,7 @@ class Task(Generic[O, I, G, P]):
         return self.metrics if self.metrics_by is None else self.metrics_by(options)
 
     def seconds_of(self, options: O) -> float | None:
-        """Return how many seconds a run with these options may take; None: as the server allows to every run."""
+        """Return how many seconds a run with these options may take; None: the server's limit for all runs."""
         return None if self.seconds_by is None else self.seconds_by(options)
 
     @property
@@ -249,7 +249,9 @@ def score_with_outcomes(
 def item_results(
     task: Task[O, I, G, P], gold: G, prediction: P, options: O, outcomes: Mapping[str, Any] | None
 ) -> list[ItemResult] | None:
-    """Return the result of every item; None if the task type has none of single items. outcomes: of the scores."""
+    """Return the result of every item; None if the task type has no results of single items. outcomes: those from
+    `score_with_outcomes`.
+    """
     if task.item_results_from_outcomes is not None and outcomes is not None:
         return task.item_results_from_outcomes(gold, prediction, options, outcomes)
     return task.item_results(gold, prediction, options) if task.item_results is not None else None

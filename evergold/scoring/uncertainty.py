@@ -86,7 +86,9 @@ def differences(
     resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> dict[tuple[str, str], Difference]:
-    """Compare every score that both have: see `pairs.compare`. digest: seed of the random draws, see `gold_digest`."""
+    """Compare every score that both predictions have: see `pairs.compare`. digest: seed of the random draws, see
+    `gold_digest`.
+    """
     return compare(first.sample, second.sample, Draws(first.sample.units, digest, resamples), names, level)
 
 

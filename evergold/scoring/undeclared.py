@@ -13,7 +13,8 @@ from evergold.scoring.tables.settings import listed
 def note_undeclared(answers: Iterable[str], kind: str, column: str, problems: Problems) -> None:
     """Warn a team, in one neutral line, to look over the labels or types of its own file.
 
-    answers: of the file, repeated or not, none of them empty; kind: `label` or `type`. Nothing of gold is revealed.
+    answers: the labels or types in the file, repeated or not, none of them empty; kind: `label` or `type`. The warning
+    reveals nothing about gold.
     """
     distinct = sorted(set(answers))
     if not distinct:
@@ -23,5 +24,7 @@ def note_undeclared(answers: Iterable[str], kind: str, column: str, problems: Pr
 
 
 def advice(option: str, kind: str) -> str:
-    """Return the warning for organisers who did not declare them. option: where they do."""
+    """Return the warning for organisers who have not declared the labels or types. option: the option that declares
+    them.
+    """
     return f"declare `{option}`: without it a misspelt {kind} is not reported, but counts as wrong"

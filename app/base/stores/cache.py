@@ -17,7 +17,9 @@ _COUNTED_EVERY = 16
 
 
 class Cache:
-    """A folder that any process may shrink at any time, but never by files that a run is about to read."""
+    """A folder of cached files that any process may shrink at any time; files that a run is about to read are not
+    removed.
+    """
 
     def __init__(self, folder: Path, limit_bytes: int) -> None:
         self.folder = folder

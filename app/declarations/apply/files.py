@@ -152,7 +152,7 @@ def _settle_phases(work: Work, competition: Competition, declared: set[str]) -> 
 
 
 def _settle_tasks(work: Work, competition: Competition, declared: set[str]) -> dict[int, bool]:
-    """Return the ids of tasks that are kept, with whether they are declared.
+    """Return the tasks that stay, by id: True if declared, False if only still in use.
 
     The caller removes the others, after their boards.
     """

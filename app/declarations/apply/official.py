@@ -15,7 +15,7 @@ from evergold.moments import moment_words
 
 
 def frozen_closes(session: Session, phases: Collection[int]) -> dict[tuple[int, int], datetime]:
-    """Return the close of the latest official results by phase and task."""
+    """Return, by phase and task, the end of the phase for which its latest official results were frozen."""
     query = (
         select(Snapshot.phase_id, Board.task_id, func.max(Snapshot.closed_at))
         .join(Board, Board.id == Snapshot.board_id)
@@ -26,7 +26,9 @@ def frozen_closes(session: Session, phases: Collection[int]) -> dict[tuple[int, 
 
 
 def superseded_words(closed_at: datetime | None, before: datetime | None, after: datetime | None) -> str | None:
-    """Return what happens to results frozen at this close if the phase ends at another time; None if nothing does."""
+    """Return a sentence on what happens to results that were frozen for the end `closed_at` if the phase's end changes
+    from `before` to `after`; None if nothing happens.
+    """
     if closed_at is None or not is_open_again(closed_at, after) or is_open_again(closed_at, before):
         return None
     following = "others are frozen when it closes again" if after else "the live board continues"

@@ -47,8 +47,8 @@ Place = tuple[str, str, str]
 class Standing:
     """The state of a task in a phase at one moment: declaration, visibility, participation.
 
-    frozen_for: the close of its latest official results, None if it has none; scored: number of submissions with
-    scores, including baselines.
+    frozen_for: the phase's end for which its latest official results were frozen, None if there are none; scored:
+    number of submissions with scores, including baselines.
     """
 
     starts_at: datetime

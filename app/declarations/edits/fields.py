@@ -245,7 +245,7 @@ def typed_values(document: Document, fields: Sequence[Field], typed: Mapping[str
 
 
 def sorted_values(document: Document, values: Mapping[str, Value]) -> tuple[dict[ValuePath, Value], dict[str, str]]:
-    """Return the valid values by path, and the reasons by name why the others cannot be set."""
+    """Return two mappings: the valid values by path, and, by name of the field, why the others cannot be set."""
     known = {field.name: field for part in parts(document) for field in part.fields}
     faults = {name: fault for name, value in values.items() if (fault := _fault(name, value, known))}
     good = {name: value for name, value in values.items() if name not in faults}

@@ -270,9 +270,10 @@ def _is_json_lines(text: str) -> bool:
 
 
 def _separator_of(text: str) -> str:
-    """Return the separator that the text declares, as Excel does, or else the one that gives the first line most cells.
+    """Return the separator that splits the first line into most cells.
 
-    A text that declares its separator cannot be read by a scorer, so the result is then never just a comma or a tab.
+    If the text begins with Excel's line `sep=;`, return that whole line instead: a scorer cannot read such a text, even
+    if it declares a comma or a tab, so the result must not be one of these.
     """
     if named := _NAMED_SEPARATOR.match(text):
         return named[0]

@@ -26,7 +26,8 @@ class PageTooLarge(ValueError):
 def page_text(written: str, is_html: bool) -> str:
     """Return a page as Markdown, in which pictures become links.
 
-    is_html: whether the file has a name of HTML; a Markdown page with tags is converted, too. Raises PageTooLarge.
+    is_html: True if the file's extension is that of HTML; a Markdown page with HTML tags is converted, too. Raises
+    PageTooLarge.
     """
     text = markdown_of(written) if is_html or _HTML.search(written) else written
     text = _IMAGE.sub(lambda match: f"[{match[1] or 'Picture'}]({match[2]})" if match[2] else match[1], text)

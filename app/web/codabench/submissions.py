@@ -69,7 +69,7 @@ def read_submissions(
 
 @router.get("/api/submissions/{submission_number}/")
 def read_submission(visit: ApiUserVisit, viewer: ApiViewer, submission_number: SubmissionNumber) -> SubmissionOut:
-    """Return the status and the scores of an upload, which appear together."""
+    """Return an upload as one submission: the combined status of its submissions, and all their visible scores."""
     found = submissions_by_number(visit.session, submission_number, visit.user)
     return _describe(visit.session, [found], viewer)[0]
 

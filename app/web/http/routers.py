@@ -49,7 +49,11 @@ async def check_gate(request: Request) -> None:
 
 
 def check_competition(request: Request, server: Server, name: str) -> None:
-    """Do the part of check_gate for a competition's name; it queries the database, so it runs in a thread."""
+    """Raise NotFound if the visitor may not see the competition, CompetitionArchived if the request would change an
+    archived one.
+
+    This part of `check_gate` queries the database, so it runs in a thread.
+    """
     with reading(server.engine) as session:
         asking = look_up_visitor(request, server, session)  # a matching route reports a wrong token
         found = session.connection().execute(_ASKED, {"name": name}).one_or_none()

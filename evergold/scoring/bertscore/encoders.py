@@ -61,7 +61,7 @@ class Encoder:
 
     @property
     def special_ids(self) -> tuple[int, ...]:
-        """Ids of the tokens before and after every text."""
+        """Ids of the special tokens that are added before and after every text."""
         ids = (self.tokenizer.cls_token_id, self.tokenizer.sep_token_id)
         return tuple(int(id_) for id_ in ids if id_ is not None)
 
@@ -234,7 +234,10 @@ def _cut(model: Any, name: str, layer: int) -> None:
 
 
 def max_tokens(tokenizer: Any, model: Any) -> int:
-    """Return the tokeniser's limit, else the model's; upstream fails on long texts if the tokeniser has none."""
+    """Return the maximum number of tokens: the tokeniser's limit, or the model's if the tokeniser has none.
+
+    In the second case upstream fails on long texts.
+    """
     limit = int(tokenizer.model_max_length)
     if limit <= _NO_LIMIT:
         return limit
@@ -244,5 +247,5 @@ def max_tokens(tokenizer: Any, model: Any) -> int:
 
 
 def _public_version(package: str) -> str:
-    """Return the version without the part that names the build (`2.13.0+cpu`)."""
+    """Return a package's version without the part that names the build (`2.13.0+cpu`)."""
     return str(load_package(package, EXTRA).__version__).partition("+")[0]

@@ -174,7 +174,7 @@ def usual_layer(name: str, files: ModelFiles) -> int:
 
 
 def model_name(name: str) -> str:
-    """Return the name if it is valid, else raise ValueError: for options of task types."""
+    """Return the name of a model if it is valid, else raise ValueError. Validates options of task types."""
     if not MODEL_NAME.fullmatch(name):
         raise ValueError(f"{quoted(name)} is not a name of a model")
     return name
@@ -194,7 +194,7 @@ def _folder(name: str, models_dir: Path | None) -> Path:
 
 
 def _digest(files: Sequence[Path]) -> str:
-    """Return the sha256 of a file, as `sha256sum` prints it; for several files, that of their names and sums."""
+    """Return the sha256 of a file, as `sha256sum` prints it; for several files, the sha256 of their names and sums."""
     sums = [_file_digest(file, *_stamp(file)) for file in files]
     if len(sums) == 1:
         return sums[0]

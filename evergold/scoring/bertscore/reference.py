@@ -61,7 +61,7 @@ def reference_scores(
 ) -> PairScores:
     """Return precision, recall and F1 of n pairs as the package computes them, in this order; NaN where it returns NaN.
 
-    idf_references: those that idf is counted over (None: no idf).
+    idf_references: the texts over which idf is computed (None: no idf).
     """
     if not candidates:
         return PairScores(*(np.zeros(0, dtype=np.float32) for _ in PairScores._fields))

@@ -44,7 +44,7 @@ Lengths = npt.NDArray[np.int64]
 class PairScores(NamedTuple):
     """Precision, recall and F1 of n pairs, float32; -1 to 1, and no lower bound after rescaling.
 
-    Precision is NaN where all tokens of the candidate weigh nothing, recall where those of the reference do.
+    Precision is NaN if all tokens of the candidate have the weight 0, recall if all tokens of the reference do.
     """
 
     precision: Matrix
@@ -77,9 +77,8 @@ def bertscore(
     references: n times one or more texts. idf: tokens weigh log((m + 1) / (c + 1)) where c of the m references have
     them. baseline: precision, recall and F1 of unrelated texts; x becomes (x - b) / (1 - b). An empty text on either
     side scores 0 before rescaling. Texts beyond the encoder's `max_tokens` are truncated. gold_sha256, advance: as for
-    `embed`.
-    As upstream, precision or recall are NaN where all tokens of a text weigh nothing, and F1 is then 0. Of several
-    references those count for which they are not NaN (upstream gives NaN as soon as they are for one).
+    `embed`. As upstream, precision or recall are NaN if all tokens of a text have the weight 0, and F1 is then 0. Of
+    several references, those that give NaN are ignored (upstream returns NaN if one of them does).
     """
     flat = [reference for group in references for reference in group]
     repeated = [text for text, group in zip(candidates, references, strict=True) for _ in group]
@@ -210,7 +209,9 @@ def _has_longer_neighbour(lengths: Lengths, batch: int) -> npt.NDArray[np.bool_]
 
 
 def _steps(candidates: Lengths, references: Lengths, width: int) -> Iterator[Places]:
-    """Yield batches of pairs of similar length, longest first, as large as keeps their padded arrays small."""
+    """Yield batches of pairs of similar length, longest first, each as large as possible within the limit on the padded
+    arrays' size.
+    """
     order = np.lexsort((references, candidates))[::-1]
     done = 0
     while done < len(order):

@@ -107,7 +107,9 @@ def find_vectors(key: str, texts: Sequence[str], settings: EncoderSettings) -> V
 
 
 def keep_vectors(key: str, vectors: Vectors, settings: EncoderSettings) -> None:
-    """Cache vectors in memory and, with a folder for them, on disk; the least recently used make room."""
+    """Cache vectors in memory and, if there is a folder for them, on disk; the least recently used are removed if space
+    is short.
+    """
     _remember(key, vectors, settings.memory_bytes)
     if settings.vectors_dir is None or vectors.size_bytes > settings.disk_bytes:
         return
@@ -149,7 +151,7 @@ def _read(path: Path, texts: Sequence[str]) -> Vectors | None:
 
 
 def _fits(vectors: Vectors) -> bool:
-    """Return whether the arrays fit each other and the texts."""
+    """Return whether the arrays have the expected types, and lengths that match each other and the number of texts."""
     arrays: tuple[tuple[npt.NDArray[Any], type, int], ...] = (
         (vectors.starts, np.int64, 1),
         (vectors.ids, np.int32, 1),

@@ -58,10 +58,11 @@ def read_mwes(
 
 
 def recurring_mwes(fields: tuple[bytes, ...]) -> tuple[tuple[Tokens, str | None], ...] | None:
-    """Return the result of `read_mwes` for fields that are each on a word and none `*`; positions are field indices.
+    """Return the result of `read_mwes` for fields of words, not of ranges, none of them `*`; positions are field
+    indices.
 
-    None if it would report anything, and for many or long fields. A few patterns make up nearly every file: each is
-    read once.
+    None if `read_mwes` would report anything, or if the fields are too many or too long. Nearly every file repeats a
+    few patterns, so each is read only once and cached.
     """
     usual = len(fields) <= _RECURRING_FIELDS and sum(map(len, fields)) <= _RECURRING_FIELDS * _RECURRING_BYTES
     return _recurring_pattern(fields) if usual else None
@@ -133,7 +134,9 @@ def _without_repetitions(codes: Sequence[Code], row: int, note: Note) -> tuple[C
 
 
 def _note_conflicts(codes: Sequence[Code], given: dict[int, str], row: int, note: Note) -> None:
-    """Compare the categories with those given before in the sentence, and remember them."""
+    """Report categories that differ from the one given earlier in the sentence for the same code; add new ones to
+    `given`.
+    """
     for number, category in codes:
         if category is not None and given.setdefault(number, category) != category:
             message = f"MWE {number} is a {category} here, a {given[number]} before: one MWE has one category"
@@ -143,7 +146,9 @@ def _note_conflicts(codes: Sequence[Code], given: dict[int, str], row: int, note
 def _with_ranges(
     ids: Sequence[bytes], ranges: Sequence[int], codes_of: Mapping[int, Sequence[Code]], note: Note
 ) -> dict[int, Sequence[Code]]:
-    """Return the codes of every word, with those of the ranges around it; a category given on either side holds."""
+    """Return the codes of every word, with those of the ranges around it; a category on either the word or the range is
+    enough.
+    """
     spans: list[tuple[int, int, Sequence[Code]]] = []
     for row in ranges:
         if codes_of.get(row):

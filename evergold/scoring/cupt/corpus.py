@@ -75,7 +75,7 @@ class CuptItems:
         return self.key(sentence).split(b"\t")[:-1:2]
 
     def forms(self, sentence: int) -> list[bytes]:
-        """Return the FORM column of one sentence, one entry per position: ranges left out."""
+        """Return the FORM column of one sentence, one entry per position, without ranges."""
         forms, ranges = self.key(sentence).split(b"\t")[1::2], self.ranges(sentence)
         return [form for row, form in enumerate(forms) if row not in ranges] if ranges else forms
 
@@ -187,7 +187,7 @@ def read_training_mwes(data: bytes, file: str | None = None) -> list[TrainingMwe
 def _read_corpus(
     data: bytes, file: str | None, problems: Problems, error: type[InvalidFile], *, annotated: bool
 ) -> CuptGold:
-    """Read the whole file; without `annotated` the lemmas and MWEs are left out (a blind file has none)."""
+    """Read the whole file; annotated: False to leave out the lemmas and MWEs (a blind file has none)."""
     if not is_readable(data, file, problems):
         raise error(problems.errors, problems.omitted)
     data, header = opened(data, file, problems, error, (ID, FORM, LEMMA, MWE) if annotated else (ID, FORM, MWE))
@@ -227,7 +227,9 @@ def _read_corpus(
 
 
 def _note_categories(lines: Mapping[str, int], file: str | None, problems: Problems) -> None:
-    """Report categories of gold that look like another one of it. lines: where each is first."""
+    """Report categories of gold that look like another category in the file. lines: the line on which each first
+    occurs.
+    """
     faults = RowProblems()
     note_labels(((line, category) for category, line in lines.items()), MWE, "categories", faults)
     faults.report(problems, file)

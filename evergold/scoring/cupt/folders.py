@@ -1,7 +1,7 @@
 """CUPT files by language: single files, the organisers' folders, the teams' zips.
 
 `<LANG>/{test,train,dev,test.blind}.cupt` on the organisers' side, `<LANG>/test.system.cupt` on the teams'. Blind files
-may come as a zip of such folders, as everybody downloads them. Folders as such are in `language_folders`.
+may come as a zip of such folders, the form in which they are downloaded. `language_folders` finds the folders.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ORGANISERS_LIMITS = Limits(total_bytes=_GIB, member_bytes=_GIB)
 
 @dataclass(frozen=True)
 class LanguageItems:
-    """Items to be covered by a prediction, by language. in_folders: whether languages are expected in folders."""
+    """Items to be covered by a prediction, by language. in_folders: True if the languages are expected in folders."""
 
     languages: Mapping[str, CuptItems]
     in_folders: bool
@@ -74,8 +74,9 @@ def read_gold_files(
 ) -> LanguageGold:
     """Read gold of a file, called `single`, or of the folders of the wanted languages (None: all of them).
 
-    In a folder train.cupt, if present, determines which MWEs are seen; with_dev: dev.cupt too, if present. train: the
-    training files for a single file or language instead. Raises InvalidGold with the problems of all files.
+    In a folder train.cupt, if present, determines which MWEs are seen; with_dev: True to use dev.cupt, too, if present.
+    train: training files to use instead, for a single file or language. Raises InvalidGold with the problems of all
+    files.
     """
     if not path.is_dir():
         corpus = read_gold(_content(path, InvalidGold), path.name)

@@ -1,4 +1,4 @@
-"""Scan all bytes of a file, with numpy if it is loaded, since that does not stop at every line.
+"""Scan all bytes of a file, with numpy if it is loaded, because numpy need not stop at every line.
 
 Works a piece at a time, so that a large file takes no extra memory.
 """
@@ -77,8 +77,8 @@ class Header:
     def is_comment(self, row: bytes) -> bool:
         """Return whether a line is a comment: it begins with `#`, and not with a form in the columns of a token.
 
-        An ID never begins so: where it comes first, as nearly everywhere, each such line is one, as for the official
-        evaluator.
+        An ID never begins with `#`. So if ID is the first column, as in nearly every file, every line that begins with
+        `#` is a comment, as for the official evaluator.
         """
         return row[:1] == b"#" and (self.id == 0 or row.count(b"\t") != len(self.names) - 1)
 
@@ -90,7 +90,7 @@ def opened(
     error: type[InvalidFile],
     needed: tuple[str, ...] = (ID, FORM, MWE),
 ) -> tuple[bytes, Header]:
-    """Return the content with LF line ends and without byte order mark (changes are warnings), and its header.
+    """Return the content with LF line ends and without byte order mark (each change adds a warning), and its header.
 
     Raises `error` at once if there is no usable header: nothing else can be checked without one.
     """
@@ -136,7 +136,9 @@ def _without_blanks(data: bytes, file: str | None, problems: Problems) -> bytes:
 
 
 def is_readable(data: bytes, file: str | None, problems: Problems) -> bool:
-    """Return whether the file is text in UTF-8; if not, that is added to `problems`, and is the one thing to report."""
+    """Return whether the file is text in UTF-8; if not, this is added to `problems`, and nothing else should be
+    reported.
+    """
     return is_text(data, problems, file=file)
 
 

@@ -49,7 +49,7 @@ def _key(sentence: Sentence, reader: PredictionReader) -> bytes:
 
 
 def _swapped(keys: Sequence[bytes], reader: PredictionReader, others: Mapping[str, CuptItems]) -> str | None:
-    """Return the language of a file whose very first sentences are those of another language, else None."""
+    """Return the language whose first sentences the file begins with, if it is another one than expected; else None."""
     if reader.position:
         return None
     for name, items in others.items():

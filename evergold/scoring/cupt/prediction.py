@@ -45,7 +45,8 @@ def read_predicted_mwes(
     categories: Sequence[str] | None = None,
     others: Mapping[str, CuptItems] | None = None,
 ) -> PredictedMwes:
-    """Read the MWEs of a predicted file; sentences without any cost next to nothing. Linear in the file's length.
+    """Read the MWEs of a predicted file; a sentence without MWEs costs next to nothing. Takes time linear in the file's
+    length.
 
     data: the file. items: what it must cover. problems: everything wrong is added there, with line and sentence; the
     caller raises, so that several files can be reported at once. file: its name for messages. categories: those
@@ -68,9 +69,10 @@ def read_predicted_mwes(
 
 
 def _takes_in_at_once(data: bytes, header: Header, reader: PredictionReader, languages: int) -> bool:
-    """Read the file the fast way; False, with nothing done, if it must be read sentence by sentence.
+    """Read the file the fast way and return True; return False, with nothing done, if it must be read sentence by
+    sentence.
 
-    Both give the same result, except for files with more lines or codes than one of the two is willing to read.
+    Both ways give the same result, except for files with more lines or codes than one of them accepts.
     """
     lines = count_lines(data)
     usual = lines < _most_lines(reader.items) and not reader.may_be_unbearable(data, lines)
@@ -89,7 +91,10 @@ def _most_lines(items: CuptItems) -> int:
 
 
 def _has_far_too_many_lines(data: bytes, reader: PredictionReader) -> bool:
-    """Return whether the file cannot be meant for these items: reading it line by line would only cost memory."""
+    """Return whether the file has far too many lines to be meant for these items, and report that.
+
+    Reading it line by line would only cost memory.
+    """
     reader.line_count, tokens = data.count(b"\n") + (not data.endswith(b"\n")), reader.items.first_rows[-1]
     far_too_many = reader.line_count > _most_lines(reader.items)
     if far_too_many:
@@ -101,7 +106,8 @@ def _has_far_too_many_lines(data: bytes, reader: PredictionReader) -> bool:
 def _reads_by_sentence(data: bytes, header: Header, reader: PredictionReader, others: Mapping[str, CuptItems]) -> bool:
     """Read the file sentence by sentence; from the first unexpected one on, report the differences.
 
-    Return False, with nothing else to report, if they come from its encoding.
+    Return False if the differences come from the file's encoding, which is then the only thing to report; otherwise
+    True.
     """
     remaining = sentences(data, header)
     for sentence in remaining:

@@ -54,7 +54,9 @@ class PredictionReader:
                 self._add(tokens, category, [lemmas[place] for place in places], coded.lines[first + places[0]])
 
     def accept(self, sentence: Sentence) -> bool:
-        """Add the MWEs of the next sentence; False, with nothing done, if its tokens are not those expected."""
+        """Add the MWEs of the next sentence and return True; return False, with nothing done, if its tokens are not the
+        expected ones.
+        """
         if self.position == len(self.items):
             return False
         rows = self.comparable(sentence)
@@ -85,8 +87,8 @@ class PredictionReader:
         return [b"\t".join([row[i] for i in chosen]) if row is not None else b"" for row in rows]
 
     def may_be_unbearable(self, data: bytes, lines: int) -> bool:
-        """Return whether a file of this many lines could have more codes than an annotation can; False only if it
-        cannot.
+        """Return whether a file of this many lines could have more codes than allowed, by a quick upper bound;
+        `_is_bearable` counts them.
         """
         return lines + data.count(b";") >= self._most_codes()
 
@@ -94,8 +96,8 @@ class PredictionReader:
         return MOST_CODES_TIMES * self.items.first_rows[-1] + MOST_CODES_BESIDES
 
     def _is_bearable(self, fields: Collection[bytes]) -> bool:
-        """Return whether the file, with these fields, still has no more codes than an annotation can; report it once if
-        not.
+        """Add the codes in these fields to the file's count; return whether it is within the limit, and report it once
+        if not.
         """
         most = self._most_codes()
         before, self.code_count = self.code_count, self.code_count + len(fields) + sum(map(_semicolons, fields))
@@ -112,7 +114,9 @@ class PredictionReader:
         lines: Sequence[int] | Mapping[int, int],
         lemma: Callable[[int], bytes],
     ) -> None:
-        """Add the MWEs of the sentence at `position`. lines, lemma: by the index of a token line."""
+        """Add the MWEs of the sentence at `position`. lines: the line number of each token line, by its index. lemma:
+        returns the lemma of a token line, given its index.
+        """
         if UNANNOTATED in coded.values():
             unannotated = [row for row, field in coded.items() if field == UNANNOTATED]
             self.first_unannotated = self.first_unannotated or lines[unannotated[0]]
@@ -133,7 +137,7 @@ class PredictionReader:
             self.categories[category] = (line, self.items.sentence_ids[self.position])
 
     def _lemma(self, row: bytes) -> bytes:
-        """Return the LEMMA column of a token line, `_` if there is none: the one that the official evaluator uses."""
+        """Return the LEMMA column of a token line, which the official evaluator uses; `_` if there is none."""
         return UNANNOTATED if self.header.lemma is None else row.split(b"\t", self.header.lemma + 1)[self.header.lemma]
 
 

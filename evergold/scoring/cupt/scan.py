@@ -1,6 +1,6 @@
 """The fast way through a predicted CUPT file with the expected tokens: many lines at once, with numpy.
 
-Anything unusual is left to `cupt_prediction`, which reads sentence by sentence and can report what is wrong.
+Anything unusual is left to `cupt.prediction`, which reads sentence by sentence and can report what is wrong.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ Places = npt.NDArray[np.int64]
 class CodedTokens:
     """The m tokens of a file whose PARSEME:MWE column is not `*`, in order.
 
-    firsts: indices of those that come first in their sentences.
-    sentences, positions: the sentence of each, and its position there.
-    lines: its line number in the file.
-    lemmas, fields: its columns LEMMA and PARSEME:MWE.
+    firsts: indices of the tokens that are the first ones of their sentences in this list.
+    sentences, positions: the sentence of each token, and its position in it.
+    lines: line number of each token in the file.
+    lemmas, fields: the columns LEMMA and PARSEME:MWE of each token.
     """
 
     firsts: list[int]
@@ -44,7 +44,7 @@ class CodedTokens:
 def scan(data: bytes, header: Header, items: CuptItems) -> CodedTokens | None:
     """Return the coded tokens of a file, or None if only a slower reading can determine its content.
 
-    data, header: as `cupt.opened` returns them. If tokens are returned, the sentences and tokens are those of `items`,
+    data, header: as `lines.opened` returns them. If tokens are returned, the sentences and tokens are those of `items`,
     every line has as many columns as the header, the last one is complete, the columns are in the usual order, and no
     range has a code. Memory beyond the file itself stays below a few LARGEST_BLOCK_BYTES.
     """

@@ -49,7 +49,7 @@ def shared_tokens(gold: Collection[Tokens], predicted: Collection[Tokens]) -> in
 
 
 def _overlaps(left: Sequence[Tokens], right: Sequence[Tokens]) -> Counter[tuple[int, int]]:
-    """Count the tokens that each pair of MWEs shares; pairs without any are left out."""
+    """Count the tokens that each pair of MWEs shares; pairs that share none are left out."""
     bearing: dict[int, list[int]] = {}
     for i, tokens in enumerate(left):
         for token in tokens:
@@ -173,15 +173,16 @@ def prepare(corpus: CuptGold, training: TrainingMwes | None) -> GoldMwes:
 def describe(
     gold: GoldMwes, predicted: Sequence[Mwe], lemmas: Sequence[bytes] | None = None, known: Side | None = None
 ) -> Side:
-    """Return the views of predicted MWEs, by their tokens in gold's columns.
+    """Return the predicted MWEs with the views that they belong to, determined from gold's columns for their tokens.
 
     predicted: n MWEs in sentences and tokens of `gold`, any order. lemmas: n `lemma_key`s that decide whether they are
-    seen, None for gold's. Source: the official evaluator, which takes the prediction's lemmas; so a lemma changed by a
-    tagger changes its numbers, not ours. known: the result without `lemmas`, to be reused where it is the same.
+    seen, None: those of gold. Source: the official evaluator, which takes the prediction's lemmas; so a lemma changed
+    by a tagger changes its numbers, not ours. known: the result without `lemmas`, to be reused where it is the same.
 
     continuous: no position between its first and last token is left out (an empty node has a position, a range has
-    none); seen: its multiset of lemmas is annotated somewhere in training; identical (of the seen): so are the forms
-    from its first to its last token, including words in gaps, else variant. Without training it is in none of these.
+    none); seen: its multiset of lemmas is annotated somewhere in training; identical (only seen MWEs): the forms from
+    its first to its last token, including words in gaps, occur in training, too; otherwise variant. Without training
+    data, it is neither seen nor unseen, identical nor variant.
     """
     return _described((known or gold.side).described, gold.corpus, gold.training, predicted, lemmas)
 
@@ -199,7 +200,7 @@ def count(gold: GoldMwes, predicted: Side) -> dict[Cell, Counts]:
 
 
 def outcomes(gold: GoldMwes, predicted: Side) -> dict[Cell, list[Outcome]]:
-    """Return the contribution of every sentence with an MWE on either side to each cell of `count`, in order."""
+    """Return, for each cell of `count`, the contribution of every sentence with an MWE on either side, in order."""
     found, sized = _found_by_sentence(gold.side, predicted), _sized_by_sentence(predicted)
     rows: dict[Cell, list[Outcome]] = {}
     for cell in {**gold.by_sentence, **sized}:
@@ -332,7 +333,7 @@ def _by_category(mwes: Iterable[Mwe]) -> dict[str, set[Key]]:
 
 
 def _sized_by_sentence(side: Side) -> dict[Cell, BySentence]:
-    """Like `_sizes`, by sentence."""
+    """Count as `_sizes` does, but for each sentence separately."""
     sums: dict[Cell, BySentence] = {}
     for split, keys in _splits(side):
         if keys:
@@ -341,7 +342,7 @@ def _sized_by_sentence(side: Side) -> dict[Cell, BySentence]:
 
 
 def _found_by_sentence(gold: Side, predicted: Side) -> dict[Cell, BySentence]:
-    """Like `_matches`, by sentence."""
+    """Count as `_matches` does, but for each sentence separately."""
     found: dict[Cell, BySentence] = {}
     for split, both, of_gold, of_predicted in _matched(gold, predicted):
         found[split, MWE_BASED], tokens = _by_sentence(both)

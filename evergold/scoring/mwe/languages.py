@@ -42,7 +42,9 @@ AllPredicted = Mapping[str, PredictedMwes]
 
 @dataclass(frozen=True)
 class Counted:
-    """One language and its submission (None: nothing), counted lazily and once."""
+    """One language of the task with its submission (None if not submitted); everything is counted on first use, and
+    only once.
+    """
 
     gold: GoldMwes
     submitted: PredictedMwes | None
@@ -58,7 +60,7 @@ class Counted:
 
     @cached_property
     def counts(self) -> Mapping[Cell, Counts]:
-        """The numbers right, in gold and predicted; computed from the outcomes if these are known."""
+        """The counts of every cell; computed from the outcomes if these are known."""
         return counts_of(self.outcomes) if "outcomes" in vars(self) else count(self.gold, self.predicted)
 
     @cached_property
@@ -85,10 +87,10 @@ def cells_of(tables: Sequence[Mapping[Cell, Counts]]) -> list[Cell]:
 def macro_means(
     gold: AllGold, tables: Mapping[str, Counted], *, absent_as_zero: bool = False
 ) -> dict[Cell, tuple[float, float, float] | None]:
-    """Return mean P, mean R and their F1 of every cell, see `mwe.macro`; None if gold has nothing of the kind anywhere.
+    """Return mean P, mean R and their F1 of every cell, see `counts.macro`; None if no language's gold has such an MWE.
 
-    absent_as_zero: as for `mwe.macro`. A language without training data is left out of the views that compare with it.
-    A category that only predictions have is left out altogether.
+    absent_as_zero: as for `counts.macro`. A language without training data is left out of the views that compare with
+    it. A category that only predictions have is left out altogether.
     """
     means: dict[Cell, tuple[float, float, float] | None] = {}
     for cell in cells_of([table.counts for table in tables.values()]):
@@ -108,7 +110,7 @@ def macro_diversity(tables: Mapping[str, Counted], predicted: AllPredicted) -> d
 
 
 def language_document(counted: Counted) -> dict[str, Any] | None:
-    """Return the report of one language, see `mwe_report.language_report`; None if it was not submitted."""
+    """Return the report of one language, see `report.language_report`; None if it was not submitted."""
     gold, predicted, found = counted.gold, counted.submitted, counted.diversity
     if predicted is None or found is None:
         return None
@@ -143,11 +145,11 @@ def _official_counts(gold: GoldMwes, predicted: PredictedMwes, side: Side) -> di
 def macro_document(
     gold: AllGold, predicted: AllPredicted, tables: Mapping[str, Counted], *, absent_as_zero: bool = False
 ) -> dict[str, Any]:
-    """Return the macro means for pages; null where a mean is undefined. tables: of `count_all`.
+    """Return the macro means for pages; null where a mean is undefined. tables: from `count_all`.
 
     `{"all": {"mwe": [P, R, F1], "token": …}, "views": {view: …}, "categories": {name: {"mwe": …, "token": …}},
     "diversity": {…}, "submitted": n, "of": n, "absent": "left-out" or "as-zero"}`; absent: how a language counts whose
-    gold has nothing of the kind, see `mwe.macro`.
+    gold has no such MWE, see `counts.macro`.
     """
     means = macro_means(gold, tables, absent_as_zero=absent_as_zero)
     categories: dict[str, dict[str, Any]] = {}

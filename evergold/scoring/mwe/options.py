@@ -27,11 +27,11 @@ Language = Annotated[str, Field(pattern=r"^[A-Za-z0-9]+([_-][A-Za-z0-9]+)*$", ma
 
 
 class Options(TaskOptions):
-    """languages: those of the task, whose folders gold has (None: all that it has). language: what the language of a
-    single gold file is called in splits (None: `all`). unseen_against: what an MWE must not be annotated in to be
-    unseen, in gold folders. categories: those a prediction may use (None: any). macro: whether a language whose gold
-    has no MWE of a category or view stays out of its mean, or counts as 0, see docs/tasks.md. rank_by: which F1 is
-    the first column.
+    """languages: the languages of the task, each with a folder in gold (None: all that gold has). language: the name in
+    splits of the language of a single gold file (None: `all`). unseen_against: the files in gold's folders in which an
+    MWE must not be annotated in order to be unseen. categories: those that a prediction may use (None: any). macro: how
+    a language whose gold has no MWE of a category or view enters the mean: not at all, or as 0, see docs/tasks.md.
+    rank_by: which F1 is the first column.
     """
 
     languages: AveragedLanguages | None = None

@@ -18,8 +18,8 @@ def part_of_languages(
 ) -> tuple[dict[str, GoldMwes], dict[str, PredictedMwes]]:
     """Return gold and predictions of the kept sentences of each language.
 
-    keep is called with `fr/ID`. predicted: read against these very tokens. Raises InvalidGold if no sentence of a
-    language is kept.
+    keep is called with `fr/ID`. predicted: must have been read against the same tokens. Raises InvalidGold if no
+    sentence of a language is kept.
     """
     golds, predictions = {}, {}
     for language, of_gold in gold.items():

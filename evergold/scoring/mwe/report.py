@@ -62,7 +62,7 @@ def official_text(document: Mapping[str, Any]) -> str:
     """Return the official evaluator's output for one language, line by line. document: from `language_report`.
 
     The parts that compare with training data are left out if there is none. Source: the evaluator of PARSEME 1.1 to
-    2.0; with training data that has no MWE this is the output of 2.0 (1.1 leaves the parts out).
+    2.0; for training data without any MWE, this is the output of 2.0 (1.1 leaves the parts out).
     """
     views = {**document["views"], **document.get("official_views", {})}
     whole = Counts(*document["all"][MWE_BASED])
@@ -88,7 +88,9 @@ def _cell(counts: Mapping[Cell, Counts], split: str, basis: str = MWE_BASED) -> 
 
 
 def _official_name(category: str) -> str:
-    """Return the category's name in the official report: None without a category, also for sorting."""
+    """Return the category's name in the official report, by which the report also sorts; the text `None` if there is no
+    category.
+    """
     return "None" if category == UNLABELED else category
 
 

@@ -1,4 +1,4 @@
-"""Files of PARSEME 2.0's paraphrasing task: gold and blind JSON by language. Predictions: `paraphrase_prediction`.
+"""Files of PARSEME 2.0's paraphrasing task: gold and blind JSON by language. Predictions: `paraphrase.prediction`.
 
 Gold items have `source_sent_id`, `text` (the MWE in `[[…]]`), `raw_text`, `label` (`["Creative: …", "Minimal: …"]`, one
 may be missing) and optionally `MWE_type`; blind items `source_sent_id` and `raw_text`. Other keys are ignored.
@@ -29,7 +29,7 @@ CREATIVE, MINIMAL = "creative", "minimal"
 
 @dataclass(frozen=True, slots=True)
 class GoldItem:
-    """A sentence, the words of its MWE (see `mwe_removed.mwe_words`), and the two reference paraphrases."""
+    """A sentence, the words of its MWE (see `removed.mwe_words`), and the two reference paraphrases."""
 
     id: str
     sentence: str
@@ -150,7 +150,10 @@ class _Reader:
         return entries or []
 
     def id_and_sentence(self, entry: Entry) -> tuple[str, str] | None:
-        """Return both, or None with the problem. Marks are removed: some published files have them."""
+        """Return the id and the sentence of an object; None, with the problem reported, if one is missing or invalid.
+
+        Marks (`[[…]]`) are removed: some published files have them.
+        """
         id_, sentence = self.text(entry, ID), self.text(entry, SENTENCE)
         if id_ is None or sentence is None:
             return None
@@ -178,7 +181,7 @@ class _Reader:
         return creative or minimal, minimal or creative
 
     def text(self, entry: Entry, key: str) -> str | None:
-        """Return the text under this key, or None with the problem."""
+        """Return the text under this key; None, with the problem reported, if there is none."""
         value: Any = entry.values.get(key)
         if key not in entry.values:
             self.note(entry, "missing-key", f"the key {key} is missing")

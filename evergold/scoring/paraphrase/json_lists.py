@@ -134,7 +134,9 @@ class _Reader:
         return self.text[place : place + 1]
 
     def _position(self, place: int) -> tuple[int, int]:
-        """Return line and character. Places must come in the order of the text, which is scanned once."""
+        """Return line and character of a position. Positions must be given in the order of the text, which is scanned
+        once.
+        """
         breaks = self.text.count("\n", self._counted, place)
         if breaks:
             self._line += breaks

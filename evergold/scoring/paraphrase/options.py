@@ -24,12 +24,13 @@ Baseline = Annotated[float, Field(gt=-1, lt=1)]
 
 
 class Options(TaskOptions):
-    """languages: those of the task, whose folders gold has (None: all that it has). language: what the language of a
-    single gold file is called in splits (None: `all`). types: those that MWE_type may name. model, layer: the encoder
-    and the layer of its vectors (None: as bert-score recommends for the model). precision: of the encoder; anything but
-    fp32 moves numbers. idf: whether rare tokens weigh more. baseline: the F1 of unrelated sentences, for all languages
-    or for each, to rescale with. compatibility: `upstream-64` to reproduce what bert-score prints by default.
-    implementation: `reference` for the package bert-score itself, which has no other batches and no other precision.
+    """languages: the languages of the task, each with a folder in gold (None: all that gold has). language: the name in
+    splits of the language of a single gold file (None: `all`). types: the allowed values of MWE_type. model, layer: the
+    encoder and the layer of its vectors (None: as bert-score recommends for the model). precision: of the encoder;
+    anything but fp32 moves numbers. idf: whether rare tokens weigh more. baseline: the F1 of unrelated sentences, one
+    for all languages or one for each, used for rescaling. compatibility: `upstream-64` to reproduce what bert-score
+    prints by default.
+    implementation: `reference` for the package bert-score itself, whose batches and precision cannot be changed.
     max_characters: how long a paraphrase may be; encoders read the first few hundred words only.
     """
 
@@ -57,14 +58,16 @@ class Options(TaskOptions):
 
     @property
     def used_compatibility(self) -> Compatibility:
-        """The effect of pairs in a batch on each other; bert-score's own batches cannot be changed."""
+        """The `compatibility` that applies: always `upstream-64` for bert-score itself, whose batches cannot be
+        changed.
+        """
         return "upstream-64" if self.implementation == "reference" else self.compatibility
 
     @property
     def used_layer(self) -> int:
-        """The layer, given or recommended."""
+        """The layer that the options name, or else the one recommended for the model."""
         return LAYERS[self.model] if self.layer is None else self.layer
 
     def baseline_of(self, language: str) -> float | None:
-        """Return the rescaling baseline of this language; KeyError if other languages have one and this has none."""
+        """Return the rescaling baseline of this language; raises KeyError if only other languages have one."""
         return self.baseline[language] if isinstance(self.baseline, dict) else self.baseline

@@ -93,7 +93,9 @@ class _Reader:
         self._noticed: dict[str, list[Entry]] = {kind: [] for kind in _NOTICED}
 
     def is_of_another_language(self, entries: Sequence[Entry], language: str, items: Mapping[str, BlindFile]) -> bool:
-        """Return whether there are ids and none is known here; then that is the one problem."""
+        """Return True if the file has ids, but none of this language's items; this is then reported as the only
+        problem.
+        """
         ids = {id_ for entry in entries if isinstance(id_ := entry.values.get(ID), str)}
         if not ids or ids & self.items.sentence_of.keys():
             return False

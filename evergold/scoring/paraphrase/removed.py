@@ -51,8 +51,8 @@ def is_removed(mwe: Collection[str], edits: Edits) -> bool:
 
 
 def bare(word: str) -> str:
-    """Strip characters that are not letters, digits, marks, joiners, apostrophes, backticks, or dashes of the official
-    script's list.
+    """Return the word without characters that are not letters, digits, marks, joiners, apostrophes, backticks, or
+    dashes of the official script's list.
     """
     if word.isalnum():
         return word

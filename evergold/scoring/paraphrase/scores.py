@@ -91,7 +91,8 @@ def masked_bertscores(
     """Return for each of n items in gold's order the larger of its F1 with the creative and with the minimal reference.
 
     0 if the MWE is not removed; such a paraphrase is not encoded. texts: the paraphrase of every gold id; advance:
-    called with the finished share of the work. With idf, the references are those of all items, both lists.
+    called with the finished share of the work. With idf, tokens are weighted over the references of all items, from
+    both lists.
     """
     scored = np.flatnonzero(removed)
     candidates = [texts[gold.items[place].id] for place in scored]

@@ -27,7 +27,9 @@ def segment_words(language: str) -> Callable[[str], list[str]]:
 
 
 def segmentation_name(language: str) -> str:
-    """Return the name of this language's segmenter, with versions, for signatures. Raises MissingPackage as above."""
+    """Return the name of this language's segmenter, with versions, for signatures. Raises MissingPackage as
+    `segment_words` does.
+    """
     if language != JAPANESE:
         return "whitespace"
     _analyser()

@@ -28,13 +28,14 @@ Matrix = npt.NDArray[np.floating]
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingLimits:
-    """Limits on the claims of a file of embeddings.
+    """Limits on what a file of embeddings may declare and contain.
 
     tensors, dimensions: counts per file and per row.
     header_bytes: size of a header's text.
     tensor_bytes: size of a tensor's values as they are stored.
     ratio: unpacked over packed size of an array in an .npz, checked only for large ones.
-    magnitude: largest size of a value; its inverse is the smallest for a row.
+    magnitude: a row whose length is larger is not plausible, one whose length is smaller than the inverse counts as
+    zero.
     """
 
     tensors: int = 64
@@ -62,7 +63,7 @@ _HEADER_TEXT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Header:
-    """The claims of a tensor's header; `stored` is None for a dtype that is not a float."""
+    """The properties that a tensor's header declares; `stored` is None for a dtype that is not a float."""
 
     name: str
     shape: tuple[int, ...]

@@ -41,7 +41,8 @@ class Items:
 
     compounds: per (language, setting) the compounds that must be predicted, sorted.
     rows: the blind file's rows of each part in its order, for embeddings; empty if only the human scores are known.
-    is_open: further compounds may be predicted, because a list of human scores does not show which compounds have none.
+    is_open: True if further compounds may be predicted, because a list of human scores does not show which compounds
+    have none.
     """
 
     compounds: Mapping[Part, tuple[str, ...]]

@@ -171,7 +171,7 @@ def quantiles(values: Floats, shares: Sequence[float]) -> list[float]:
 
 
 def histogram(values: Floats, low: float, high: float, bins: int) -> dict[str, float | list[int]]:
-    """Count the values in each of `bins` equal bins from low to high; those outside count in the outermost."""
+    """Count the values in each of `bins` equal bins from low to high; values outside count in the first or last bin."""
     counts, _ = np.histogram(np.clip(values, low, high), bins=bins, range=(low, high))
     return {"low": low, "high": high, "counts": [int(count) for count in counts]}
 

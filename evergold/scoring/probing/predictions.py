@@ -59,7 +59,7 @@ class Prediction:
 def read_probing_prediction(path: Path, items: Items, levels: Sequence[str], standardise: bool) -> Prediction:
     """Read the prediction in a file (or a zip with only this file); raises InvalidPrediction with every problem.
 
-    levels: those that the task has; standardise: whether embeddings give the standardised variant too.
+    levels: the levels of the task; standardise: True if embeddings yield the standardised variant, too.
     """
     problems = Problems()
     _refuse_larger(path.stat().st_size, _LIMITS.member_bytes, problems)

@@ -228,7 +228,7 @@ class ProgramOptions(Options):
 
 
 def check_schema(pattern: str, schema: Mapping[str, Any]) -> None:
-    """Raise ValueError unless this is a JSON Schema that names no other address."""
+    """Raise ValueError unless this is a JSON Schema without references to other addresses."""
     from evergold.scoring.program.schemas import validator_of
 
     try:

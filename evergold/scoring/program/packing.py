@@ -87,7 +87,7 @@ def _outer_folder(names: list[str]) -> str:
 
 
 def command_of(path: Path) -> str | None:
-    """Return the command that a packed program's own metadata name; None if there is none."""
+    """Return the command in the metadata of a packed program; None if there is none."""
     for wanted in METADATA:
         for name, content in _files(path):
             if name == wanted and (command := command_in(content[:METADATA_BYTES])) is not None:
@@ -96,7 +96,7 @@ def command_of(path: Path) -> str | None:
 
 
 def command_in_folder(folder: Path) -> str | None:
-    """Return the command that the metadata in the folder of an unpacked program name."""
+    """Return the command in the metadata in the folder of an unpacked program; None if there is none."""
     for wanted in METADATA:
         path = folder / wanted
         if path.is_file() and (command := command_in(path.read_bytes()[:METADATA_BYTES])) is not None:
@@ -115,7 +115,7 @@ def command_in(content: bytes) -> str | None:
 
 
 def program_fault(path: Path, options: ProgramOptions) -> str | None:
-    """Return why a packed program cannot be run with these options, as after "the program"; None if it can."""
+    """Return why a packed program cannot be run with these options, worded to follow "the program"; None if it can."""
     try:
         names = {name for name, _ in _files(path)}
         if options.contract is Contract.EVALAI:

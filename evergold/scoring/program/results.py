@@ -50,7 +50,7 @@ def scores_from(end: ProgramEnd, options: ProgramOptions) -> ProgramScores:
     """Return the scores of a run in declared order, and its log.
 
     A score is finite and within its declared range, else None with a reason; a figure made of others is None as soon as
-    one of them is. Where the program failed there are none.
+    one of them is. If the program failed, there are no scores.
     """
     log: dict[str, Any] = {
         "failure": end.failure,
@@ -151,7 +151,7 @@ def signature_of(metric: DeclaredMetric, end: ProgramEnd, options: ProgramOption
 
 
 def _unbroken(value: object) -> object:
-    """Return a text without the signs that separate the parts of a signature."""
+    """Return a text shortened and with the signature's separator escaped; any other value is returned unchanged."""
     return shorten(value.replace("|", "%7C")) if isinstance(value, str) else value
 
 

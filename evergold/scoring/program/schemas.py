@@ -19,7 +19,7 @@ _FAULTS = 20
 
 
 def validator_of(schema: Mapping[str, Any]) -> jsonschema_rs.Validator:
-    """Return a validator. Raises ValueError where this is not a schema, or names an address that would be fetched."""
+    """Return a validator. Raises ValueError if this is not a schema, or refers to an address that would be fetched."""
     library: Any = load_package("jsonschema_rs")
     try:
         validator: jsonschema_rs.Validator = library.validator_for(
@@ -31,7 +31,7 @@ def validator_of(schema: Mapping[str, Any]) -> jsonschema_rs.Validator:
 
 
 def faults_of(validator: jsonschema_rs.Validator, document: object) -> Iterator[str]:
-    """Yield the faults of a document, each as a sentence without its end, with the place."""
+    """Yield the faults of a document, each as a sentence without a full stop, with the place in the document."""
     for number, fault in enumerate(validator.iter_errors(document)):
         if number == _FAULTS:
             yield "there are more problems, which are not listed"

@@ -25,7 +25,7 @@ UNNAMED = "submission"
 
 @dataclass(frozen=True, slots=True)
 class CheckedUpload:
-    """A checked upload: the names of its files, sorted, and what was noticed but does no harm."""
+    """A checked upload: the names of its files, sorted, and warnings, which do not prevent scoring."""
 
     names: tuple[str, ...]
     warnings: tuple[Problem, ...] = ()
@@ -34,7 +34,7 @@ class CheckedUpload:
 def read_upload(path: Path, options: ProgramOptions) -> CheckedUpload:
     """Check the files of an upload; raises InvalidPrediction with every problem, by file and line.
 
-    path: the file, called as the team called it.
+    path: the file under the name that the team gave it.
     """
     problems, names = Problems(), list[str]()
     for name, content in upload_files(path, options):
@@ -54,7 +54,9 @@ def lay_out(path: Path, options: ProgramOptions, folder: Path) -> None:
 
 
 def upload_files(path: Path, options: ProgramOptions) -> Iterator[tuple[str, bytes]]:
-    """Yield names and contents, one at a time; raises InvalidPrediction if it cannot be unpacked, or is too large."""
+    """Yield names and contents, one at a time; raises InvalidPrediction if the upload cannot be unpacked, or is too
+    large.
+    """
     limits = _limits(options)
     if options.contract is Contract.EVALAI or not (path.is_dir() or begins_as_zip(path)):
         yield own_name(path), _plain(path, limits)
@@ -113,7 +115,9 @@ def _matches_any(name: str, patterns: Sequence[str]) -> bool:
 
 
 def matches(name: str, pattern: str) -> bool:
-    """Return whether the path of a file, or its last part for a pattern without folders, matches."""
+    """Return whether the path of a file matches the pattern; a pattern without folders may also match the file's name
+    alone.
+    """
     return fnmatchcase(name, pattern) or ("/" not in pattern and fnmatchcase(PurePosixPath(name).name, pattern))
 
 

@@ -1,6 +1,7 @@
 """Scores from sums, for many resamples at once: the last axis holds the sums, NaN means undefined.
 
-Each equals the scalar formula of the task types (`f1`, `mwe`, `diversity`, `table_metrics`), which tests compare.
+Each equals the scalar formula of the task types (`f1`, `mwe.counts`, `diversity`, `tables.metrics`), which tests
+compare.
 """
 
 from __future__ import annotations

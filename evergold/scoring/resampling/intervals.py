@@ -95,10 +95,7 @@ def _interval(
 
 
 def _is_still(value: float, without: Floats, moves: Floats) -> bool:
-    """Return whether no unit moves the score, but for rounding.
-
-    without: the score without each group; moves: the group's influences.
-    """
+    """Return whether the score stays the same without any group of units, except for rounding errors."""
     far = float(np.abs(moves).max(initial=0.0)) * max(len(moves) - 1, 1)
     return far <= _STILL * max(abs(value), float(np.abs(without).max(initial=0.0)))
 

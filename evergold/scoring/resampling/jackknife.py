@@ -72,7 +72,9 @@ class Jackknife:
         return np.concatenate([part.weighted(weights) for weights in self.weights()])
 
     def _of_sums(self, part: Sums) -> Floats:
-        """Compute `_of_part` without weights: the sums of all units, with the group's stratum replaced."""
+        """Compute the same as `_of_part`, but from the sums of all units: only the sums of the group's stratum are
+        replaced.
+        """
         of_groups = np.concatenate(
             [block.grouped(self.group_of, len(self.stratum_of)) for block in part.blocks], axis=1
         )

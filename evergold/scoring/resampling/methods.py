@@ -77,7 +77,7 @@ def jackknife_t(evidence: Evidence, level: float) -> Ends:
 
 
 def atanh_t(evidence: Evidence, level: float) -> Ends:
-    """Compute `jackknife_t` on Fisher's scale; for metrics from -1 to 1 (or any range around 0)."""
+    """Compute `jackknife_t` on Fisher's scale; for metrics from -1 to 1 (or any range symmetric around 0)."""
     most = evidence.high if evidence.high is not None else 1.0
     inside = evidence.value / most
     if abs(inside) >= 1:
@@ -87,7 +87,9 @@ def atanh_t(evidence: Evidence, level: float) -> Ends:
 
 
 def logit_t(evidence: Evidence, level: float) -> Ends:
-    """Compute `jackknife_t` on the scale of log odds; for metrics from 0 to 1. At 0 and 1 as `score_t`."""
+    """Compute `jackknife_t` on the scale of log odds; for metrics from 0 to 1. For a score of 0 or 1, compute
+    `score_t`.
+    """
     p = evidence.value
     if not 0 < p < 1:
         return score_t(evidence, level)

@@ -36,7 +36,7 @@ class Difference:
 
     difference: the second's minus the first's.
     low, high: its interval; None if the score is undefined in too many resamples, or if all resamples have the same
-    difference, so that they do not show how far it could be another.
+    difference, and so do not show its uncertainty.
     p: two-sided.
     undefined: in how many of `resamples` the score is undefined.
     method: its computation, with the seed.
@@ -57,9 +57,10 @@ class Difference:
 def compare(
     first: Sample, second: Sample, draws: Draws, names: Collection[Name] | None = None, level: float = LEVEL
 ) -> dict[Name, Difference]:
-    """Compare every score that both have and that depends on items, in the order of the first. names: only these.
+    """Compare every score that both samples have and that depends on items, in the order of the first. names: the
+    scores to compare (None: all).
 
-    draws: of the units of both. Raises NotComparable if these are not the same.
+    draws: draws of the samples' units. Raises NotComparable if the samples do not have the same units.
     """
     others = second.scores()
     both = [
@@ -79,9 +80,10 @@ def compare_all(
     pairs: Sequence[Pair] | None = None,
     level: float = LEVEL,
 ) -> dict[Name, dict[Pair, Difference]]:
-    """Compare all pairs of systems, or only some, for every score. All samples have the scores, defined.
+    """Compare all pairs of systems, or only `pairs`, for every score in `names`; in all samples these must be defined.
 
-    draws: of the units of all; each pair's numbers are independent of the other pairs. Raises NotComparable.
+    draws: draws of the units that all samples have; each pair's numbers are independent of the other pairs. Raises
+    NotComparable.
     """
     wanted = list(combinations(range(len(samples)), 2)) if pairs is None else list(pairs)
     if any(sample.units.keys != draws.units.keys for sample in samples):
@@ -140,10 +142,10 @@ def _differences(
 def two_sided_p(difference: float, chance: Floats, scores: float) -> float:
     """Return how often chance makes a difference at least as large, counting the observed one: more than 0, at most 1.
 
-    chance: of r permutations, NaN where a score is undefined, which counts as large. scores: the larger one without its
-    sign; rounding is a share of it, so p is the same in any unit. If none of the permutations is as large, p is below
-    1 / (r + 1); a bound for sums with random signs then limits it, so that many comparisons can be corrected for
-    without millions of permutations.
+    chance: the difference in each of r permutations, NaN where a score is undefined, which counts as large. scores: the
+    larger of the two scores' absolute values; the tolerance for rounding is relative to it, so p is the same in any
+    unit. If none of the permutations is as large, p is below 1 / (r + 1); a bound for sums with random signs then
+    limits it, so that many comparisons can be corrected for without millions of permutations.
     """
     observed, whole = abs(difference), max(abs(difference), scores)
     large = int(np.sum(~(np.abs(chance) < observed - ROUNDING * whole)))
@@ -160,7 +162,9 @@ def _largest(*values: Floats | float) -> float:
 
 
 def _expanded_percentiles(known: Floats, size: int, level: float) -> tuple[float | None, float | None]:
-    """Return the quantiles of the replicates, widened as much as Student's t of so few units exceeds them."""
+    """Return the quantiles of the replicates at `level`, widened for few units as Student's t is wider than a normal
+    distribution; None without replicates or for fewer than two units.
+    """
     if size < 2 or not len(known):
         return None, None
     t = float(load_package("scipy.special").stdtrit(size - 1, (1 + level) / 2))

@@ -32,7 +32,7 @@ class Sums:
 
     names: s scores.
     blocks: contributions of units to some of the k sums, one block after the other.
-    finish: from sums of … × k to scores of … × s; two that compute the same compare equal.
+    finish: from sums of … × k to scores of … × s; two functions that compute the same must compare equal.
     keys: identifies each of the k sums, the same for all systems.
     kinds_by_label: number of kinds if the sums are some kinds for each of many labels (or words); finish then accepts
     any number of labels, and keys are (kind, label).
@@ -90,7 +90,7 @@ class Sums:
         return replace(self, names=tuple(self.names[place] for place in places), picked=picked, rests_on=rests_on)
 
     def is_like(self, other: Sums) -> bool:
-        """Return whether the sums of both may be swapped."""
+        """Return whether the sums of this part and of the other may be swapped between systems."""
         return (self.names, self.keys, self.finish, self.picked) == (
             other.names,
             other.keys,
@@ -99,7 +99,7 @@ class Sums:
         )
 
     def widened(self, keys: tuple[Hashable, ...]) -> Sums:
-        """Extend the sums to the labels of all systems. keys: those of all, including this one's."""
+        """Extend the sums to the labels of all systems. keys: the keys of all systems' sums, including these."""
         if keys == self.keys or not self.kinds_by_label:
             return self
         position = {key: place for place, key in enumerate(keys)}
@@ -120,10 +120,10 @@ def all_labels(parts: Sequence[Sums]) -> tuple[Hashable, ...]:
 class GoldRanks:
     """Data shared by all systems on the same gold under some weights.
 
-    items, moments: for every item its weight, and that times gold's rank (twice and centred), items × resamples; size:
-    the weight of all items; cubes: the sum of the cubed weights; spread: the spread of gold's ranks.
+    items, moments: for every item its weight, and its weight times gold's rank (twice the centred rank), items ×
+    resamples; size: the weight of all items; cubes: the sum of the cubed weights; spread: the spread of gold's ranks.
 
-    With whole-number weights all of these are whole numbers and exact: sharing them changes no score.
+    With whole-number weights all these numbers are whole and exact: sharing them between systems changes no score.
     """
 
     items: Floats
@@ -183,8 +183,8 @@ class Ranks:
     def _of_block(self, gold: GoldRanks) -> Floats:
         """Compute rho and the weight of all items: resamples × 2.
 
-        Twice the centred rank of tied items is the weight below them plus the weight not above them, minus all; as
-        gold's ranks are centred, all drops out of the sum of products.
+        Twice the centred rank of tied items is the weight below them plus the weight not above them, minus the weight
+        of all; as gold's ranks are centred, the weight of all drops out of the sum of products.
         """
         order = self._orders[1]
         ties = order.by_ties(gold.items)
@@ -223,7 +223,7 @@ class Concordance:
     predicted: Floats
 
     def sizes(self) -> dict[Name, int]:
-        """Return the number of units, for the score."""
+        """Return, for the only score, the number of units."""
         return dict.fromkeys(self.names, len(np.unique(self.places)))
 
     def weighted(self, weights: Floats) -> Floats:
@@ -288,8 +288,8 @@ class _Order:
         return ordered if self.begins is None else np.add.reduceat(ordered, self.begins, axis=0)
 
     def centred_ranks(self, weights: Floats, size: Floats) -> Floats:
-        """Return twice the average ranks of items (weights: items × resamples) minus their mean, integers for such
-        weights.
+        """Return twice the average ranks of items (weights: items × resamples) minus their mean, which is a whole
+        number for whole-number weights.
         """
         upto = np.zeros((len(weights) + 1, weights.shape[1]))
         np.cumsum(weights[self.items], axis=0, out=upto[1:])

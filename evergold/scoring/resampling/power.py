@@ -22,7 +22,7 @@ POWER, LEVEL = 0.8, 0.95
 class Resolution:
     """Resolution of one score.
 
-    score: mean of these systems.
+    score: mean score of the systems.
     smallest: the smallest difference that is detected `power` of the time.
     size: number of units on which the score rests.
     """
@@ -35,9 +35,9 @@ class Resolution:
 def resolutions(samples: Sequence[Sample], power: float = POWER, level: float = LEVEL) -> dict[Name, Resolution]:
     """Compute the resolution of every score that depends on items and that all systems have.
 
-    samples: of systems on the same units, whose differences are as uncertain as those of future systems (the median of
-    all pairs counts). A single system is compared with an equally good one whose errors are independent: that is the
-    worst case. A score whose error is unknown is left out: it is undefined without some unit, or no unit moves it.
+    samples: of systems on the same units, whose differences are taken to be as uncertain as those of future systems (by
+    the median of all pairs). A single system is compared with an equally good one whose errors are independent: that is
+    the worst case. A score whose error is unknown is left out: it is undefined without some unit, or no unit moves it.
     """
     jackknife, sizes = Jackknife(samples[0].units), samples[0].sizes()
     values = [sample.scores() for sample in samples]
@@ -60,7 +60,9 @@ def smallest_difference(error: float, power: float = POWER, level: float = LEVEL
 
 
 def smallest_of_shares(items: int, share: float = 0.75, power: float = POWER) -> float:
-    """Apply `smallest_difference` to two systems that are right this often, with unrelated errors: a rule of thumb."""
+    """Apply `smallest_difference` to two systems that are each right with the probability `share`, with unrelated
+    errors: a rule of thumb.
+    """
     return smallest_difference(math.sqrt(2 * share * (1 - share) / items), power)
 
 

@@ -14,7 +14,7 @@ ALPHA = 0.05
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjust the p of m tests for being taken together: m values from 0 to 1, same order (Holm 1979).
+    """Adjust the p-values of m tests that are considered together: m values from 0 to 1, same order (Holm 1979).
 
     The smallest is multiplied by m, the next by m - 1, …, none becoming smaller than one before it.
     """
@@ -54,7 +54,7 @@ def clusters(better: npt.NDArray[np.bool_], order: Sequence[int]) -> list[int]:
     """Return the number of each system's cluster, from 1.
 
     Systems are ordered by score, with a line wherever every system above is significantly better than every system
-    below it. Source: WMT's tables of results. better: as above; order: the n systems, the best first.
+    below it. Source: WMT's tables of results. better: as for `rank_ranges`; order: the n systems, the best first.
     """
     found = [0] * len(order)
     cluster = 0

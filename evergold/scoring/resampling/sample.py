@@ -77,7 +77,10 @@ class Sample:
         return Sample(self.units, parts, derived, constant, hidden)
 
     def finish(self, values: Sequence[Floats], shape: tuple[int, ...]) -> dict[Name, Floats]:
-        """Return every score by name, from those of each part: … × scores of the part; shape: of the axes …"""
+        """Return every score by name.
+
+        values: the scores of each part, … × scores of the part; shape: the sizes of the axes ….
+        """
         found = {
             name: of_part[..., place]
             for part, of_part in zip(self.parts, values, strict=True)

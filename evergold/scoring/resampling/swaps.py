@@ -23,7 +23,8 @@ class NotComparable(ValueError):
 def swapped_differences(samples: Sequence[Sample], pairs: Sequence[Pair], draws: Draws) -> dict[Name, Floats]:
     """Return for every score pairs × resamples differences, the second's minus the first's, NaN where one is undefined.
 
-    samples: of the same scores, as `Sample.only` returns them. Raises NotComparable if they follow from different sums.
+    samples: with the same scores, as `Sample.only` returns them. Raises NotComparable if they follow from different
+    sums.
     """
     frame, systems = _alike(samples)
     totals = [np.stack([part.totals(np.ones((1, len(frame.units)))) for part in of_part]) for of_part in systems]
@@ -42,7 +43,7 @@ def swapped_differences(samples: Sequence[Sample], pairs: Sequence[Pair], draws:
 
 
 def _alike(samples: Sequence[Sample]) -> tuple[Sample, list[list[Sums]]]:
-    """Return the arithmetic that all share, and for each part the sums of every system."""
+    """Return a sample whose arithmetic all samples share, and for each part the sums of every system."""
     if len({len(sample.parts) for sample in samples}) != 1:
         raise NotComparable("the systems do not have the same scores")
     by_part = []
@@ -64,7 +65,8 @@ def _of_block(
 ) -> dict[Name, Floats]:
     """Return the differences of some pairs under some swaps: pairs × resamples.
 
-    totals: of each part, systems × 1 × sums; moved: a system's sums over swapped units, systems × resamples × sums.
+    totals: for each part, systems × 1 × sums; moved: for each part, every system's sums over its swapped units, systems
+    × resamples × sums.
     """
     first, second = (np.array(side, dtype=np.intp) for side in zip(*pairs, strict=True))
     exchanged = [of_part[second] - of_part[first] for of_part in moved]

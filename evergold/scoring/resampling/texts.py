@@ -3,7 +3,7 @@
 The sums are the number of texts, then sacreBLEU's statistics of each: for BLEU the lengths of system and reference, and
 the matched and all n-grams of four orders; for chrF of each of six orders the character n-grams of system and reference
 and those in both; for TER edits and the length of the reference. Its formulas (with its defaults: exponential
-smoothing, no effective order; beta 2; effective order, no smoothing) are applied here to many at once.
+smoothing, no effective order; beta 2; effective order, no smoothing) are applied here to many resamples at once.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class Units:
 
     @property
     def groups(self) -> list[Positions]:
-        """The positions of the units of each stratum; of all if there are no strata."""
+        """The positions of the units of each stratum; of all units if there are no strata."""
         if self.strata is None:
             return [np.arange(len(self))]
         order = np.argsort(self.strata, kind="stable")
@@ -41,9 +41,9 @@ class Units:
 def group_items(
     names: Sequence[str], strata: Sequence[str] | None = None, kind: str = "item"
 ) -> tuple[Units, Positions]:
-    """Return the units that n items form, those of one name being one unit, and the position of each item's unit.
+    """Return the units that n items form (items with the same name are one unit), and the position of each item's unit.
 
-    strata: the stratum of each item; ignored if a unit has items of several, which then cannot be kept apart.
+    strata: the stratum of each item; ignored if a unit has items of several strata.
     """
     position: dict[str, int] = {}
     places = np.array([position.setdefault(name, len(position)) for name in names], dtype=np.intp)

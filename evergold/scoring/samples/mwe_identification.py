@@ -54,7 +54,7 @@ def _units(languages: Languages) -> tuple[Units, list[int]]:
 
 
 def _cells(languages: Languages) -> list[Cell]:
-    """List every cell that is scored in any language, like `mwe_languages.cells_of`."""
+    """List every cell that is scored in any language, like `mwe.languages.cells_of`."""
     categories = sorted({split for one in languages.values() for split in one["cells"] if split.startswith(CATEGORY)})
     return [
         *((ALL, basis) for basis in BASES),
@@ -65,9 +65,9 @@ def _cells(languages: Languages) -> list[Cell]:
 
 @dataclass(frozen=True)
 class CellScores:
-    """P, R and F1 of one cell: of every language, then, with macro, of their means as in `mwe.macro`.
+    """P, R and F1 of one cell: of every language, then, with macro, of their means as in `mwe.counts.macro`.
 
-    counted: whether each language can have such MWEs at all; absent_as_zero: see `mwe.macro`.
+    counted: for each language, True if it can have such MWEs at all; absent_as_zero: see `mwe.counts.macro`.
     """
 
     counted: tuple[bool, ...]
@@ -113,7 +113,11 @@ def _counts(outcomes: Mapping[str, Any], cell: Cell, starts: list[int]) -> Sums:
 
 
 def _sums_of(place: int, languages: int) -> tuple[int, ...]:
-    """Return the sums that P, R or F1 of a language, or of all for macro, is computed from. place: see `_names`."""
+    """Return the indices of the sums from which one P, R or F1 is computed: the language's, or for macro those of all
+    languages.
+
+    place: index of the score, see `_names`.
+    """
     root, part = divmod(place, 3)
     sides = {"precision": ("found", "predicted"), "recall": ("found", "gold")}.get(_PARTS[part], _SIDES)
     numbers = (root,) if root < languages else range(languages)
@@ -123,7 +127,7 @@ def _sums_of(place: int, languages: int) -> tuple[int, ...]:
 def _names(languages: Languages, cell: Cell, finish: CellScores) -> Iterator[tuple[int, Name]]:
     """Yield the scores of a cell with their indices in `CellScores`.
 
-    Categories count in languages where they occur, for macro in gold.
+    A category has scores only for languages in which it occurs, and for macro only if it occurs in some gold.
     """
     split, basis = cell
     is_category = split.startswith(CATEGORY)

@@ -40,7 +40,9 @@ def sample(outcomes: Mapping[str, Any]) -> Sample:
 
 
 def _sums_of(metric: str, places: Sequence[int], types: int) -> tuple[int, ...]:
-    """Return the sums that a metric of the types at these places is computed from: those of the sides it divides by."""
+    """Return the indices of the sums from which a metric of the types at these places is computed: those of the sides
+    that it divides by.
+    """
     side = metric.removeprefix("lenient_")
     kinds = {"precision": ("predicted",), "recall": ("gold",)}.get(side, ("gold", "predicted"))
     return tuple(SpanCounts._fields.index(kind) * types + place for kind in kinds for place in places)

@@ -37,7 +37,7 @@ def splits_of_languages(languages: Sequence[str]) -> dict[str, Positions]:
 
 @dataclass(frozen=True)
 class LabelScores:
-    """Some of `formulas.LABEL_SCORES`."""
+    """Computes some of `formulas.LABEL_SCORES` from sums."""
 
     metrics: tuple[str, ...]
 

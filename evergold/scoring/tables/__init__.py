@@ -1,4 +1,4 @@
-"""Tables: read them with every problem by line, and score their columns. Task types of others import from here."""
+"""Tables: reading them, with every problem reported by line, and scoring their columns. Plug-ins import from here."""
 
 from __future__ import annotations
 

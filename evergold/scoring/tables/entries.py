@@ -1,7 +1,7 @@
 """Read predictions with settings: rows `ID,Language,Setting,<value>`, each item once per setting, in any order.
 
-A setting is filled completely, in all languages, or not at all (its values empty or its rows absent): then it is not
-entered. Anything else is a problem, reported by line. Only items are known here, so that no problem can reveal gold.
+A setting is either filled completely, in all languages, or not entered (all its values are empty, or its rows absent).
+Anything else is a problem, reported by line. This module knows only the items, so that no problem can reveal gold.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _FOREIGN_SHARE, _FOREIGN_AT_LEAST = 0.25, 20
 class ValueColumn:
     """The last column of a prediction file.
 
-    parse(text): the value, None if the text is not valid (never called with an empty text).
-    explain(text): the fault of an invalid text, for people.
+    parse(text): the value, None if the text is not valid (never called with an empty text). explain(text): a sentence
+    for people on why a text is invalid.
     dtype: of the values' array.
     other_task: the name of the sister task and the value column of its files, to recognise a file sent to the wrong
-    one.
-    parse_all(texts): like parsing each, None if one of them is invalid; given where that is faster.
+    one. parse_all(texts): optional, the values of all texts where computing them at once is faster; None if one text is
+    invalid.
     """
 
     name: str
@@ -81,7 +81,9 @@ def _refuse_other_task(data: bytes, column: ValueColumn) -> None:
 
 
 def _place_rows(table: Table, items: Items, settings: Sequence[str], problems: Problems) -> dict[str, list[int]]:
-    """Return for each setting the row number of every item, -1 where there is none; {} for a file about other items."""
+    """Return, for each setting, the row number of every item, -1 for an item without a row; {} if the file is about
+    other items.
+    """
     if (sound := _sound_places(table, items, settings)) is not None:
         return sound
     placed = {setting: [-1] * len(items.ids) for setting in settings}
@@ -134,7 +136,7 @@ def _sound_places(table: Table, items: Items, settings: Sequence[str]) -> dict[s
 def _note_wrong_file(
     table: Table, items: Items, unknown: Sequence[int], mismatched: Sequence[int], problems: Problems
 ) -> bool:
-    """Report one problem instead of thousands if most of the file is about other items; return whether it is."""
+    """Report one problem instead of thousands if most of the file is about other items; return True if it is."""
     known = set(map(folded, items.ids)) if unknown else set()
     strangers = [
         row for row in unknown if _rewritten(table["ID"][row], items) is None and folded(table["ID"][row]) not in known
@@ -245,8 +247,8 @@ def _note_unfilled(
     column: ValueColumn,
     problems: Problems,
 ) -> None:
-    """Report for a half-filled setting the languages it lacks altogether, the ids without a row, the rows without a
-    value.
+    """Report, for a partly filled setting, the languages that it lacks altogether, the ids without a row, and the rows
+    without a value.
     """
     empty = [place for place, text in enumerate(written) if not text]
     whole = sorted({items.languages[p] for p in empty} - {items.languages[p] for p, t in enumerate(written) if t})
@@ -278,7 +280,9 @@ def _by_language(places: Sequence[int], items: Items) -> str:
 
 
 def _languages_of(places: Sequence[int], items: Items) -> str:
-    """Return `EN 12, PT 2`; of one language `all EN`, of one item `EN`."""
+    """Describe the languages of some items: `EN 12, PT 2`; `all EN` if they have the same language; `EN` for a single
+    item.
+    """
     first = items.languages[places[0]]
     if any(items.languages[place] != first for place in places):
         return _by_language(places, items)

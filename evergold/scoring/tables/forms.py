@@ -1,8 +1,8 @@
 """Read a table in CSV, TSV or JSON lines; its content decides the format, never its name.
 
-TSV has tabs between cells and no quotation marks: they are part of the text. JSON lines have an object on each line,
-with the columns as keys, or a list of them; numbers are kept as written, null is an empty cell. All else is as in
-`tables`.
+In TSV, cells are separated by tabs, and quotation marks are part of the text. JSON has an object for each row, with the
+columns as keys, either on a line each or in a list; numbers are kept as written, null is an empty cell. Everything else
+is as in `tables.reading`.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def read_any_table(
     """Return the table in `data`, or None if it cannot be read at all; everything wrong is added to `problems`, by
     line.
 
-    columns, optional, others, limits: as for `read_table`; an optional column exists if one line of JSON has it. lists:
-    columns whose cells may be lists of texts in JSON lines, and the separator that joins them.
+    columns, optional, others, limits: as for `read_table`; in JSON lines, an optional column exists if at least one
+    line has it. lists: by column whose cells may be lists of texts in JSON lines, the separator that joins the texts.
     """
     if is_json_lines(data):
         return _read_json_lines(data, Header(columns, optional, others), lists or {}, problems, limits)
@@ -43,7 +43,9 @@ def read_any_table(
 
 
 def _is_tsv(data: bytes, columns: Sequence[str]) -> bool:
-    """Return whether the first line has tabs, and one of the columns between them (a CSV may have a tab in a name)."""
+    """Return whether the first line has tabs, and one of the cells between them is the name of a column (a CSV may have
+    a tab in a name).
+    """
     first = next((line for line in data.split(b"\n", 20) if line.strip()), b"")
     names = [name.strip() for name in first.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").split("\t")]
     return len(names) > 1 and any(name.strip("'\"").casefold() in map(str.casefold, columns) for name in names)
@@ -98,7 +100,7 @@ def _column(
 
 
 def _cell(name: str, value: object, line: int, separator: str | None, faults: RowProblems) -> str:
-    """Return the value as text, `""` if there is none or a problem."""
+    """Return the value as text; `""` if there is none, or if it has a fault, which is reported."""
     if value is None:
         return ""
     if isinstance(value, list) and separator is not None:

@@ -1,6 +1,6 @@
 """Read JSON lines, an object on each, with every problem by line; callers check the contents of the objects.
 
-A list of objects, and a dictionary whose values are objects, are read as if each stood on a line of its own.
+A list of objects, and a dictionary whose values are objects, are read as if each object were on a separate line.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ def read_json_lines(
     """Return the objects with their lines, and the number of lines without one, which are reported in `faults`.
 
     None, with the reason in `problems`, if the file cannot be read at all. Blank lines are skipped; numbers are
-    `Number`s. columns: keys that every object has: only a dictionary of such objects is read.
+    `Number`s. columns: the keys of a row; a document that is a dictionary is read only if it is a row itself, or all
+    its values are rows.
     """
     text = decode_text(data, problems)
     if text is None:
@@ -75,7 +76,9 @@ def read_json_lines(
 
 
 def _start_of_document(text: str) -> int | None:
-    """Return where a text begins that is one list, or one dictionary of several lines or of rows; None: JSON lines."""
+    """Return where the document begins if the text is a single one: a list, a value of several lines, or a dictionary
+    of rows or columns on one line; None if the text is JSON lines.
+    """
     start = _skip(text, 0)
     if text[start : start + 1] == "[":
         return start
@@ -88,7 +91,7 @@ def _start_of_document(text: str) -> int | None:
 
 
 def _decoded(text: str) -> object:
-    """Return the value that fills the whole text; None if there is none."""
+    """Parse the whole text as JSON and return the value; None if it is invalid."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -96,7 +99,9 @@ def _decoded(text: str) -> object:
 
 
 class _Document:
-    """A list of rows, a dictionary of rows, or one row over several lines. columns: keys of a row."""
+    """A JSON document: a list of rows, a dictionary of rows, or one row written over several lines. columns: keys of a
+    row.
+    """
 
     def __init__(self, text: str, start: int, columns: Sequence[str]) -> None:
         self.text, self.start, self.columns = text, start, columns
@@ -105,7 +110,9 @@ class _Document:
         self._decoder = _decoder(self._repeated)
 
     def read(self, faults: RowProblems, problems: Problems, limits: TableLimits) -> tuple[list[Line], int] | None:
-        """Return the rows, as `read_json_lines` does."""
+        """Return the rows with their lines, and the number of rows that were only reported; None if the document cannot
+        be read.
+        """
         if self.text[self.start] == "{":
             whole, line = self._decoder.decode(self.text[self.start :]), 1 + self.text.count("\n", 0, self.start)
             if self._is_row(whole):

@@ -1,6 +1,6 @@
 """The metrics of the generic task `table`, from scikit-learn, scipy and sacrebleu: from aligned lists to a number.
 
-Each is None with a reason where it is undefined, so that no conventional 0 or NaN passes for a score.
+An undefined metric is None with a reason, so that no conventional 0 or NaN is mistaken for a score.
 """
 
 from __future__ import annotations
@@ -69,7 +69,8 @@ def score_labels(metric: str, gold: Sequence[str], prediction: Sequence[str]) ->
 
 
 def score_numbers(metric: str, gold: Floats, prediction: Floats) -> Found:
-    """Compute one of `NUMBER_METRICS`: errors ≥ 0; correlations in [-1, 1], undefined for one item or a constant side.
+    """Compute one of `NUMBER_METRICS`: errors ≥ 0; correlations in [-1, 1], undefined for one item, and if gold or
+    prediction is constant.
 
     gold, prediction: n finite numbers each, same order. Kendall's is tau-b.
     """
@@ -93,9 +94,10 @@ def score_texts(
 ) -> Found:
     """Compute one of `TEXT_METRICS` over the whole list (corpus level), as fractions: TER ≥ 0, the others in [0, 1].
 
-    gold: for each of the n items its references, all of the same number, None if an item has fewer; prediction: n
-    texts. exact_match: the share of texts equal to one of their references. ROUGE: the mean of the texts' F1, each with
-    its best reference, by Google's `rouge_score`, which reads only the letters a to z and digits, and ignores case.
+    gold: for each of the n items its references, equally many for all items, with None in place of missing ones;
+    prediction: n texts. exact_match: the share of texts equal to one of their references. ROUGE: the mean of the texts'
+    F1, each with its best reference, by Google's `rouge_score`, which reads only the letters a to z and digits, and
+    ignores case.
     """
     return score_statistics(metric, text_statistics(metric, gold, prediction, settings), settings)
 
@@ -103,9 +105,11 @@ def score_texts(
 def text_statistics(
     metric: str, gold: Sequence[Sequence[str | None]], prediction: Sequence[str], settings: TextSettings
 ) -> TextStatistics:
-    """Return the contribution of each of n texts to the sums from which `score_texts` follows, see `resampling.texts`.
+    """Return, for each of n texts, its contribution to the sums from which `score_texts` can be computed, see
+    `resampling.texts`.
 
-    sacrebleu offers them only privately, for its own paired tests; a test compares the scores with `corpus_score`.
+    The contributions come from private functions of sacrebleu, which it uses for its own paired tests; a test of ours
+    compares the scores with `corpus_score`.
     """
     if not prediction:
         return []
@@ -121,7 +125,7 @@ def text_statistics(
 
 
 def score_statistics(metric: str, statistics: TextStatistics, settings: TextSettings) -> Found:
-    """Compute the score of the texts with these statistics, as `score_texts` does; the costly part is done once."""
+    """Compute the same score as `score_texts` from the texts' statistics, without analysing the texts again."""
     if not statistics:
         return None, NO_ITEMS
     if metric == "exact_match" or metric.startswith(ROUGE):
@@ -130,7 +134,9 @@ def score_statistics(metric: str, statistics: TextStatistics, settings: TextSett
 
 
 def text_signature(metric: str, settings: TextSettings, references: int) -> str:
-    """Return how a text metric was computed; for sacrebleu its own signature (`nrefs:1,case:mixed,…,version:2.6.0`)."""
+    """Describe, for a signature, how a text metric was computed; for metrics of sacrebleu this is its own signature
+    (`nrefs:1,case:mixed,…,version:2.6.0`).
+    """
     if metric == "exact_match":
         return f"case:{'lc' if settings.lowercase else 'mixed'},nrefs:{references}"
     if metric.startswith(ROUGE):

@@ -35,10 +35,11 @@ class TableOptions(Options):
     metrics: one or more of a kind; id, value: the columns' names in gold and prediction; gold_value: the name of the
     value column in gold (None: the same); groups: gold columns to score by, each with its values; labels: what a label
     may be (None: any, with a warning; one that gold lacks counts as wrong); minimum, maximum: bounds of predicted
-    numbers; references: gold columns with further references for texts, empty cells allowed; lowercase,
-    bleu_tokenize, rouge_stemmer: of text metrics; allow_empty: whether a predicted text may be empty; max_characters:
-    how long a text may be, of gold or predicted; resample_by: a gold column whose items of one value belong together (a
-    document), for intervals and comparisons; no score depends on it.
+    numbers; references: gold columns with further references for texts, empty cells allowed; lowercase: whether text
+    metrics ignore case; bleu_tokenize: the tokeniser of BLEU; rouge_stemmer: whether ROUGE compares stems (English
+    only); allow_empty: whether a predicted text may be empty; max_characters: maximum length of a text in gold or
+    prediction; resample_by: a gold column whose items with the same value belong together (a document), for intervals
+    and comparisons; no score depends on it.
     """
 
     metrics: Annotated[Texts, Field(min_length=1)] = ("macro_f1", "accuracy")

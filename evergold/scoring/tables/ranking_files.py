@@ -1,8 +1,9 @@
 """Judgements and runs of ranking: CSV, TSV, JSON lines, or TREC's own formats without a header.
 
-TREC's `qrels` have four columns, `query 0 document relevance`, its runs six, `query Q0 document rank score tag`,
-separated by blanks or tabs; rank and tag are ignored, as in trec_eval. Names may hold anything else, also commas,
-braces and no-break spaces. What has neither the header of a table nor the braces of JSON is read as TREC's.
+TREC's `qrels` have four columns (`query 0 document relevance`), its runs have six (`query Q0 document rank score tag`),
+separated by blanks or tabs; rank and tag are ignored, as in trec_eval. Names may contain all other characters, such as
+commas, braces and no-break spaces. A file with neither the header of a table nor the braces of JSON is read as TREC's
+format.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def read_rankings(
 ) -> Table | None:
     """Read the columns, and `value` (RELEVANCE or SCORE), in any of the formats; None if the file cannot be read.
 
-    is_optional: whether `value` and the document may be absent (in a blind file); others: as for `read_table`.
+    is_optional: True if `value` and the document may be absent (in a blind file); others: as for `read_table`.
     """
     if _is_trec(data, value, is_optional=is_optional):
         return _read_trec(data, value, problems)
@@ -55,7 +56,8 @@ def read_rankings(
 
 
 def clusters_of_queries(table: Table, column: str | None, problems: Problems) -> dict[str, str] | None:
-    """Return the cluster of every query by `resample_by`; None without one.
+    """Return, by query, its cluster: the value in `column`, which the option `resample_by` names; None without that
+    column.
 
     Empty cells, and a query that belongs to two clusters, are added to `problems`.
     """
@@ -75,9 +77,10 @@ def clusters_of_queries(table: Table, column: str | None, problems: Problems) ->
 
 
 def _is_trec(data: bytes, value: str, *, is_optional: bool) -> bool:
-    """Return whether a file has TREC's columns, or was meant to.
+    """Return whether a file has TREC's columns, or was probably meant to have them.
 
-    value: RELEVANCE or SCORE. In a blind file (is_optional), of which nothing is known, only the right number counts.
+    value: RELEVANCE or SCORE. For a blind file (is_optional), only the number of columns decides, because nothing is
+    known about their content.
     """
     text = data[:100_000].decode("utf-8-sig", "replace")
     rows = [row for row in re.split("\r\n?|\n", text)[:20] if row.strip()]
@@ -120,7 +123,7 @@ def _read_trec(data: bytes, value: str, problems: Problems) -> Table | None:
 
 
 def _width_fault(row: str, cells: Sequence[str], value: str) -> str:
-    """Return why a line has not TREC's columns."""
+    """Explain why a line does not have TREC's columns."""
     name, columns = _COLUMNS[value]
     wanted = f"a {'line of qrels' if value == RELEVANCE else name} has {len(columns)}: {' '.join(columns)}"
     if row.startswith("#"):

@@ -32,8 +32,8 @@ if TYPE_CHECKING:  # the class of csv.reader() has a name only for type checkers
 class TableLimits:
     """Size limits of a table.
 
-    rows: of any width. lines: including blank ones and those inside cells. The csv module itself refuses a cell of more
-    than 131,072 characters.
+    rows: number of rows, whatever their number of cells. lines: number of lines, including blank ones and those inside
+    cells. The csv module itself refuses a cell of more than 131,072 characters.
     """
 
     rows: int = 200_000
@@ -74,7 +74,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The columns that a file must have and may have. others: whether further ones are ignored, or are a problem."""
+    """The columns that a file must have and may have. others: True if further ones are ignored, False if a problem."""
 
     columns: Sequence[str]
     optional: Sequence[str] = ()
@@ -99,10 +99,10 @@ def read_table(
     """Return the table in `data`, or None if it cannot be read at all; everything wrong is added to `problems`, by
     line.
 
-    columns: names that the header must contain, exactly so, in any order; optional: names that it may contain; others:
-    whether further columns are ignored (organisers' files) or are a problem (participants' files); file: the archive
-    member to name in problems, if there are several; tabs: they separate columns, and quotation marks are part of the
-    text. Raises nothing.
+    columns: names that the header must contain, spelled exactly so, in any order; optional: names that it may contain;
+    others: True if further columns are ignored (organisers' files), False if they are a problem (participants' files);
+    file: the archive member to name in problems, if there are several; tabs: True if tabs separate columns; quotation
+    marks are then part of the text. Raises nothing.
     """
     text = decode_text(data, problems, file=file)
     if text is None or not _lines_are_bearable(text, problems, file, limits):
@@ -128,7 +128,9 @@ def read_table(
 
 
 def decode_text(data: bytes, problems: Problems, *, file: str | None = None) -> str | None:
-    """Decode UTF-8 text without byte-order mark, or return None with the problem: empty, binary, other encoding."""
+    """Return the text, decoded from UTF-8 without a byte-order mark; None if the file is empty, binary or in another
+    encoding, which is added to `problems`.
+    """
     if not _may_be_text(data, problems, file):
         return None
     try:
@@ -141,7 +143,7 @@ def decode_text(data: bytes, problems: Problems, *, file: str | None = None) -> 
 
 
 def is_text(data: bytes, problems: Problems, *, file: str | None = None) -> bool:
-    """Return whether `decode_text` could decode the file; if not, its problem is added.
+    """Return whether `decode_text` could decode the file; if not, the reason is added to `problems`.
 
     Takes no memory for a copy: decodes some whole lines at a time.
     """
@@ -160,7 +162,9 @@ def is_text(data: bytes, problems: Problems, *, file: str | None = None) -> bool
 
 
 def _may_be_text(data: bytes, problems: Problems, file: str | None) -> bool:
-    """Return False, with the problem, for an empty file, one in UTF-16 or UTF-32, and one with NUL bytes."""
+    """Return False, and add a problem, if the file is empty, in UTF-16 or UTF-32, or contains NUL bytes; otherwise
+    True.
+    """
     if not data or data.isspace():
         problems.add("empty-file", "the file is empty", file=file)
     elif wide := wide_fault(data):
@@ -174,7 +178,7 @@ def _may_be_text(data: bytes, problems: Problems, file: str | None) -> bool:
 
 
 def wide_fault(data: bytes) -> str | None:
-    """Return the fault of a text in UTF-16 or UTF-32; None for any other."""
+    """Return the fault of a text in UTF-16 or UTF-32; None for any other file."""
     wide = wide_encoding(data)
     called = " (Excel calls it Unicode text)" if wide == "UTF-16" else ""
     return f"the file is {wide}{called}, not UTF-8: save it again as UTF-8" if wide else None
@@ -189,9 +193,10 @@ def wide_encoding(data: bytes) -> str | None:
 
 
 def _has_nul_but_at(data: bytes, width: int) -> bool:
-    """Return whether bytes look like wide text in a European script: NUL in all but the first or last of each group.
+    """Return whether bytes look like UTF-16 or UTF-32 text in a European script: only the first, or only the last, of
+    each `width` bytes is not NUL.
 
-    width: bytes of a group. A binary file has NUL bytes anywhere.
+    In a binary file, NUL bytes are anywhere.
     """
     start = data[: 100 * width]
     places = [start[at::width] for at in range(width)]
@@ -222,7 +227,7 @@ def _line_at(data: bytes, place: int) -> int:
 
 
 def _lines_are_bearable(text: str, problems: Problems, file: str | None, limits: TableLimits) -> bool:
-    """Return False, with a problem, if lines are too long or too many to be split into cells."""
+    """Return False, and add a problem, if lines are too long or too many to be split into cells; otherwise True."""
     if len(text) <= min(limits.line_characters, limits.lines):
         return True
     if text.count("\n") + text.count("\r") - text.count("\r\n") > limits.lines:
@@ -359,7 +364,7 @@ def _read_rows(
 
 
 def _quoting_fault(fault: str) -> tuple[str, bool]:
-    """Explain the error of the csv module, and return whether the rest cannot be parsed."""
+    """Return an explanation of the csv module's error, and True if the rest of the file cannot be parsed."""
     if "unexpected end" in fault:
         return "a quotation mark is opened here and never closed", True
     if "field larger" in fault:

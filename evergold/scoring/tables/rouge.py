@@ -21,8 +21,9 @@ def rouge_f1(
 ) -> list[float]:
     """Compute the F1 of each of n texts with its best reference, in [0, 1].
 
-    metric: `rouge_1`, `rouge_2` or `rouge_l`; references: n times one or more, None or empty if there are fewer;
-    stemmer: compare stems, for English.
+    metric: `rouge_1`, `rouge_2` or `rouge_l`; references: one or more for each text, None or empty in place of missing
+    ones;
+    stemmer: True to compare stems (English only).
     """
     compare = _longest_subsequence_f1 if metric == ROUGE + "l" else _ngram_f1(metric)
     words_of = _package("tokenizers").DefaultTokenizer(stemmer).tokenize

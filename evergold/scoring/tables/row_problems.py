@@ -32,9 +32,10 @@ def note_faults(
     problems: Problems,
     file: str | None = None,
 ) -> None:
-    """Add one kind of problem: the first rows one by one, the others together, so that it hides no other kind.
+    """Add one kind of problem: the first rows one by one, the others together, so that they do not hide other kinds.
 
-    faulty: the rows that have it, in any form that `explain` accepts; it is only called for the rows that are reported.
+    faulty: the rows with the problem, in any form that `explain` accepts; `explain` is only called for the rows that
+    are reported one by one, and for the first of the others.
     """
     for row in faulty[:LINES_NAMED]:
         fault = explain(row)
@@ -56,6 +57,6 @@ class RowProblems:
         self.kinds.setdefault((code, column), []).append(Fault(line, message, text))
 
     def report(self, problems: Problems, file: str | None = None) -> None:
-        """Add everything to the problems of the file, which is the member of an archive if it has a name."""
+        """Add all faults to `problems`. file: the name of the archive's member, if it has one."""
         for (code, column), faults in self.kinds.items():
             note_faults(code, column, faults, lambda fault: fault, problems, file)

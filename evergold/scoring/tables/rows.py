@@ -20,13 +20,13 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class Items:
-    """The items that must be predicted: n ids; labels: the allowed ones, None if the blind file defines none."""
+    """The items that must be predicted: n ids. labels: the allowed labels, None: any."""
 
     ids: tuple[str, ...]
     labels: tuple[str, ...] | None = None
 
     def demands(self) -> dict[str, object]:
-        """Return the ids."""
+        """Return the ids as keys, each without a value."""
         return dict.fromkeys(self.ids)
 
     def in_order_of_id(self) -> Items:
@@ -47,7 +47,7 @@ def read_blind_ids(
 ) -> Items | None:
     """Read the items in the order of a blind file; None if it is gold, with answers. Raises InvalidItems.
 
-    labels: as declared; lists: as for `read_any_table`.
+    labels: the declared ones, None: any; lists: as for `read_any_table`.
     """
     problems = Problems()
     table = read_any_table(data, [id_column], problems, optional=[answer_column], others=True, lists=lists)
@@ -61,8 +61,8 @@ def read_blind_ids(
 
 
 def check_ids(table: Table, column: str, problems: Problems) -> None:
-    """Check that every id of an organisers' file is unique, not empty, without spaces around it and unlike every other
-    one, and that there is one.
+    """Check that an organisers' file has at least one id, and that each is unique, not empty, without spaces around it,
+    and does not look like another.
     """
     first: dict[str, int] = {}
     faults = RowProblems()

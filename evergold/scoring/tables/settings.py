@@ -31,10 +31,11 @@ _IDS_LISTED = 5
 
 
 class SettingOptions(Options):
-    """settings: as written in the column Setting, boards' splits begin with them; languages: fixes them (in any case),
-    so that boards can have a column each and gold is checked against them; None: those of the gold. resample_by: a
-    gold column whose rows of one value belong together (an idiom, a document), for intervals and comparisons; no score
-    depends on it."""
+    """settings: their names, as written in the column Setting; splits on boards begin with them; languages: the allowed
+    languages (in any case), so that boards can have a column for each and gold is checked against them; None: those of
+    the gold. resample_by: a gold column whose rows with the same value belong together (an idiom, a document), for
+    intervals and comparisons; no score depends on it.
+    """
 
     settings: SettingNames
     languages: LanguageNames | None = None
@@ -79,7 +80,7 @@ class Prediction:
 def read_blind(data: bytes, languages: Sequence[str] | None, answer_column: str) -> Items | None:
     """Read the items in a blind file's order; None if the file has `answer_column` and so is gold. Raises InvalidItems.
 
-    languages: the declared ones in lower case, or None: any. Columns other than ID and Language are ignored.
+    languages: the declared ones in lower case, None: any. Columns other than ID and Language are ignored.
     """
     problems = Problems()
     table = read_table(data, ["ID", "Language"], problems, optional=["Setting", answer_column], others=True)
@@ -131,12 +132,13 @@ def _language_fault(language: str, declared: Sequence[str] | None) -> str | None
 
 
 def with_clusters(columns: Sequence[str], column: str | None) -> list[str]:
-    """Return the columns that gold needs, with that of `resample_by`."""
+    """Return these columns, and `column` (that of `resample_by`) if it is set and not among them."""
     return list(dict.fromkeys((*columns, *([column] if column else []))))
 
 
 def note_clusters(table: Table, column: str | None, problems: Problems) -> tuple[str, ...] | None:
-    """Return the cluster of every row by `resample_by`; None without one.
+    """Return the cluster of every row: its value in `column`, which the option `resample_by` names; None if `column` is
+    None.
 
     Empty cells, and names that look alike, are added to `problems`.
     """
@@ -152,19 +154,21 @@ def note_clusters(table: Table, column: str | None, problems: Problems) -> tuple
 
 
 def clusters_document(column: str | None, names: Sequence[str] | None) -> dict[str, Any]:
-    """Return clusters for the outcomes: `{"clusters": {"by": column, "names": of every row}}`, or nothing."""
+    """Return the part of the outcomes that describes clusters: `{"clusters": {"by": column, "names": cluster of every
+    row}}`; {} if there are no clusters.
+    """
     return {} if column is None or names is None else {"clusters": {"by": column, "names": list(names)}}
 
 
 def kept_splits(splits: Mapping[str, Positions], places: Sequence[int]) -> dict[str, Positions]:
-    """Return the indices of each split's items among those in `places` alone."""
+    """Return, for each split, the positions in `places` of its items."""
     return {name: np.flatnonzero(np.isin(places, where)) for name, where in splits.items()}
 
 
 def language_splits(languages: Sequence[str], declared: Sequence[str] | None) -> dict[str, Positions]:
-    """Return the indices of the items of `all` and of every language.
+    """Return, for the split `all` and that of every language, the indices of its items.
 
-    Languages are in lower case, in declared or alphabetical order.
+    Languages are in lower case, in the declared order, or alphabetically if none are declared.
     """
     lower = np.array([language.lower() for language in languages])
     names = declared or sorted(set(lower.tolist()))

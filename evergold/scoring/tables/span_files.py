@@ -1,12 +1,12 @@
 """Labelled sequences in files: CoNLL columns with a tag on each token, or JSON lines with spans for each text.
 
 CoNLL: a token per line, its columns separated by tabs or blanks, the tag in the last one; an empty line between
-sentences; lines like `# id = 7` before a sentence are comments, unless they have the columns of a token. Tags without
-types, `B`, `I` and `O`, are of one type, `_`, as in seqeval, if no tag of the file has one.
+sentences; lines like `# id = 7` before a sentence are comments, unless they have the columns of a token. If no tag of
+the file has a type, the tags `B` and `I` get the type `_`, as in seqeval.
 
 JSON lines: `{"id": "7", "spans": [[0, 5, "PER"]]}`, where a span may also be `{"start": 0, "end": 5, "type": "PER"}`.
-The cluster of a sentence (a document) is given by a comment `# document = x`, which holds until the next one; that of a
-text by a key of its line.
+The cluster of a sentence (such as its document) is given by a comment `# document = x`, which applies until the next
+such comment; the cluster of a text is given by a key of its line.
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ class Sentence:
 class SpanText:
     """One line of a JSON file.
 
-    line: its number.
-    length: of its text (None: it has none).
-    spans: None if it has no key for them.
-    values: all its keys, for organisers' files.
+    line: number of the line.
+    length: number of characters of its text, None if it has no text.
+    spans: None if it has no key for spans.
+    values: the values of all its keys, used for organisers' files.
     """
 
     line: int
@@ -103,7 +103,9 @@ def read_conll(data: bytes, problems: Problems) -> list[Sentence]:
 
 
 def _columns(rows: Sequence[str]) -> int:
-    """Return how many columns tokens have, by the first line that can only be one; 0 if there is no such line."""
+    """Return the number of columns of a token, from the first line that cannot be a comment, or else the first with
+    tabs; 0 if there is neither.
+    """
     with_tabs = (row for row in rows if "\t" in row and row.strip())
     sure = next((row for row in rows if row.strip() and not _COMMENT.match(row)), next(with_tabs, None))
     return 0 if sure is None else len(_cells(sure))
@@ -114,7 +116,9 @@ def _cells(row: str) -> list[str]:
 
 
 def _comment(row: str, columns: int) -> re.Match[str] | None:
-    """Return the parts of a comment; None for a token, which may begin with `#`. columns: of the file's tokens."""
+    """Return the parts of a comment; None for a token, which may begin with `#`. columns: the number of columns of a
+    token.
+    """
     found = _COMMENT.match(row)
     if found is None or len(_cells(row)) != columns:
         return found
@@ -122,9 +126,10 @@ def _comment(row: str, columns: int) -> re.Match[str] | None:
 
 
 def clusters_of_sentences(sentences: Sequence[Sentence], name: str, problems: Problems) -> tuple[str, ...]:
-    """Return the cluster of every sentence by `resample_by`: its comment, or the last one before it.
+    """Return the cluster of every sentence: the value of the comment called `name` (the option `resample_by`) before
+    this sentence, or else of the last such comment before it.
 
-    If the first sentences have none, that is added to `problems`.
+    A problem is added if the first sentences have no cluster.
     """
     found, last = [], ""
     for sentence in sentences:
@@ -140,7 +145,9 @@ def clusters_of_sentences(sentences: Sequence[Sentence], name: str, problems: Pr
 
 
 def clusters_of_texts(texts: Sequence[SpanText], name: str, problems: Problems) -> tuple[str, ...]:
-    """Return the cluster of every text by `resample_by`; a value that is empty or not text is added to `problems`."""
+    """Return the cluster of every text: the value of its key `name` (the option `resample_by`); a value that is empty
+    or not text is added to `problems`.
+    """
     for text in texts:
         value = text.values.get(name)
         if not isinstance(value, str) or not value.strip():
@@ -154,9 +161,10 @@ def clusters_of_texts(texts: Sequence[SpanText], name: str, problems: Problems) 
 def check_tags(
     sentences: Sequence[Sentence], scheme: Scheme, types: Collection[str] | None, faults: RowProblems
 ) -> list[tuple[str, ...]]:
-    """Return the tags of each sentence of a file, O where one is wrong, which is reported.
+    """Return the tags of each sentence of a file; wrong ones are reported, and replaced by O.
 
-    types: those allowed, None: any. Tags without types get the type UNNAMED, if that is allowed and no tag has another.
+    types: the allowed types, None: any. Tags without a type get the type UNNAMED, if it is allowed and no tag has a
+    type.
     """
     are_plain = (types is None or UNNAMED in types) and not any("-" in tag for one in sentences for tag in one.last)
     found = []
@@ -193,7 +201,7 @@ def _is_lower(tag: str, scheme: Scheme) -> bool:
 
 
 def type_fault(type_: str, types: Collection[str] | None) -> str | None:
-    """Return the fault of a span's type; None if it is valid. types: those allowed, None: any."""
+    """Return the fault of a span's type; None if it is valid. types: the allowed types, None: any."""
     if types is not None and type_ not in types:
         return f"{quoted(type_)} is not a type; the types are {listed(sorted(types))}{LookAlikes(types).hint(type_)}"
     if not _TYPE.fullmatch(type_):
@@ -205,9 +213,10 @@ def type_fault(type_: str, types: Collection[str] | None) -> str | None:
 
 
 def read_spans(data: bytes, types: Collection[str] | None, problems: Problems, *, others: bool) -> list[SpanText]:
-    """Read every line; faults are added to `problems`.
+    """Return every line; faults are added to `problems`.
 
-    types: as for `check_tags`; others: whether further keys are ignored (organisers' files).
+    types: as for `check_tags`; others: True if further keys are ignored (organisers' files), False if they are a
+    problem.
     """
     faults = RowProblems()
     read = read_json_lines(data, ["id"], faults, problems, LIMITS)
@@ -273,7 +282,7 @@ def _span(line: int, value: Any, types: Collection[str] | None, length: int | No
 
 
 def place_fault(start: int, end: int, length: int | None) -> str | None:
-    """Return the fault of a span's position in a text of this length (None: unknown), or None."""
+    """Return the fault of a span's position in a text of this length (None: unknown); None if the position is valid."""
     if start >= end:
         return f"a span from {start} to {end} is empty: the end is the first position after it"
     if length is not None and end > length:
@@ -286,7 +295,7 @@ def _is_place(value: object) -> bool:
 
 
 def distinct_types(spans: Sequence[Sequence[Span]], problems: Problems) -> None:
-    """Report spans of more than MOST_TYPES types, each of which would be a column."""
+    """Report a problem if the spans have more than MOST_TYPES different types, because each would become a column."""
     number = len({span.type for of_item in spans for span in of_item})
     if number > MOST_TYPES:
         problems.add("too-many-types", f"{number:,} types of spans; at most {MOST_TYPES:,}")

@@ -46,7 +46,7 @@ def note_lengths(table: Table, column: str, options: TableOptions, faults: RowPr
 def _value_fault(
     value: str, labels: Sequence[str] | None, likely: LookAlikes, options: TableOptions, gold: bool
 ) -> str | None:
-    """Return the fault of a cell of the value column; None if it is right."""
+    """Return the fault of a cell of the value column; None if the cell is valid."""
     is_text = options.kind == "texts"
     if not (value if is_text and not gold else value.strip()) and not (options.allow_empty and not gold and is_text):
         return blank_fault(value)

@@ -1,7 +1,7 @@
 """All task types: Evergold's own, registered here, and those of installed plug-ins.
 
-Each is loaded on first use, and plug-ins when an unknown name, or the whole list, is requested: a command that scores
-one file, and the sweep, which scores none, need not load eleven.
+Each is loaded on first use; plug-ins are loaded when an unknown name or the whole list is requested. So a command that
+scores one file, or the sweep, which scores none, need not load them all.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ OWN: dict[str, bool] = {
 
 
 class TaskTypes(MutableMapping[str, "AnyTask"]):
-    """Task types by name; looking up an unknown name raises UnknownTask, which suggests and lists names."""
+    """Task types by name; an unknown name raises UnknownTask, which suggests the nearest name and lists all."""
 
     def __init__(self) -> None:
         self._loaded: dict[str, AnyTask] = {}
@@ -51,7 +51,7 @@ class TaskTypes(MutableMapping[str, "AnyTask"]):
         return self._unusable or ()
 
     def is_for_gpu(self, name: str) -> bool:
-        """Return whether a task type needs a GPU, without loading any of ours."""
+        """Return whether a task type needs a GPU, without loading one of Evergold's own."""
         if name in self._waiting:
             return OWN[name]
         return name in self and self[name].needs_gpu
@@ -82,7 +82,7 @@ class TaskTypes(MutableMapping[str, "AnyTask"]):
         return self[name] if name in self else default  # noqa: SIM401 - this is what it is made of
 
     def __iter__(self) -> Iterator[str]:
-        """Iterate over our own first, in their order."""
+        """Iterate over the names: Evergold's own task types, in their order, then plug-ins."""
         loaded = self._with_plugins()
         ours = [name for name in OWN if name in self._waiting or name in loaded]
         return iter([*ours, *(name for name in loaded if name not in OWN)])
@@ -121,8 +121,9 @@ def get_task(name: str) -> AnyTask:
 
 
 def needs_gpu(name: str) -> bool:
-    """Return whether runs of this task type go to the `gpu` queue; False for an unknown type, so that its runs get
-    noticed.
+    """Return whether runs of this task type go to the `gpu` queue.
+
+    False for an unknown type: a worker of the `cpu` queue then takes its runs and reports that the type is missing.
     """
     return TASKS.is_for_gpu(name)
 

@@ -60,7 +60,10 @@ def _writable(labels: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class Options(SettingOptions):
-    """settings, languages: see SettingOptions; labels: what a Label may be, as text."""
+    """settings: their names, as written in the column Setting; languages: the allowed languages (None: those of the
+    gold); resample_by: a gold column whose rows with the same value belong together, for intervals and comparisons;
+    labels: the allowed values of Label, as text.
+    """
 
     settings: SettingNames = ("zero_shot", "one_shot")
     labels: Annotated[Texts, AfterValidator(_writable), Field(min_length=2, max_length=1000)] = ("0", "1")
@@ -155,7 +158,7 @@ def item_results(gold: Gold, prediction: Prediction, options: Options) -> list[I
 
 
 def part(gold: Gold, prediction: Prediction, keep: Keep) -> tuple[Gold, Prediction]:
-    """Return the gold of the kept items; a prediction may contain more."""
+    """Return the gold of the kept items, and the prediction unchanged: it may contain further items."""
     kept = kept_places(gold.items.ids, gold.clusters, keep)
     labels, clusters = gold.labels[kept], kept_clusters(gold.clusters, kept)
     return Gold(gold.items.only(kept), labels, kept_splits(gold.splits, kept), clusters), prediction

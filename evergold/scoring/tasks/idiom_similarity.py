@@ -63,7 +63,10 @@ SUBSETS = {"all": "All", "idiom": "Idiom Only", "sts": "STS Only"}
 
 
 class Options(SettingOptions):
-    """settings, languages: see SettingOptions; sim_min, sim_max: the range a Sim must lie in (None: any number)."""
+    """settings: their names, as written in the column Setting; languages: the allowed languages (None: those of the
+    gold); resample_by: a gold column whose rows with the same value belong together, for intervals and comparisons;
+    sim_min, sim_max: the range in which a Sim must lie (None: any number).
+    """
 
     settings: SettingNames = ("pre_train", "fine_tune")
     sim_min: float | None = None
@@ -190,7 +193,10 @@ def _pairs(gold: Gold, prediction: Prediction, options: Options) -> dict[str, tu
 
 
 def part(gold: Gold, prediction: Prediction, keep: Keep) -> tuple[Gold, Prediction]:
-    """Return the kept rows. A row's target item need not be among them: it is the system's own Sim."""
+    """Return the gold of the kept rows, and the prediction unchanged.
+
+    A row's target may be the system's own Sim for an item that is not kept.
+    """
     kept = kept_places([gold.items.ids[place] for place in gold.rows], gold.clusters, keep)
     rows, sims, others = gold.rows[kept], gold.sims[kept], gold.others[kept]
     splits, clusters = kept_splits(gold.splits, kept), kept_clusters(gold.clusters, kept)
@@ -264,7 +270,9 @@ def _note_names(table: Table, problems: Problems) -> None:
 
 
 def _note_targets(table: Table, own: Items, problems: Problems) -> dict[str, str]:
-    """Return the otherIDs' languages; check that each row has one target, and that no target needs another one."""
+    """Return the otherIDs' languages; check that each row has one target, and that no otherID's own row has an otherID,
+    too.
+    """
     with_other = {id_ for id_, other in zip(table["ID"], table["otherID"], strict=True) if other}
     languages: dict[str, str] = {}
     rows = zip(table.lines, table["ID"], table["Language"], table["sim"], table["otherID"], strict=True)

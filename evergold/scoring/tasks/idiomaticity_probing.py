@@ -64,8 +64,9 @@ def _known_levels(levels: tuple[str, ...]) -> tuple[str, ...]:
 
 class ProbingOptions(Options):
     """languages: as written in the items; levels: sentence, noun compound, or both; standardised: whether embeddings
-    are scored in the standardised variant too; component: whether head or modifier is chosen for comp by the
-    similarities of the same level, or by those of the level nc."""
+    are scored in the standardised variant, too; component: the level whose similarities choose between head and
+    modifier for comp: the same level, or always nc.
+    """
 
     languages: LanguageNames = ("en", "pt")
     levels: Annotated[Texts, AfterValidator(_known_levels), Field(min_length=1)] = LEVELS
@@ -108,7 +109,7 @@ def read_gold(path: Path, options: ProbingOptions) -> Gold:
 
 
 def items_of(gold: Gold, options: ProbingOptions) -> Items:
-    """Return the gold's own items; without them its compounds in both settings, and any others of a prediction."""
+    """Return the items in gold; if it has none, its compounds in both settings; a prediction may then have others."""
     return gold.items or items_of_scores(gold.human, options.languages)
 
 
@@ -229,9 +230,9 @@ def _human(gold: Gold, split: str, similarities: Similarities) -> tuple[Floats, 
 
 
 def _choosing(prediction: Prediction, split: str, options: ProbingOptions) -> Floats | None:
-    """Return the similarities that choose between head and modifier, or None if the split itself does.
+    """Return the similarities by which head or modifier is chosen; None if those of the split itself are used.
 
-    They are those of its twin of the level nc, compound by compound, NaN if that was not entered.
+    They are those of the same split at the level nc, for the same compounds; NaN where these were not entered.
     """
     language, setting, level, *variant = split.split("/")
     if options.component == "same-level" or level == NC:

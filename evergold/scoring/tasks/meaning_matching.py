@@ -70,7 +70,9 @@ SCORE = "Score"
 
 
 class MatchingOptions(SettingOptions):
-    """settings, languages: see SettingOptions."""
+    """settings: their names, as written in the column Setting; languages: the allowed languages (None: those of the
+    gold); resample_by: a gold column whose rows with the same value belong together, for intervals and comparisons.
+    """
 
     settings: SettingNames = ("zero_shot", "one_shot", "few_shot")
 
@@ -95,7 +97,7 @@ class RankedPrediction:
 
     @property
     def warnings(self) -> tuple[Problem, ...]:
-        """Return what is unusual in the prediction, though it can be scored."""
+        """The warnings about the prediction: peculiarities that do not prevent scoring."""
         return self.labels.warnings
 
 
@@ -207,9 +209,9 @@ def item_results(gold: Gold, prediction: RankedPrediction, options: MatchingOpti
 
 
 def part(gold: Gold, prediction: RankedPrediction, keep: Keep) -> tuple[Gold, RankedPrediction]:
-    """Return the gold of the kept items; a prediction may contain more.
+    """Return the gold of the kept items, and the prediction unchanged: it may contain further items.
 
-    The pairs of a sentence stay together: the least of their ids decides.
+    The pairs of a sentence stay together: `keep` decides by the smallest of their ids.
     """
     first: dict[int, str] = {}
     for id_, sentence in zip(gold.items.ids, gold.sentences.tolist(), strict=True):

@@ -2,8 +2,8 @@
 
 Every file is CSV, TSV or JSON lines, detected by content.
 Items: the id column (others are ignored).
-Gold: ids and the value column (others are ignored), whose cells have the labels with a separator between, none if it is
-empty; in JSON lines they may be lists.
+Gold: ids and the value column (others are ignored), whose cells contain labels with a separator between them; an empty
+cell has no labels; in JSON lines, cells may be lists.
 Prediction: exactly these two columns, every id once.
 Scores: F1 over labels, micro and macro, and over items; the share of items with exactly the right labels; F1 of every
 label.
@@ -56,10 +56,11 @@ Labels = tuple[str, ...]
 class MultiLabelOptions(Options):
     """Options of the task type.
 
-    id, value: the columns' names; gold_value: of the value column in gold (None: the same); separator: between labels;
-    labels: those there are (None: any, with a warning); both_empty: what an item without labels on either side counts
-    in samples F1 (scikit-learn's zero_division); rank_by: which score is the first column; resample_by: a gold column
-    whose items of one value belong together, for intervals and comparisons; no score depends on it.
+    id, value: the columns' names; gold_value: the name of the value column in gold (None: the same); separator: the
+    text between labels; labels: the allowed ones (None: any, with a warning); both_empty: the samples F1 of an item
+    without labels in gold and prediction (scikit-learn's zero_division); rank_by: which score is the first column;
+    resample_by: a gold column whose items with the same value belong together, for intervals and comparisons; no score
+    depends on it.
     """
 
     id: str = Field("id", min_length=1)
@@ -93,7 +94,7 @@ class Gold:
     """n ids and the labels of each.
 
     items.labels: all labels, sorted unless declared.
-    clusters: of the items, by `resample_by`.
+    clusters: the cluster of each item, its value in the column `resample_by`.
     """
 
     items: Items
@@ -176,8 +177,8 @@ def score(gold: Gold, prediction: Prediction, options: MultiLabelOptions) -> lis
 def outcomes(gold: Gold, prediction: Prediction, options: MultiLabelOptions) -> dict[str, Any]:
     """Return the outcomes per item, in gold's order.
 
-    `{"items": ids, "labels": names, "of_gold": how many of these, the first ones, have a score, "gold": numbers of each
-    item's labels, "predicted": …, "both_empty": option}`. Raises InvalidGold as `score` does.
+    `{"items": ids, "labels": names, "of_gold": how many labels, counted from the first, have a score, "gold": numbers
+    of each item's labels, "predicted": …, "both_empty": option}`. Raises InvalidGold as `score` does.
     """
     names, theirs, ours = _numbered(gold, prediction)
     of_gold, sides = len(gold.items.labels or ()), {"gold": theirs, "predicted": ours}
@@ -199,7 +200,7 @@ def item_results(gold: Gold, prediction: Prediction, options: MultiLabelOptions)
 
 
 def part(gold: Gold, prediction: Prediction, keep: Keep) -> tuple[Gold, Prediction]:
-    """Return the gold of the kept items; a prediction may contain more."""
+    """Return the gold of the kept items, and the prediction unchanged: it may contain further items."""
     kept = kept_places(gold.items.ids, gold.clusters, keep)
     values = tuple(gold.values[place] for place in kept)
     return Gold(gold.items.only(kept), values, kept_clusters(gold.clusters, kept)), prediction
@@ -213,7 +214,7 @@ def columns(options: MultiLabelOptions) -> tuple[Column, ...]:
 
 
 def advice(options: MultiLabelOptions) -> str | None:
-    """Advise to declare the labels."""
+    """Return the advice to declare the labels; None if they are declared."""
     return advice_on("labels", "label") if options.labels is None else None
 
 

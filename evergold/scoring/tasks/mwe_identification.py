@@ -89,7 +89,7 @@ class Gold:
 
     @property
     def languages(self) -> Mapping[str, GoldMwes]:
-        """Every language of the task, in the order of the options or by name."""
+        """Every language of the task, in the order of the option `languages`, or by name if that is not set."""
         return self.files.languages
 
     @property
@@ -156,7 +156,7 @@ def score(gold: Gold, prediction: Prediction, options: Options) -> list[Score]:
 
 
 def score_with_outcomes(gold: Gold, prediction: Prediction, options: Options) -> tuple[list[Score], dict[str, Any]]:
-    """Return both; the outcomes are computed first, for the scores follow from them."""
+    """Return the scores and the outcomes; the outcomes are computed first, because the scores follow from them."""
     _check_same_tokens(gold, prediction)
     found = _outcomes(gold, prediction.counted(gold))
     return _scores(gold, prediction, prediction.counted(gold)), found
@@ -179,8 +179,9 @@ def _scores(gold: Gold, prediction: Prediction, tables: Mapping[str, Counted]) -
 def report(gold: Gold, prediction: Prediction, options: Options) -> dict[str, Any]:
     """Return the report for pages: `{"languages": {"fr": document, or null if not submitted}, "macro": document}`.
 
-    Per language counts by view and by category, see `mwe_report.language_report`: P, R and F1 follow by `mwe.Counts`,
-    the official text by `mwe_report.official_text`. macro, for gold in folders: see `mwe_languages.macro_document`.
+    Per language counts by view and by category, see `mwe.report.language_report`; P, R and F1 are computed from them by
+    `mwe.counts.Counts`, the official text by `mwe.report.official_text`. macro, for gold in folders: see
+    `mwe.languages.macro_document`.
     """
     _check_same_tokens(gold, prediction)
     tables = prediction.counted(gold)
@@ -220,9 +221,9 @@ def sample(outcomes: Mapping[str, Any]) -> Sample:
 def item_results(gold: Gold, prediction: Prediction, options: Options) -> list[ItemResult]:
     """Return per submitted language and sentence the numbers of MWEs in gold, predicted, and found.
 
-    An MWE is found if it has exactly the tokens of one of gold's, whatever its category; a sentence is right if it has
-    no other MWE on either side, its error is their number. Sentences are named by their id, or by their number if they
-    have none. Raises InvalidGold as `score` does.
+    An MWE is found if it has exactly the tokens of one of gold's, whatever its category; a sentence is right if there
+    is no other MWE in gold or prediction; its error is the number of these others. Sentences are named by their id, or
+    by their number if they have none. Raises InvalidGold as `score` does.
     """
     _check_same_tokens(gold, prediction)
     results: list[ItemResult] = []
@@ -238,7 +239,9 @@ def item_results(gold: Gold, prediction: Prediction, options: Options) -> list[I
 
 
 def part(gold: Gold, prediction: Prediction, keep: Keep) -> tuple[Gold, Prediction]:
-    """Return the kept sentences. Raises InvalidGold as `score` does, and if a language has none."""
+    """Return gold and prediction of the kept sentences. Raises InvalidGold as `score` does, and if no sentence of a
+    language is kept.
+    """
     _check_same_tokens(gold, prediction)
     golds, predicted = part_of_languages(gold.languages, prediction.languages, keep)
     files = LanguageGold(golds, gold.files.in_folders)

@@ -7,8 +7,8 @@ Prediction: a zip or folder `<LANG>/test.system.json` with any of the task's lan
 language; `source_sent_id` and `prediction` of every item, in any order.
 Scores, per language and MWE type: masked BERTScore (0 if the MWE stays, else the larger F1 of the two references; mean
 over the items), share of removed MWEs, variety, entropy and balance of the new words; `macro` is the mean over the
-task's languages, one not submitted counting 0. `mwe_removed` defines what is removed and new, `bertscore` computes
-BERTScore. Official are bert-base-multilingual-cased, layer 9, no idf, no rescaling.
+task's languages, one not submitted counting 0. `paraphrase.removed` defines what is removed and new, `bertscore`
+computes BERTScore. Official are bert-base-multilingual-cased, layer 9, no idf, no rescaling.
 Source: the PARSEME 2.0 shared task and the output of its evaluator.
 Deviations: Japanese is split by SudachiPy in mode A alone, the official analyser being spaCy's model on top of it; an
 id that is missing, unknown or repeated rejects the file, as does a text with an invisible character that no sentence
@@ -77,7 +77,7 @@ _ONE_NEW_WORD = "there are fewer than two different new words"
 
 @dataclass(frozen=True)
 class Items:
-    """Items to be covered by a prediction, by language. in_folders: whether languages are expected in folders."""
+    """Items to be covered by a prediction, by language. in_folders: True if the languages are expected in folders."""
 
     languages: Mapping[str, BlindFile]
     in_folders: bool
@@ -91,7 +91,7 @@ class Items:
 
 @dataclass(frozen=True)
 class Gold:
-    """Gold by language, in the order of the options or of the names."""
+    """Gold by language, in the order of the option `languages`, or sorted by name if that is not set."""
 
     languages: Mapping[str, GoldFile]
     in_folders: bool
@@ -150,7 +150,7 @@ def score(gold: Gold, prediction: Prediction, options: Options) -> list[Score]:
 def score_with_outcomes(gold: Gold, prediction: Prediction, options: Options) -> tuple[list[Score], dict[str, Any]]:
     """Return the scores, and the outcomes per item from which they follow.
 
-    `{"in_folders": …, "types": the options', "languages": {"fr": see `paraphrase_languages.language_outcomes`}}`.
+    `{"in_folders": …, "types": the options', "languages": {"fr": see `paraphrase.languages.language_outcomes`}}`.
     Raises the errors of `score`.
     """
     measure, measured = _measured(gold, prediction, options)
@@ -160,12 +160,12 @@ def score_with_outcomes(gold: Gold, prediction: Prediction, options: Options) ->
 
 
 def outcomes(gold: Gold, prediction: Prediction, options: Options) -> dict[str, Any]:
-    """Return the outcomes alone, which take as long as both together."""
+    """Return only the outcomes; this takes as long as `score_with_outcomes`, because it computes the scores, too."""
     return score_with_outcomes(gold, prediction, options)[1]
 
 
 def item_results(gold: Gold, prediction: Prediction, options: Options, outcomes: Mapping[str, Any]) -> list[ItemResult]:
-    """Return the results per item of the submitted languages: see `paraphrase_languages.language_results`."""
+    """Return the results per item of the submitted languages: see `paraphrase.languages.language_results`."""
     return [
         result
         for name, texts in prediction.languages.items()
@@ -215,7 +215,7 @@ def _scores_of(
 
 
 def report(gold: Gold, prediction: Prediction, options: Options) -> dict[str, Any]:
-    """Return the report for pages, see `paraphrase_languages`. It has no BERTScore: that is among the scores.
+    """Return the report for pages, see `paraphrase.languages`. It has no BERTScore, which is among the scores.
 
     `{"languages": {"fr": document, or null if not submitted}, "references": {"creative": {"fr": …, "macro": …},
     "minimal": …}}`
@@ -229,7 +229,7 @@ def report(gold: Gold, prediction: Prediction, options: Options) -> dict[str, An
 
 
 def part(gold: Gold, prediction: Prediction, keep: Keep) -> tuple[Gold, Prediction]:
-    """Return the kept items; a prediction may contain more.
+    """Return the gold of the kept items, and the prediction unchanged: it may contain further items.
 
     keep is called with `fr/ID`. Raises InvalidGold if a language has none.
     """

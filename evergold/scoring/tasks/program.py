@@ -36,13 +36,13 @@ class Gold:
 
 @dataclass(frozen=True)
 class Items:
-    """Nothing: what an upload must hold is declared in the options."""
+    """No items: the options declare what an upload must contain."""
 
     demands: Mapping[str, object] = field(default_factory=dict)
 
 
 def read_items(path: Path, options: ProgramOptions) -> Items:
-    """Return no items: a blind file is for teams to download, uploads are checked against the options."""
+    """Return no items: a blind file is only downloaded by teams; uploads are checked against the options."""
     return Items()
 
 
@@ -55,14 +55,14 @@ def read_gold(path: Path, options: ProgramOptions) -> Gold:
 
 
 def items_of(gold: Gold, options: ProgramOptions) -> Items:
-    """Return no items: what an upload must hold is declared in the options."""
+    """Return no items: the options declare what an upload must contain."""
     return Items()
 
 
 def read_prediction(path: Path, items: Items, options: ProgramOptions) -> CheckedUpload:
     """Check the files of an upload; raises InvalidPrediction with every problem, by file and line.
 
-    path: the file, called as the team called it, since names may be declared.
+    path: the file under the name that the team gave it, because the options may declare names.
     """
     return read_upload(path, options)
 
@@ -76,7 +76,8 @@ def score(gold: Gold, prediction: CheckedUpload, options: ProgramOptions) -> NoR
 def run(files: RunFiles, options: ProgramOptions, runner: Runner) -> ProgramScores:
     """Lay out the upload in a private folder, run the program, and return its declared scores with its log.
 
-    Raises InvalidPrediction for an upload that is not as declared; NoSandbox, ProgramMissing where it cannot be run.
+    Raises InvalidPrediction for an upload that is not as declared; NoSandbox or ProgramMissing if it cannot be run
+    here.
     """
     with tempfile.TemporaryDirectory(prefix="evergold-upload-") as name:
         lay_out(files.submission, options, Path(name))
@@ -98,9 +99,10 @@ def run(files: RunFiles, options: ProgramOptions, runner: Runner) -> ProgramScor
 
 
 def bound_to(options: ProgramOptions) -> str:
-    """Return all that decides what opens gold in a run: the program, how it is started, and what it runs in.
+    """Return a hash of everything that decides which code reads gold in a run: the program, its command and its
+    environment.
 
-    Metrics, titles, limits, files and texts are not in it: they may change while gold stays sealed.
+    Metrics, titles, limits, files and texts are not included: they may change while gold stays sealed.
     """
     facts = {
         "program": options.program_sha256,
@@ -124,7 +126,7 @@ def columns(options: ProgramOptions) -> tuple[Column, ...]:
 
 
 def template(items: Items, options: ProgramOptions) -> None:
-    """Return nothing: what an upload looks like is the program's business; organisers offer a file to download."""
+    """Return None: the form of an upload depends on the program, so organisers offer a file to download."""
     return
 
 

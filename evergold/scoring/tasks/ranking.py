@@ -61,10 +61,11 @@ Cutoff = Literal[1, 3, 5, 10, 20, 50, 100, 1000]
 class RankingOptions(Options):
     """Options of the task type.
 
-    cutoffs: of nDCG; relevant_from: from which relevance on a document is relevant for MRR and MAP; gain: of nDCG, the
-    relevance itself or 2^relevance - 1; most_documents: that a prediction may rank for one query; rank_by: which score
-    is the first column (nDCG: at the first cutoff); resample_by: a column of gold whose queries of one value belong
-    together (a topic, a user), for intervals and comparisons; no score depends on it.
+    cutoffs: the cutoffs of nDCG; relevant_from: the lowest relevance with which a document is relevant for MRR and MAP;
+    gain: the gain in nDCG, the relevance itself or 2^relevance - 1; most_documents: how many documents a prediction may
+    rank for one query; rank_by: which score is the first column (nDCG: at the first cutoff); resample_by: a column of
+    gold whose queries with the same value belong together (a topic, a user), for intervals and comparisons; no score
+    depends on it.
     """
 
     cutoffs: Annotated[tuple[Cutoff, ...], Field(min_length=1)] = (10,)
@@ -82,7 +83,7 @@ class RankingOptions(Options):
 
 @dataclass(frozen=True)
 class Items:
-    """n queries; candidates: the documents that each must have ranked, none if any may be."""
+    """n queries. candidates: by query, exactly the documents that a prediction must rank; empty if it may rank any."""
 
     queries: tuple[str, ...]
     candidates: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -94,7 +95,9 @@ class Items:
 
 @dataclass(frozen=True)
 class Gold:
-    """Relevance of every judged document of each query, in file order; clusters: of queries, by `resample_by`."""
+    """Relevance of every judged document of each query, in file order; clusters: the cluster of each query, its value
+    in the column `resample_by`.
+    """
 
     judgements: Mapping[str, Mapping[str, int]]
     clusters: tuple[str, ...] | None = None
@@ -198,9 +201,10 @@ def outcomes(gold: Gold, prediction: Prediction, options: RankingOptions) -> dic
 
 
 def item_results(gold: Gold, prediction: Prediction, options: RankingOptions) -> list[ItemResult]:
-    """Return per query, in gold's order, the number of relevant documents, and how many of them were ranked first.
+    """Return per query, in gold's order, the number n of relevant documents, and how many of the first n ranked
+    documents are relevant.
 
-    As many ranks count as there are relevant documents. Raises InvalidGold as `score` does.
+    Raises InvalidGold as `score` does.
     """
     found = []
     for query, judged in gold.judgements.items():
@@ -213,7 +217,7 @@ def item_results(gold: Gold, prediction: Prediction, options: RankingOptions) ->
 
 
 def part(gold: Gold, prediction: Prediction, keep: Keep) -> tuple[Gold, Prediction]:
-    """Return the judgements of the kept queries; a prediction may rank more."""
+    """Return the judgements of the kept queries, and the prediction unchanged: it may rank further queries."""
     queries = list(gold.judgements)
     kept = kept_places(queries, gold.clusters, keep)
     judgements = {queries[place]: gold.judgements[queries[place]] for place in kept}
@@ -262,7 +266,7 @@ def _of_query(judged: Mapping[str, int], ranking: Sequence[str], options: Rankin
 
 
 def _gains(grades: Iterable[int], options: RankingOptions) -> list[float]:
-    """Return the gain of each grade; as in trec_eval, none of a negative one."""
+    """Return the gain of each grade; as in trec_eval, a negative grade has a gain of 0."""
     return [float(grade if options.gain == "linear" else 2**grade - 1) if grade > 0 else 0.0 for grade in grades]
 
 

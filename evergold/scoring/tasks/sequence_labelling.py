@@ -1,7 +1,7 @@
 """sequence-labelling: spans with types in tokens or texts: named entities, terms, arguments, toxic passages.
 
 Files are CoNLL columns with BIO or BIOES tags, or JSON lines with spans, detected by content; gold, items and
-prediction have the same form.
+prediction must be in the same format.
 Items: the tokens (CoNLL, further columns are ignored), or ids and, if they are public, the texts.
 Scores: precision, recall and F1 of spans, exact (same place, same type) and lenient (same type, any overlap, paired one
 to one): of all spans (`all`), the mean over types (`macro`), and of each type (`type/PER`).
@@ -72,10 +72,11 @@ Clusters = tuple[str, ...] | None
 class SequenceOptions(Options):
     """Options of the task type.
 
-    scheme: of tags; reading: of tags that break the scheme; types: those there are (None: any), each with a column;
-    rank_by: which F1 of all spans is the first column; resample_by: the name that groups sentences or texts
-    (by document), for intervals and comparisons: in CoNLL of a comment `# NAME = …`, valid until the next, in JSON
-    lines of a key; no score depends on it.
+    scheme: the scheme of the tags; reading: how tags that break the scheme are read; types: the allowed types (None:
+    any), each of which has a column;
+    rank_by: which F1 of all spans is the first column; resample_by: a name that groups sentences or texts (by
+    document), for intervals and comparisons: in CoNLL the name of a comment `# NAME = …`, which applies until the next
+    one, in JSON lines the name of a key; no score depends on it.
     """
 
     scheme: Scheme = "bio"
@@ -104,7 +105,7 @@ class Items:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names in order; only one of the two has any."""
+        """The names in order; either `tokens` or `lengths` is empty."""
         return (*self.tokens, *self.lengths)
 
     def demands(self) -> dict[str, object]:
@@ -114,7 +115,7 @@ class Items:
 
 @dataclass(frozen=True)
 class Gold:
-    """The spans of each item; clusters: of the items, by `resample_by`."""
+    """The spans of each item; clusters: the cluster of each item, by `resample_by`."""
 
     items: Items
     spans: Mapping[str, tuple[Span, ...]]
@@ -134,7 +135,7 @@ class Prediction:
 
 
 def read_items(path: Path, options: SequenceOptions) -> Items:
-    """Read the tokens of a CoNLL file, whatever its last column, or the ids of JSON lines; raises InvalidItems.
+    """Read the tokens of a CoNLL file, whose last column is ignored, or the ids of JSON lines; raises InvalidItems.
 
     The ids of gold are sorted.
     """
@@ -310,8 +311,9 @@ def score(gold: Gold, prediction: Prediction, options: SequenceOptions) -> list[
 def outcomes(gold: Gold, prediction: Prediction, options: SequenceOptions) -> dict[str, Any]:
     """Return the outcomes per item, in gold's order, and clusters, if any.
 
-    `{"items": names, "types": all, "of_gold": how many of these, the first ones, have scores, "counts": of each item
-    [number of type, *SpanCounts] of each type that it has}`. Raises InvalidGold as `score` does.
+    `{"items": names, "types": all types, "of_gold": how many types, counted from the first, have scores, "counts": for
+    each item a list of [number of type, *SpanCounts], one for each type that it has}`. Raises InvalidGold as `score`
+    does.
     """
     counts = _counts(gold, prediction)
     types = _all_types(gold, counts)
@@ -322,7 +324,7 @@ def outcomes(gold: Gold, prediction: Prediction, options: SequenceOptions) -> di
 
 
 def item_results(gold: Gold, prediction: Prediction, options: SequenceOptions) -> list[ItemResult]:
-    """Return per item, in gold's order, the number of spans on each side, and on both, exactly.
+    """Return per item, in gold's order, the number of spans in gold, in the prediction, and exactly equal in both.
 
     Raises InvalidGold as `score` does.
     """
@@ -335,7 +337,7 @@ def item_results(gold: Gold, prediction: Prediction, options: SequenceOptions) -
 
 
 def _counts(gold: Gold, prediction: Prediction) -> list[dict[str, SpanCounts]]:
-    """Return the counts by type of each item, in gold's order."""
+    """Return, for each item in gold's order, the counts by type; raises InvalidGold if the prediction lacks an item."""
     if missing := [name for name in gold.spans if name not in prediction.spans]:
         message = f"{len(missing)} gold items are not in the items file: {listed(missing)}"
         raise InvalidGold([Problem("unknown-id", message)])
@@ -367,7 +369,7 @@ def _score(metric: str, split: str, value: float, gold: Gold, options: SequenceO
 
 
 def part(gold: Gold, prediction: Prediction, keep: Keep) -> tuple[Gold, Prediction]:
-    """Return the gold of the kept sentences or texts; a prediction may contain more."""
+    """Return the gold of the kept sentences or texts, and the prediction unchanged: it may contain further ones."""
     names = list(gold.spans)
     kept = kept_places(names, gold.clusters, keep)
     spans = {names[place]: gold.spans[names[place]] for place in kept}
@@ -388,7 +390,7 @@ def _suffix(split: str) -> str:
 
 
 def advice(options: SequenceOptions) -> str | None:
-    """Advise to declare the types."""
+    """Return the advice to declare the types; None if they are declared."""
     return advice_on("types", "type") if options.types is None else None
 
 

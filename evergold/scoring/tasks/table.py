@@ -5,7 +5,7 @@ Items: the id column (others are ignored).
 Gold: ids, the value column (which may have another name than in predictions), and the columns of `groups` and
 `references` (others are ignored).
 Prediction: exactly the id and the value column, every id once.
-Score: the chosen metrics (`table_metrics`: scikit-learn, scipy, sacrebleu, rouge_score) over all items (`all`), within
+Score: the chosen metrics (`tables.metrics`: scikit-learn, scipy, sacrebleu, rouge_score) over all items (`all`), within
 each declared group (`language/en`), and, as `language/mean`, the unweighted mean over a column's groups.
 Deliberate: all metrics of a task are of one kind, labels, numbers or texts, because that decides what a cell may hold;
 a group mean is undefined as soon as one of its groups is.
@@ -69,9 +69,9 @@ Statistics = Mapping[str, TextStatistics]
 class Gold:
     """n ids and their values.
 
-    references: of each id (None where it has fewer).
+    references: the references of each id, with None in place of missing ones.
     splits: indices of each split's items.
-    clusters: of the items, by `resample_by`.
+    clusters: the cluster of each item, by `resample_by`.
     """
 
     items: Items
@@ -130,7 +130,7 @@ def read_prediction(path: Path, items: Items, options: TableOptions) -> Predicti
 def score(gold: Gold, prediction: Prediction, options: TableOptions) -> list[Score]:
     """Compute every metric for `all`, then for each group column its groups and their mean, in declared order.
 
-    None with a reason if a metric is undefined (`table_metrics`) or a group has no items. Raises InvalidGold if the
+    None with a reason if a metric is undefined (`tables.metrics`) or a group has no items. Raises InvalidGold if the
     prediction was checked against an items file that lacks items of the gold.
     """
     return scores_as(NAME, VERSION, gold, prediction, options)
@@ -139,16 +139,16 @@ def score(gold: Gold, prediction: Prediction, options: TableOptions) -> list[Sco
 def score_with_outcomes(
     gold: Gold, prediction: Prediction, options: TableOptions
 ) -> tuple[list[Score], dict[str, Any]]:
-    """Return the scores and the outcomes of the items, comparing texts only once for both."""
+    """Return the scores and the outcomes of the items; for texts, both are computed from the same statistics."""
     statistics = statistics_of(gold, prediction, options)
     scores = scores_as(NAME, VERSION, gold, prediction, options, statistics)
     return scores, outcomes_of(gold, prediction, options, statistics)
 
 
 def statistics_of(gold: Gold, prediction: Prediction, options: TableOptions) -> Statistics:
-    """Return the statistics of each text for every metric, in gold's order; nothing for labels and numbers.
+    """Return the statistics of each text for every metric, in gold's order; {} for labels and numbers.
 
-    Raises InvalidGold.
+    Raises InvalidGold as `score` does.
     """
     if options.kind != "texts":
         return {}
@@ -164,7 +164,9 @@ def scores_as(
     options: TableOptions,
     statistics: Statistics | None = None,
 ) -> list[Score]:
-    """Compute the scores, signed as this version of a task type with the same metrics; statistics: `statistics_of`."""
+    """Compute the scores. name, version: of the task type that signs them, which may be another one with the same
+    metrics; statistics: from `statistics_of`.
+    """
     predicted = in_order_of(gold, prediction)
     known = statistics_of(gold, prediction, options) if statistics is None else statistics
     scores: list[Score] = []
@@ -237,7 +239,7 @@ def in_order_of(gold: Gold, prediction: Prediction) -> tuple[str, ...]:
 
 
 def part(gold: Gold, prediction: Prediction, keep: Keep) -> tuple[Gold, Prediction]:
-    """Return the gold of the kept items; a prediction may contain more."""
+    """Return the gold of the kept items, and the prediction unchanged: it may contain further items."""
     kept = kept_places(gold.items.ids, gold.clusters, keep)
     items = gold.items.only(kept)
     values = tuple(gold.values[place] for place in kept)
@@ -256,7 +258,7 @@ def columns(options: TableOptions) -> tuple[Column, ...]:
 
 
 def advice(options: TableOptions) -> str | None:
-    """Advise to declare the labels."""
+    """Return the advice to declare the labels; None if they are declared, or if values are not labels."""
     return advice_on("labels", "label") if options.kind == "labels" and options.labels is None else None
 
 
@@ -299,7 +301,7 @@ def _compared(gold: Gold, predicted: Sequence[str], options: TableOptions) -> di
 
 
 def group_mean(column: str, scores: Mapping[str, Found], options: TableOptions) -> Found:
-    """Return the mean of a column's groups, undefined if one of them is. scores: of each split."""
+    """Return the mean of a column's groups; undefined if the score of a group is. scores: by split."""
     values = [scores[f"{column}/{group}"][0] for group in options.groups[column]]
     known = [value for value in values if value is not None]
     if len(known) < len(values):

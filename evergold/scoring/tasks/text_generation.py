@@ -2,8 +2,9 @@
 
 Files, checks, groups and the other metrics are those of the task type `table`; BERTScore is computed as for
 mwe-paraphrase (`bertscore`): of several references the best, for precision, recall and F1 separately; over items, the
-mean. An empty prediction, where it is allowed, scores 0. With idf a text may have no token that weighs anything (each
-stands in every reference): its precision or recall is undefined, and so is their mean; F1 is then 0, as for bert-score.
+mean. An empty prediction, where it is allowed, scores 0. With idf, all tokens of a text may have the weight 0 (because
+each occurs in every reference): its precision or recall is then undefined, and so is the mean over items; its F1 is 0,
+as in bert-score.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class TextOptions(TableOptions):
     """Options besides those of `table` for texts; metrics: those besides BERTScore.
 
     model, layer: the encoder and the layer of its vectors (None: as bert-score recommends for the model); precision: of
-    the encoder; idf: whether rare tokens weigh more; baseline: what unrelated texts have, to rescale with;
+    the encoder; idf: whether rare tokens weigh more; baseline: the scores of unrelated texts, used for rescaling;
     compatibility: `upstream-64` to reproduce what bert-score prints by default.
     """
 
@@ -65,15 +66,15 @@ class TextOptions(TableOptions):
 
     @property
     def used_layer(self) -> int:
-        """The layer, given or recommended."""
+        """The layer that the options name, or else the one recommended for the model."""
         return LAYERS[self.model] if self.layer is None else self.layer
 
 
 def score(gold: Gold, prediction: Prediction, options: TextOptions) -> list[Score]:
     """Compute BERTScore's F1, precision and recall, then the other metrics, for all items, for groups and their means.
 
-    BERTScore is at most 1, and seldom below 0; precision and recall are undefined where they are for an item
-    (`WEIGHTLESS`). Raises InvalidGold as `table.score` does, and the errors of `load_encoder`.
+    BERTScore is at most 1, and seldom below 0; precision and recall of a split are undefined if they are for one of its
+    items (`WEIGHTLESS`). Raises InvalidGold as `table.score` does, and the errors of `load_encoder`.
     """
     return score_with_outcomes(gold, prediction, options)[0]
 
