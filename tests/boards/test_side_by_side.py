@@ -61,6 +61,20 @@ def test_of_several_rows_of_a_team_the_best_stands_there_and_published_systems_a
     assert told == {("Ada", None): 0.9, ("Old", "A paper"): 0.4, ("Old", "Another"): 0.3}
 
 
+def test_boards_of_one_score_share_a_column_unless_they_are_of_two_tracks(engine: Engine, people: list[User]) -> None:
+    def columns() -> list[str]:
+        with reading(engine) as session:
+            competition = find_competition(session, COMPETITION)
+            found = build_results(session, competition, competition.tasks[0], Viewer(None, NOW)).columns
+        return [one.board.name for one in found if one.phase.name == PHASE]
+
+    for track, names in ((None, ["zero-shot"]), ("open", ["zero-shot", "one-shot"])):
+        with writing(engine) as session:
+            first, other = find_competition(session, COMPETITION).boards
+            other.rank_split, other.columns, other.track = first.rank_split, first.columns, track
+        assert columns() == names
+
+
 def test_a_board_names_the_gold_in_use_of_its_own_phase_and_task(engine: Engine, people: list[User]) -> None:
     make_key(engine)
     gold = seal_gold(engine, b"gold")

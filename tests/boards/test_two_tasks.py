@@ -8,14 +8,14 @@ from sqlalchemy import Engine
 from app.base.db import reading, writing
 from app.boards.activity import Activity, activity_of
 from app.boards.documents import describe_team
-from app.boards.leaderboard import build_leaderboard, count_entries
+from app.boards.leaderboard import build_leaderboard, count_entries, entry_sources, has_ladder, whole_sight
 from app.boards.side_by_side import build_results
 from app.boards.snapshots import find_official, official_board
 from app.boards.statistics_work import versions_of
 from app.boards.team_rows import team_rows
 from app.competitions.find import find_board, find_competition, find_phase_task
 from app.competitions.visibility import Viewer, views_of
-from app.models import PhaseTask, User
+from app.models import EntryRule, PhaseTask, User
 from tests.beside import add_other_task, enter_other
 from tests.boards.marks import HIDDEN, mark
 from tests.competitions.embargo import add_phase, declare, enter, freeze, look, rows
@@ -110,6 +110,26 @@ def test_statistics_belong_to_versions_of_the_phase_that_is_carried_over_here(ca
         assert str(theirs.board_version) != versions[PHASE], "else nothing could tell them apart"
         door = find_phase_task(session, NEIGHBOURS, LATER_PHASE, TASK)
         assert versions_of(session, door.id) == f"{door.board_version}-{theirs.board_version}"
+
+
+def test_what_the_carried_phase_hides_is_hidden_where_its_entries_stand(carried: Engine) -> None:
+    """A Ladder, whose comparisons would tell scores, and digits that no official rank may tell either."""
+
+    def seen() -> list[tuple[bool, int | None]]:
+        with reading(carried) as session:
+            competition = find_competition(session, COMPETITION)
+            asked = [entry_sources(session, *find_board(competition, phase, "zero-shot")) for phase in ("post", PHASE)]
+            return [(has_ladder(one), whole_sight(session, one).own.view.ranks_by) for one in asked]
+
+    whole = seen()
+    assert [ladder for ladder, _ in whole] == [False, False]
+    declare(carried, entry_rule=EntryRule.LADDER, ladder_step=0.01, visibility={"precision": 2})
+    after = seen()
+    assert [ladder for ladder, _ in after] == [True, True]
+    assert after[0][1] == after[1][1] != whole[0][1], "of the phase that is carried over"
+    declare(carried, entry_rule=EntryRule.BEST, ladder_step=None, visibility={"precision": "full"})
+    declare(carried, phase="post", entry_rule=EntryRule.LADDER, ladder_step=0.01)
+    assert [ladder for ladder, _ in seen()] == [True, False]
 
 
 LATER = {"zero-shot": ["Ada", "Cat"], "one-shot": ["Ada", "Cat"], "near": ["Bob", "Cat"], "far": ["Bob", "Cat"]}
