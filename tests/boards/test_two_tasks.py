@@ -20,7 +20,7 @@ from tests.beside import add_other_task, enter_other
 from tests.boards.marks import HIDDEN, mark
 from tests.competitions.embargo import add_phase, declare, enter, freeze, look, rows
 from tests.rich_world import CARRYING, EMBARGOED, LATER_PHASE, NEIGHBOURS, OTHER_TASK
-from tests.world import COMPETITION, DAY, EARLIER_PHASE, HOUR, NOW, PHASE, TASK, board_version_number
+from tests.world import COMPETITION, DAY, EARLIER_PHASE, HOUR, NOW, ONE_SHOT, PHASE, TASK, board_version_number
 
 
 def activity(engine: Engine, phase: str, *tasks: str) -> Activity:
@@ -130,6 +130,23 @@ def test_what_the_carried_phase_hides_is_hidden_where_its_entries_stand(carried:
     declare(carried, entry_rule=EntryRule.BEST, ladder_step=None, visibility={"precision": "full"})
     declare(carried, phase="post", entry_rule=EntryRule.LADDER, ladder_step=0.01)
     assert [ladder for ladder, _ in seen()] == [True, False]
+
+
+def test_a_further_score_is_left_out_where_the_carried_phase_does_not_show_it(carried: Engine) -> None:
+    further = ("accuracy", ONE_SHOT)  # by which no board ranks
+
+    def has_it(phase: str) -> bool:
+        with reading(carried) as session:
+            place = find_board(find_competition(session, COMPETITION), phase, "zero-shot")
+            columns = build_leaderboard(session, *place, Viewer(None, NOW), more=[further]).columns
+        return further in [(column.metric, column.split) for column in columns]
+
+    assert [has_it(phase) for phase in ("post", PHASE)] == [True, True]
+    declare(carried, phase="post", visibility={"slices": "none"})
+    assert [has_it(phase) for phase in ("post", PHASE)] == [False, True]
+    declare(carried, phase="post", visibility={})
+    declare(carried, visibility={"slices": "none"})
+    assert [has_it(phase) for phase in ("post", PHASE)] == [False, False]
 
 
 LATER = {"zero-shot": ["Ada", "Cat"], "one-shot": ["Ada", "Cat"], "near": ["Bob", "Cat"], "far": ["Bob", "Cat"]}
