@@ -107,6 +107,17 @@ def test_history_knows_neutral_names_only(engine: Engine, people: list[User]) ->
     assert not {"Ada", "Bob"} & found.keys()
 
 
+def test_what_was_carried_over_moves_apart_from_the_teams_own_row_and_from_a_baseline_of_its_name() -> None:
+    own, carried, baseline = row("Ada", 0.7), row("Ada", 0.6), row("Ada", 0.5)
+    carried, baseline = carried._replace(carried_from="before"), baseline._replace(kind="baseline")
+
+    def ranked(*ranks: int) -> Leaderboard:
+        rows = (one._replace(rank=rank) for one, rank in zip((own, carried, baseline), ranks, strict=True))
+        return replace(BOARD, rows=tuple(rows))
+
+    assert [one.up for one in moves(ranked(1, 2, 3), ranked(3, 1, 2)).values()] == [2, -1, -1]
+
+
 # ---------------------------------------------------------------------------------------------------------- differences
 
 

@@ -113,6 +113,13 @@ def test_of_several_rows_of_a_team_the_best_counts() -> None:
     assert ranks(rank_across(ranking(), [several, FIRST])) == [(1, "Bob", Fraction(3, 2)), (2, "Ada", Fraction(2))]
 
 
+def test_where_teams_have_several_rows_a_missing_rank_is_behind_all_of_these() -> None:
+    # Cat: rank 3 on the first, none on the second, where three rows have one: (3 + 4)/2
+    several = board((1, "Bob", 0.9), (2, "Bob", 0.8), (3, "Ada", 0.1))
+    table = rank_across(ranking(RankingBy.MEAN_RANK, MissingEntry.WORST), [FIRST, several])
+    assert ranks(table)[-1] == (3, "Cat", Fraction(7, 2))
+
+
 # ------------------------------------------------------------------------------------------------------- who sees what
 
 

@@ -8,19 +8,19 @@ from sqlalchemy import Engine
 from app.base.db import reading, writing
 from app.boards.activity import Activity, activity_of
 from app.boards.documents import describe_team
-from app.boards.leaderboard import build_leaderboard, count_entries
+from app.boards.leaderboard import build_leaderboard, count_entries, entry_sources, has_ladder, whole_sight
 from app.boards.side_by_side import build_results
 from app.boards.snapshots import find_official, official_board
 from app.boards.statistics_work import versions_of
 from app.boards.team_rows import team_rows
 from app.competitions.find import find_board, find_competition, find_phase_task
 from app.competitions.visibility import Viewer, views_of
-from app.models import PhaseTask, User
+from app.models import EntryRule, PhaseTask, User
 from tests.beside import add_other_task, enter_other
 from tests.boards.marks import HIDDEN, mark
 from tests.competitions.embargo import add_phase, declare, enter, freeze, look, rows
 from tests.rich_world import CARRYING, EMBARGOED, LATER_PHASE, NEIGHBOURS, OTHER_TASK
-from tests.world import COMPETITION, DAY, EARLIER_PHASE, HOUR, NOW, PHASE, TASK, board_version_number
+from tests.world import COMPETITION, DAY, EARLIER_PHASE, HOUR, NOW, ONE_SHOT, PHASE, TASK, board_version_number
 
 
 def activity(engine: Engine, phase: str, *tasks: str) -> Activity:
@@ -110,6 +110,43 @@ def test_statistics_belong_to_versions_of_the_phase_that_is_carried_over_here(ca
         assert str(theirs.board_version) != versions[PHASE], "else nothing could tell them apart"
         door = find_phase_task(session, NEIGHBOURS, LATER_PHASE, TASK)
         assert versions_of(session, door.id) == f"{door.board_version}-{theirs.board_version}"
+
+
+def test_what_the_carried_phase_hides_is_hidden_where_its_entries_stand(carried: Engine) -> None:
+    """A Ladder, whose comparisons would tell scores, and digits that no official rank may tell either."""
+
+    def seen() -> list[tuple[bool, int | None]]:
+        with reading(carried) as session:
+            competition = find_competition(session, COMPETITION)
+            asked = [entry_sources(session, *find_board(competition, phase, "zero-shot")) for phase in ("post", PHASE)]
+            return [(has_ladder(one), whole_sight(session, one).own.view.ranks_by) for one in asked]
+
+    whole = seen()
+    assert [ladder for ladder, _ in whole] == [False, False]
+    declare(carried, entry_rule=EntryRule.LADDER, ladder_step=0.01, visibility={"precision": 2})
+    after = seen()
+    assert [ladder for ladder, _ in after] == [True, True]
+    assert after[0][1] == after[1][1] != whole[0][1], "of the phase that is carried over"
+    declare(carried, entry_rule=EntryRule.BEST, ladder_step=None, visibility={"precision": "full"})
+    declare(carried, phase="post", entry_rule=EntryRule.LADDER, ladder_step=0.01)
+    assert [ladder for ladder, _ in seen()] == [True, False]
+
+
+def test_a_further_score_is_left_out_where_the_carried_phase_does_not_show_it(carried: Engine) -> None:
+    further = ("accuracy", ONE_SHOT)  # by which no board ranks
+
+    def has_it(phase: str) -> bool:
+        with reading(carried) as session:
+            place = find_board(find_competition(session, COMPETITION), phase, "zero-shot")
+            columns = build_leaderboard(session, *place, Viewer(None, NOW), more=[further]).columns
+        return further in [(column.metric, column.split) for column in columns]
+
+    assert [has_it(phase) for phase in ("post", PHASE)] == [True, True]
+    declare(carried, phase="post", visibility={"slices": "none"})
+    assert [has_it(phase) for phase in ("post", PHASE)] == [False, True]
+    declare(carried, phase="post", visibility={})
+    declare(carried, visibility={"slices": "none"})
+    assert [has_it(phase) for phase in ("post", PHASE)] == [False, False]
 
 
 LATER = {"zero-shot": ["Ada", "Cat"], "one-shot": ["Ada", "Cat"], "near": ["Bob", "Cat"], "far": ["Bob", "Cat"]}

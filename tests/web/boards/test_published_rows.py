@@ -107,18 +107,23 @@ def test_a_published_value_without_a_column_is_on_its_rows_page(
     empty_site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = tmp_path / "paper.csv"
-    line = "14,Mine,sim_syn,pt/neut/nc/standardised,0.4321"
-    table.write_text(f"table,team,metric,split,value\n{line}\n", encoding="utf-8")
+    values = {"Mine": 0.4321, "Yours": 0.1234}
+    lines = [f"14,{team},sim_syn,pt/neut/nc/standardised,{value}" for team, value in values.items()]
+    table.write_text("\n".join(["table,team,metric,split,value", *lines, ""]), encoding="utf-8")
     import_ncimp(official_shapes.ncimp(tmp_path / "checkout"), tmp_path / "competition", tmp_path / "gold", table)
     open_competition(empty_site, tmp_path / "competition" / "competition.yaml", tmp_path / "gold", monkeypatch)
     board = page(empty_site, BOARD.format("pt-neut-nc"))
     (address,) = re.findall(r'href="([^"]*)" aria-label="Details of Mine"', board)
     assert "0.4321" not in board
     assert "0.4321" in text_of(page(empty_site, address))
+    (other,) = re.findall(r'href="([^"]*)" aria-label="Details of Yours"', board)
+    compared = f"{BOARD.format('pt-neut-nc')}/compare?row={address.split('/')[-1]}&row={other.split('/')[-1]}"
+    assert {"0.4321", "0.1234"} <= set(text_of(page(empty_site, compared)).split())
     with writing(empty_site.engine) as session:
         session.execute(update(Phase).values(visibility={"slices": "none"}))
         session.execute(update(PhaseTask).values(visibility={}, board_version=PhaseTask.board_version + 1))
     assert "0.4321" not in text_of(page(empty_site, address)), "a board of ranking scores alone shows no others"
+    assert "0.4321" not in text_of(page(empty_site, compared)), "nor side by side"
 
 
 def test_published_rows_show_the_rank_that_they_had_in_the_paper(
