@@ -33,7 +33,7 @@ from tests import world
 from tests.competitions.embargo import declare, hide
 from tests.web.routes import routes_of
 from tests.web.site import BOARD, BROWSER, CONTENT, PASSWORD, Person, Site, log_in, register, run_of
-from tests.world import NOW
+from tests.world import NOW, submissions_here
 from workers.sweep import clear_held_uploads
 
 
@@ -95,14 +95,21 @@ def test_a_key_leads_back_to_its_row_and_kind(row_id: int) -> None:
     assert key.version == 8
 
 
-def submit_with(person: Person, number: int, filename: str, seconds: int) -> UUID:
-    """Submit another file, so many seconds later, by an id with this number; return the id."""
+def submit_with(
+    person: Person,
+    number: int,
+    filename: str,
+    seconds: int,
+    submission_id: UUID | None = None,
+    phase: str = "evaluation",
+) -> UUID:
+    """Submit another file, so many seconds later, by an id with this number, or by this id; return the id."""
     content = f"{CONTENT!r} {filename}".encode()
     with writing(person.site.engine) as session:
         file = StoredFile(hashlib.sha256(content).hexdigest(), len(content))
         user = session.get_one(User, person.user.id)
-        form = SubmissionForm(filename, submission_id=id_with(number))
-        phase_task = find_phase_task(session, "idioms", "evaluation", "detection")
+        form = SubmissionForm(filename, submission_id=submission_id or id_with(number))
+        phase_task = find_phase_task(session, "idioms", phase, "detection")
         return accept_submission(
             session, phase_task, file, Sender(user, NOW + timedelta(seconds=seconds)), form
         ).submission.id
@@ -128,7 +135,10 @@ def test_one_number_of_two_teams_answers_each_with_its_own(ada: Person, eve: Per
 
 def test_one_number_of_two_uploads_of_a_team_is_the_newer_one(ada: Person) -> None:
     number = sent(ada)
-    newer = submit_with(ada, number, "newer.csv", 60)
+    with reading(ada.site.engine) as session:
+        older = max(session.scalars(submissions_here()))
+    lower = next(one for one in iter(lambda: id_with(number), None) if one < older)
+    newer = submit_with(ada, number, "newer.csv", 60, lower)
     found = ada.client.get(f"/api/submissions/{number}/").json()
     assert (found["filename"], found["links"]) == ("newer.csv", [f"/submissions/{newer}"])
     assert [one["filename"] for one in listed(ada)["results"]] == ["newer.csv", "a.csv"]

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from app.base.db import reading, writing
 from app.competitions.find import find_competition, find_phase_task
-from app.models import PublicFile, ScoringRun, Stage, Submission
-from app.web.codabench.numbers import KeyOf, key_of
+from app.models import HistoricRow, PhaseTask, PublicFile, ScoringRun, Stage, Submission
+from app.web.codabench.numbers import KeyOf, key_of, number_of
 from tests import world
 from tests.beside import add_other_task
 from tests.competitions.embargo import add_phase, hide
@@ -175,7 +176,8 @@ def test_a_board_that_ranks_by_its_second_column_says_so_everywhere(ada: Person,
 def test_competitions_are_listed_by_number_and_found_by_every_word(ada: Person, numbers: Numbers) -> None:
     with writing(ada.site.engine) as session:
         door = find_competition(session, NEIGHBOURS)
-        door.position, find_competition(session, COMPETITION).position = 1, 2
+        last, first = sorted((door, find_competition(session, COMPETITION)), key=lambda one: one.id)
+        first.position, last.position = 1, 2
         door.summary = "At the same length."
         ids = {COMPETITION: numbers.competition, NEIGHBOURS: door.id}
     assert [one["id"] for one in get(ada, "competitions/")] == sorted(ids.values())
@@ -261,3 +263,68 @@ def test_a_file_that_could_not_be_scored_is_nobodys_fault(ada: Person, numbers: 
     found = get(ada, f"submissions/{number}/")
     words = "The server could not score this file. This is not your fault and uses no quota."
     assert (found["status"], found["status_details"]) == ("Failed", words)
+
+
+def test_tasks_are_named_in_keys_only_where_a_phase_asks_two(ada: Person) -> None:
+    """`earlier` and `evaluation` ask one task, `post` alone the other, which is what matters once they have ended."""
+    engine = ada.site.engine
+    add_other_task(engine)
+    add_phase(engine, POST, starts_at=NOW - HOUR)
+    with writing(engine) as session:
+        competition = find_competition(session, COMPETITION)
+        phases = {phase.name: phase for phase in competition.phases}
+        (similarity,) = (one for one in phases[PHASE].phase_tasks if one.task.name == OTHER_TASK)
+        session.delete(similarity)
+        phases[POST].phase_tasks[0].task_id = similarity.task_id
+        phases[EARLIER_PHASE].position, phases[PHASE].position, phases[POST].position = 0, 1, 2
+        boards = {board.name: board.id for board in competition.boards}
+        ids = {name: phase.id for name, phase in phases.items()}
+    ada.site.set_clock(NOW + 2 * DAY)
+    for name, phase in (("zero-shot", PHASE), (OTHER_BOARDS[0], POST)):
+        found = get(ada, f"leaderboards/{boards[name]}/")
+        assert (found["phase"], found["columns"][0]["key"]) == (ids[phase], "macro_f1.zero_shot/all"), name
+
+
+def test_submissions_to_a_phase_of_the_same_name_elsewhere_are_not_among_those_of_a_phase(ada: Person) -> None:
+    engine = ada.site.engine
+    with writing(engine) as session:
+        doors = {name: find_competition(session, name) for name in (COMPETITION, NEIGHBOURS)}
+        phases = {name: next(one.id for one in door.phases if one.name == PHASE) for name, door in doors.items()}
+    world.add_team(engine, ada.user, name="Ada next door", competition=NEIGHBOURS)
+    here = number_of(world.submit(engine, ada.user).submission.id)
+    there = number_of(world.submit(engine, ada.user, NOW - 4 * DAY, competition=NEIGHBOURS).submission.id)
+    assert [one["id"] for one in listed(ada, phase=phases[COMPETITION])["results"]] == [here]
+    assert [one["id"] for one in listed(ada, phase=phases[NEIGHBOURS])["results"]] == [there]
+
+
+def test_a_page_ends_with_a_whole_upload(ada: Person, numbers: Numbers, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is looked up at first ends between the two tasks of the second upload."""
+    monkeypatch.setattr("app.web.codabench.submissions.FIRST_READ", 3)
+    sent = []
+    for second in range(3):
+        ada.site.set_clock(NOW + second * SECOND)
+        sent.append(send(ada, hold(ada, f"file {second}".encode())).json()["id"])
+    for page, number in enumerate(reversed(sent), start=1):
+        (found,) = listed(ada, page_size=1, page=page)["results"]
+        assert (found["id"], len(found["tasks"])) == (number, 2), page
+
+
+def test_a_file_that_was_cleared_has_no_address(ada: Person, numbers: Numbers) -> None:
+    number = send(ada, hold(ada), tasks=str(numbers.tasks[PHASE, TASK])).json()["id"]
+    assert get(ada, f"submissions/{number}/get_details/")["data_file"] is not None
+    with writing(ada.site.engine) as session:
+        for one in session.query(Submission).filter_by(user_id=ada.user.id):
+            one.file_cleared_at = NOW
+    assert get(ada, f"submissions/{number}/get_details/")["data_file"] is None
+
+
+def test_published_rows_are_not_those_of_teams(ada: Person, numbers: Numbers) -> None:
+    with writing(ada.site.engine) as session:
+        scores = {"macro_f1 zero_shot/all": 0.9, "accuracy zero_shot/all": 0.9}
+        phase, board = numbers.phases[PHASE], numbers.boards["zero-shot"]
+        session.add(HistoricRow(phase_id=phase, board_id=board, team="In print", scores=scores, source="Table 5"))
+        session.execute(update(PhaseTask).values(board_version=PhaseTask.board_version + 1))
+    world.submit(ada.site.engine, ada.user)
+    world.score(ada.site.engine, last_run(ada.site.engine), 0.75, 0.5)
+    assert "In print" in ada.client.get(f"/competitions/{COMPETITION}/phases/{PHASE}/boards/zero-shot").text
+    assert [row["owner"] for row in get(ada, f"leaderboards/{numbers.boards['zero-shot']}/")["submissions"]] == ["Ada"]
