@@ -48,4 +48,4 @@ BoardNamesHere = Annotated[BoardNames, Depends(board_names)]
 def check_path(request: Request) -> None:
     """Raise NotFound for a path with NUL or other control characters, which databases and XML cannot store."""
     if any(is_control(character) for part in request.path_params.values() for character in str(part)):
-        raise NotFound("There is no page at this address.")
+        raise NotFound("There is nothing at this address.")

@@ -110,7 +110,7 @@ def test_everything_wrong_is_told_at_once_and_nothing_is_changed(root: Person) -
     fields = refused.json()["error"]["details"]["fields"]
     assert (refused.status_code, set(fields)) == (422, {"name", "accent", "accent_dark", "featured"})
     assert "the nearest that passes is #" in fields["accent"]
-    assert "'navy' is none" in fields["accent_dark"]
+    assert "'navy' is not one" in fields["accent_dark"]
     assert fields["featured"] == "There is no competition 'nope' on this server."
     assert root.client.get(API).json() == before
 

@@ -178,7 +178,7 @@ def test_the_pages_do_it_all_without_scripts(site: Site) -> None:
     assert re.fullmatch(r"/webhooks/\d+", page)
     [secret] = re.findall(r"whsec_[\w+/=]+", made.text)
     assert "a-secret-path" not in made.text
-    for deed, done in (("test", "on its way"), ("secret", "new secret")):
+    for deed, done in (("test", "The test is being sent"), ("secret", "new secret")):
         assert done in browser.post(f"{page}/{deed}", data={"csrf_token": token}).text
     assert secret not in browser.get(page).text
     nothing = browser.post(f"{page}/replay", data={"csrf_token": token, "first": "1", "last": "9"})
