@@ -28,7 +28,7 @@ VALUES = {"ada": 0.8, "bob": 0.7, "cat": 0.5}
 
 @pytest.fixture
 def engine(sqlite_engine: Engine) -> Engine:
-    """Nothing here asks what databases answer differently."""
+    """Return an SQLite database: nothing here depends on the kind."""
     return sqlite_engine
 
 
@@ -60,7 +60,7 @@ def keep(engine: Engine, runs: dict[str, int]) -> None:
 
 
 def cells(picture: Picture) -> dict[Any, Any]:
-    """By row and column: what the row is to the column, and p."""
+    """Return, by row and column, what the row is to the column, and p."""
     return {(at.y, at.x): (one.look, at.value) for one in picture.series for at in one.points}
 
 
@@ -127,7 +127,7 @@ def test_a_ladder_has_neither(engine: Engine, runs: dict[str, int]) -> None:
 
 
 def test_a_hidden_row_is_in_no_pair_and_in_no_correction(engine: Engine, runs: dict[str, int]) -> None:
-    """Without Cat a single pair is left, whose p stays 0.2."""
+    """Check that without Cat a single pair is left, whose p stays 0.2."""
     mark(engine, "Cat", HIDDEN)
     found = drawn(engine)
     assert cells(found["pairs"]) == {("Ada", "Bob"): ("same", 0.2), ("Bob", "Ada"): ("same", 0.2)}

@@ -76,7 +76,7 @@ def test_equal_scores_share_a_rank_and_the_earlier_stands_first(engine: Engine, 
 
 
 def test_where_all_digits_are_shown_twelve_decimals_rank(engine: Engine, people: list[User]) -> None:
-    """What differs further back is rounding noise: of one score, summed in two orders."""
+    """Check that differences beyond twelve decimals are rounding noise: of one score, summed in two orders."""
     ada, bob, cat = people[:3]
     enter(engine, ada, 0.3)
     enter(engine, bob, 0.1 + 0.2, minute=1)  # 0.30000000000000004

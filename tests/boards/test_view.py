@@ -180,7 +180,7 @@ def test_neutral_names_of_another_phase_are_others(engine: Engine, people: list[
 
 @pytest.mark.both
 def test_what_looks_equal_shares_a_rank_in_the_order_of_names(engine: Engine, people: list[User], root: User) -> None:
-    """To two decimals 0.704 and 0.701 are 0.70; 0.709 is 0.71."""
+    """Check that to two decimals 0.704 and 0.701 are 0.70; 0.709 is 0.71."""
     ada, bob, cat, dan = people
     for user, value in ((ada, 0.701), (bob, 0.709), (cat, 0.704), (dan, 0.5)):
         enter(engine, user, value, minute=people.index(user))

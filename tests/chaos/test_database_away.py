@@ -37,14 +37,14 @@ pytestmark = pytest.mark.services
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[postgres.Postgres]:
-    """Of our own: others would miss theirs."""
+    """Yield a server of our own, since other tests would miss a shared one."""
     with postgres.breakable() as own:
         yield own
 
 
 @pytest.fixture
 def away_engine(server: postgres.Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
-    """On that server, migrated; settings and gold of a worker that uses it."""
+    """Yield a migrated engine on that server, with settings and gold of a worker that uses it."""
     (tmp_path / "var" / "gold").mkdir(parents=True)
     (tmp_path / "var" / "gold" / "gold.csv").write_text(GOLD)
     with postgres.database(server.address) as address:

@@ -33,7 +33,7 @@ def of_class(svg: Element, name: str) -> list[Element]:
 
 
 def x(value: float) -> float:
-    """Where a value stands on an axis from 0 to 1."""
+    """Return the position of a value on an axis from 0 to 1."""
     return LEFT + value * (RIGHT - LEFT)
 
 

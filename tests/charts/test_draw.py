@@ -87,7 +87,7 @@ def parsed(text: str) -> Element:
 
 
 def wrong(svg: Element) -> list[str]:
-    """What lies on what, and what lies outside."""
+    """Return what overlaps, and what is outside."""
     found = list(texts(svg))
     placed = [one for one in found if one[0] in PLACED]
     width, height = map(float, svg.get("viewBox", "").split()[2:])

@@ -1,4 +1,4 @@
-"""Every kind of drawing, wide and narrow, is as it was: what is moved in one of them is seen."""
+"""Outlines of every kind of drawing, wide and narrow, are unchanged: any move in one of them is noticed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ GOLD, ACCENT, CARD = (185, 139, 31), (24, 92, 66), (255, 255, 255)
 
 
 def test_drawings_are_as_they_were() -> None:
-    """What has to change is written anew by `python -m tests.charts.outlines`, once somebody looked at it."""
+    """Compare all outlines; intended changes are written by `python -m tests.charts.outlines`, once somebody has looked
+    at them.
+    """
     found, before = outlines(), kept()
     assert found.keys() == before.keys()
     assert {name: one for name, one in found.items() if one != before[name]} == {}

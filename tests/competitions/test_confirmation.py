@@ -236,7 +236,7 @@ def test_a_rejected_or_failed_baseline_says_so(draft: Engine) -> None:
 
 
 def test_the_last_verdict_on_this_competition_holds(draft: Engine) -> None:
-    """Not one on another competition, nor any other entry on this one."""
+    """Check that verdicts on another competition, and other entries on this one, do not count."""
     score(draft, 0.5)
     with writing(draft) as session:
         for name in (NEIGHBOURS, f"{COMPETITION}-2"):

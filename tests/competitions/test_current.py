@@ -12,7 +12,7 @@ from tests.world import DAY, NOW
 
 
 def phase(name: str, start: int, end: int | None) -> Phase:
-    """From and until so many days from now."""
+    """Return a phase that starts and ends so many days from now."""
     ends_at: datetime | None = None if end is None else NOW + end * DAY
     return Phase(name=name, starts_at=NOW + start * DAY, ends_at=ends_at)
 

@@ -171,7 +171,7 @@ def names_of(competitions: list[Competition]) -> list[str]:
 
 
 def test_ones_own_competitions_are_those_one_belongs_to_the_newest_first(engine: Engine) -> None:
-    """By a team, a role, or a registration that was not refused; all of them are private."""
+    """Check membership by a team, a role, or a registration that was not refused; all competitions are private."""
     ada, bob = add_user(engine, "ada"), add_user(engine, "bob")
     age = {"team": 1, "role": 3, "asked": 2, "role-too": 3, "refused": 1, "bobs": 1, "nobodys": 1}
     for name in age:
@@ -260,7 +260,7 @@ def test_who_may_see_a_submission(engine: Engine) -> None:
 
 
 def pages(engine: Engine, user: User, limit: int, **filters: Any) -> list[list[Submission]]:
-    """All pages of the user's list."""
+    """Return all pages of the user's list."""
     found: list[list[Submission]] = []
     after = None
     while not found or after is not None:

@@ -34,7 +34,7 @@ def here(sqlite_engine: Engine) -> Engine:
 
 
 def hits(engine: Engine, words: str, now: datetime = NOW) -> list[str]:
-    """What is found, from the outside in: `idioms/detection/evaluation/zero-shot`."""
+    """Return what is found, from the outside in: `idioms/detection/evaluation/zero-shot`."""
     with reading(engine) as session:
         found = search([find_competition(session, name) for name in (COMPETITION, NEIGHBOURS)], words, now)
     places = []

@@ -36,7 +36,7 @@ def organiser(place: Place, name: str) -> User:
 
 
 def answers(number: int) -> str:
-    """One of eight predictions."""
+    """Return one of eight predictions."""
     rows = MAJORITY.splitlines()
     return "\n".join([rows[0], *(f"{row[:-1]}{number >> place & 1}" for place, row in enumerate(rows[1:]))]) + "\n"
 

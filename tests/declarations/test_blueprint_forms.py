@@ -33,7 +33,7 @@ DOCUMENT: Document = {
 
 
 def form_of(at: str, document: Document = DOCUMENT) -> dict[str, str]:
-    """What a browser sends back for a part, untouched."""
+    """Return what a browser sends back for a part, unchanged."""
     sent = {}
     for field in fields_of(document, steps_of(at)):
         sent[field.name] = field.value

@@ -30,7 +30,7 @@ def evaluation(demo: Competition, *lines: str) -> None:
 
 
 def practice(demo: Competition, *lines: str) -> None:
-    """The same from line 27 on in the phase 'practice', which has no end."""
+    """Add the same, from line 27 on, to the phase 'practice', which has no end."""
     limits = "        limits: {per_day: 5, total: 10}\n"
     demo.change(limits, limits + "".join(f"        {line}\n" for line in lines))
 

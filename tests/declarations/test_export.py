@@ -131,7 +131,7 @@ def everything(place: Place) -> Place:
 
 
 def keys_of(model: Any, path: str = "") -> Iterator[str]:
-    """Every key that can be declared, those of lists and mappings once."""
+    """Yield every key that can be declared, those of lists and mappings once."""
     for attribute, field in model.model_fields.items():
         name = field.alias or attribute
         yield f"{path}{name}"
@@ -148,7 +148,7 @@ def _models_in(annotation: Any) -> list[Any]:
 
 
 def said_in(document: Any, model: Any, path: str = "") -> Iterator[str]:
-    """Those that a document says."""
+    """Yield the keys that a document has."""
     for attribute, field in model.model_fields.items():
         name = field.alias or attribute
         if name not in document:

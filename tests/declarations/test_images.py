@@ -150,7 +150,7 @@ def test_an_image_is_set_at_the_end_of_its_text() -> None:
 
 @pytest.fixture
 def demo(tmp_path: Path) -> Folder:
-    """Its first task shows an image."""
+    """Return a competition whose first task shows an image."""
     demo = make_competition(tmp_path / "demo")
     (demo.folder / "figure.png").write_bytes(image())
     return demo

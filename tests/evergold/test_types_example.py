@@ -62,7 +62,7 @@ def site(sqlite_engine: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
 
 
 def score_baselines(site: Site, *tasks: str) -> None:
-    """They were submitted when the phase opened; only those of these tasks are scored."""
+    """Score the baselines, which were submitted when the phase opened; only those of these tasks."""
     with reading(site.engine) as session:
         waiting = with_task(select(ScoringRun.id)).where(CompetitionTask.name.in_(tasks))
         runs = session.scalars(waiting.order_by(ScoringRun.id)).all()
@@ -71,7 +71,7 @@ def score_baselines(site: Site, *tasks: str) -> None:
 
 
 def test_nothing_is_wrong_with_it_but_its_size() -> None:
-    """With gold: baselines score what is declared."""
+    """Check with gold: baselines have the declared scores."""
     found = [finding.message for finding in check_phases(DECLARATION, now=NOW, gold=GOLD)]
     assert [message for message in found if "not be significant" not in message and "public now" not in message] == []
 

@@ -1,4 +1,6 @@
-"""Who reads the log of the organisers' program: those who see submissions, and a team what it is shown of its own."""
+"""Readers of the log of the organisers' program: those who see submissions, and a team for the parts shown
+of its own.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whom gold is sealed to: current keys whose id is their own, or those of them that the operator names."""
+"""Recipients of sealed gold: current keys whose id is their own, or those of them that the operator names."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ PUBLISHED = """table,team,metric,split,value,method
 
 
 def test_values_of_the_papers_tables_stand_on_the_boards_that_they_belong_to(checkout: Path, tmp_path: Path) -> None:
-    """No date is needed, and the column `table` is ignored."""
+    """Check that no date is needed, and that the column `table` is ignored."""
     table, target, told = tmp_path / "paper.csv", tmp_path / "competition", list[str]()
     table.write_text(PUBLISHED, encoding="utf-8")
     import_ncimp(checkout, target, tmp_path / "gold", table, told.append)

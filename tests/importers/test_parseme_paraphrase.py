@@ -81,7 +81,7 @@ def test_it_is_applied_once_with_its_boards_and_baselines(sqlite_engine: Engine,
 
 
 def test_blind_files_have_ids_and_sentences_alone(source: Path, tmp_path: Path) -> None:
-    """Whatever the folder's own blind file holds: marks, references, remarks."""
+    """Check a folder whose own blind file contains marks, references and remarks."""
     path = source / "EN/test.blind.json"
     rows = json.loads(path.read_text(encoding="utf-8"))
     gold = {row["source_sent_id"]: row for row in json.loads((source / "EN/test.json").read_text(encoding="utf-8"))}

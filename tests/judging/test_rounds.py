@@ -50,7 +50,7 @@ def systems(engine: Engine) -> dict[str, UUID]:
 
 @pytest.fixture
 def olga(engine: Engine) -> User:
-    """Who organises."""
+    """Return the organiser."""
     return world.add_user(engine, "olga", is_administrator=True)
 
 
@@ -60,7 +60,7 @@ def anna(engine: Engine) -> User:
 
 
 def texts_of(engine: Engine, language: str) -> dict[tuple[str, str], int]:
-    """How many systems gave each paraphrase of each item."""
+    """Return how many systems gave each paraphrase of each item."""
     with reading(engine) as session:
         query = select(JudgedText.item, JudgedText.paraphrase).join(JudgedAnswer, JudgedAnswer.text_id == JudgedText.id)
         found: dict[tuple[str, str], int] = {}

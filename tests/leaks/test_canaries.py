@@ -157,7 +157,7 @@ _TOLD = {"alpha": "good", "gamma": CRASH}
 
 
 def stored_with(planted: bytes, without: Collection[str]) -> list[str]:
-    """Every other file that holds these bytes, of those for all and the sealed ones, wherever the server keeps them."""
+    """Return every other public or sealed file that contains these bytes, wherever the server keeps them."""
     found, kept = [], 0
     for storage in (storage_of(get_settings()), sealed_storage_of(get_settings())):
         names = [one.name for one in storage.listed() if one.name not in without]
@@ -168,7 +168,7 @@ def stored_with(planted: bytes, without: Collection[str]) -> list[str]:
 
 
 def put_gold(olga: Client, content: str, number: str, *, public: bool = False) -> httpx.Response:
-    """As an organiser does it over the API."""
+    """Put gold as an organiser does over the API."""
     path = f"/api/v1/competitions/idioms/phases/{PHASE}/tasks/{TASK}/gold"
     said = {"public": str(public)}
     sent = olga.send("POST", path, files={"file": (f"{NAME}-{number}.csv", content.encode())}, data=said)
@@ -180,7 +180,7 @@ def put_gold(olga: Client, content: str, number: str, *, public: bool = False) -
 
 
 def checked_again(planted: Place, olga: Client) -> httpx.Response:
-    """What a worker says of the broken version, as the organiser sees it."""
+    """Return a worker's verdict on the broken version, as the organiser sees it."""
     path = f"/api/v1/competitions/idioms/phases/{PHASE}/tasks/{TASK}/gold"
     assert olga.send("POST", f"{path}/2/check").status_code == 202
     with reading(planted.site.engine) as session:
@@ -223,8 +223,9 @@ def check_scenario(planted: Place, ended: dict[str, tuple[str, int]]) -> None:
 
 
 def crawl(planted: Place, roles: Iterable[str], submissions: dict[str, str]) -> Iterator[tuple[str, httpx.Response]]:
-    """Every GET route, asked by these, and what shows a submission, asked about each by those whom it is shown to:
-    who asked for what, and the answer."""
+    """Yield each request and its answer: every GET route by these roles, and every page of a submission by those who
+    see it.
+    """
     for role in roles:
         with planted.client(role) as visitor:
             for what, submission in submissions.items():

@@ -21,7 +21,7 @@ BOARD = "/api/v1/competitions/idioms/phases/evaluation/boards/zero-shot"
 
 @pytest.fixture
 def unscored(quick_empty_site: Site, cheap_passwords: None, templates: Templates) -> Iterator[Place]:
-    """Everything is there but the outcomes."""
+    """Yield a place with everything but the outcomes."""
     found = templates.copy(quick_empty_site, place.build)
     give_all_but_submissions(found)
     yield found

@@ -125,7 +125,7 @@ def test_rows_carried_over_bring_no_intervals_that_their_phase_does_not_show(uns
 
 
 def _own_statistics(unscored: Place) -> list[tuple[bool, bool]]:
-    """Whether a team's page and API tell the interval of its score, and how it compares, by board."""
+    """Return whether a team's page and API show the interval of its score, and its comparison, by board."""
     submission = unscored.submitted["alpha"][0]
     with unscored.client("participant") as alpha:
         page = alpha.send("GET", f"/submissions/{submission}").text
@@ -136,7 +136,7 @@ def _own_statistics(unscored: Place) -> list[tuple[bool, bool]]:
 
 
 def pictures_of(unscored: Place, role: str) -> set[str]:
-    """Which of the pictures that tell statistics this role gets, by whatever way."""
+    """Return which of the pictures that show statistics this role gets, in any way."""
     with unscored.client(role) as visitor:
         listed = {one["name"] for one in visitor.send("GET", f"{BOARD}/pictures").json()["pictures"]}
         page = visitor.send("GET", f"{PAGE}/pictures").text

@@ -1,4 +1,4 @@
-"""Which part of a server is not well, and its numbers, counted by hand."""
+"""The part of a server that is not well, and its numbers, counted by hand."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ def test_sweeps_at_the_same_moment_lose_no_count(engine: Engine) -> None:
 
 
 def numbers(engine: Engine, now=NOW) -> dict[str, float]:  # type: ignore[no-untyped-def]
-    """What Prometheus would read: name with labels -> value."""
+    """Return what Prometheus would read: name with labels -> value."""
     with reading(engine) as session:
         text = metrics.exposition(session, now).decode()
     return {

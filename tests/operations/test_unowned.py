@@ -156,7 +156,7 @@ def test_young_files_named_files_and_uploads_under_way_stay(engine: Engine, ada:
 
 
 def test_what_turns_out_to_be_named_is_put_back(engine: Engine, ada: User, tmp_path: Path) -> None:
-    """For instance after an older database was restored."""
+    """Check a file that is named again, for instance after an older database was restored."""
     path, now = store(tmp_path, "sent", OLD), time.time()
     clear_unowned(engine, FolderStorage(tmp_path), now)
     submit(engine, ada, content="sent")
@@ -257,7 +257,7 @@ def test_applying_again_what_is_stored_makes_it_young(engine: Engine, tmp_path: 
 def test_uploads_and_sweeps_of_one_content_at_once_never_lose_an_accepted_file(
     engine: Engine, ada: User, tmp_path: Path
 ) -> None:
-    """Two uploads and two sweeps at almost the same moment, again and again; the contents lie there old and unnamed."""
+    """Run two uploads and two sweeps at almost the same moment, repeatedly; the contents are there, old and unnamed."""
     randomly, lost = random.Random(6), []
     for number in range(25):
         content = f"file {number}"

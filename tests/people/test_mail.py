@@ -58,7 +58,7 @@ def write(
 
 
 def person(session: Session, email: str) -> User:
-    """Whoever has this address, confirmed."""
+    """Return the user with this address, confirmed."""
     user = session.scalar(select(User).where(User.email == email))
     if user is None:
         user = User(username=email, email=email, email_confirmed_at=NOW, display_name="Somebody", created_at=NOW)

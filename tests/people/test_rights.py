@@ -1,4 +1,4 @@
-"""What organisers may: the rights of their role, all of them for whoever owns the competition, and who gives them."""
+"""Rights of organisers: those of their role, all of them for owners, and who grants them."""
 
 from __future__ import annotations
 

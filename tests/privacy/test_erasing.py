@@ -59,7 +59,7 @@ def settings() -> Settings:
 
 @pytest.fixture
 def zelda(engine: Engine) -> User:
-    """Somebody who takes part in a competition that is open, alone."""
+    """Return somebody who takes part alone in a competition that is open."""
     add_competition(engine, per_day=None)
     return add_user(engine, NAME, "Zelda Quux")
 
@@ -337,7 +337,7 @@ def test_killed_between_two_steps_nothing_has_happened(
 
 
 def everything(engine: Engine) -> dict[str, list[str]]:
-    """All rows of all tables."""
+    """Return all rows of all tables."""
     with reading(engine) as session:
         return {
             table.name: sorted(str(row) for row in session.execute(select(table)))

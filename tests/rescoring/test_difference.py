@@ -1,4 +1,4 @@
-"""Who moves by how much: the order in which moves are told, their places, and rows where every submission stands."""
+"""The moves of a rescoring: their order, their places, and rows where every submission counts."""
 
 from __future__ import annotations
 

@@ -589,7 +589,7 @@ def own_snapshots() -> Select[int]:
 
 
 def official_numbers(engine: Engine) -> dict[str, int]:
-    """How many official boards of zero-shot each phase has."""
+    """Return how many official boards of zero-shot each phase has."""
     counted = (
         select(Phase.name, func.max(Snapshot.number))
         .join(Snapshot, Snapshot.phase_id == Phase.id)
@@ -601,7 +601,7 @@ def official_numbers(engine: Engine) -> dict[str, int]:
 
 
 def test_a_phase_that_closed_seconds_ago_is_left_to_the_sweep(engine: Engine, scored: dict[str, Any]) -> None:
-    """What was complete in time may still be on its way into the database."""
+    """Check the delay: files that arrived in time may still be on their way into the database."""
     declare(engine, ends_at=LATER)
     freeze(engine, LATER + AFTER_CLOSE)
     closes = LATER + 9 * HOUR

@@ -1,4 +1,4 @@
-"""What is kept of a run: each run's own, of its own task, and of published sets alone what was before."""
+"""Stored results of a run: each run's own, of its own task, and only for published sets those from before."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def kept(engine: Engine, run_id: int) -> bytes | None:
 
 
 def test_results_of_items_are_kept_of_public_gold_alone(engine: Engine, people: list[User]) -> None:
-    """Of a run of a set, too, which changes no board."""
+    """Check a run of a set, too, which changes no board."""
     with writing(engine) as session:
         the_phase_task(session).gold_is_public = True
     sent = submit(engine, people[0])

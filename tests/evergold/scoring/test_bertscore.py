@@ -106,7 +106,7 @@ def test_idf_of_a_single_reference_weighs_nothing_and_is_nan_like_upstream() -> 
 
 
 def test_of_several_references_those_count_that_weigh_anything() -> None:
-    """Every reference has "a"; "a" alone weighs nothing, "a cat" does."""
+    """Check with "a" in every reference: "a" alone has no weight, "a cat" does."""
     alone = ours(["a cat"], [["a cat"]], idf=False)
     found = ours(["a cat", "a"], [["a", "a cat"], ["a"]], idf=True)
     assert found.recall[0] == pytest.approx(alone.recall[0], abs=TOLERANCE)

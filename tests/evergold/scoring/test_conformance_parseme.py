@@ -168,7 +168,7 @@ def test_changed_lemmas_and_other_columns_cannot_move_a_score(
 
 
 def spoiled(line: str) -> str:
-    """Everything but ID, FORM and PARSEME:MWE replaced; comments too."""
+    """Return a line with everything but ID, FORM and PARSEME:MWE replaced; comments too."""
     columns = line.split("\t")
     if len(columns) < 11:
         return line if line == "\n" or "global.columns" in line else "# something else\n"

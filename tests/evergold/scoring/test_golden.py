@@ -1,4 +1,4 @@
-"""Every golden folder: items, gold and a prediction of its task type, and the scores calculated by hand beside them."""
+"""Every golden folder: items, gold and a prediction of its task type, with the scores computed by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What single items came to: by hand for the golden cases, as JSON, and never a reason for another score."""
+"""Results of single items: by hand for the golden cases, as JSON, and without an influence on the score."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ ENCODED = {"mwe-paraphrase", "text-generation"}
 
 
 def near(number: float) -> Any:
-    """In the place of a number; what pytest compares with is none for the type checker."""
+    """Return what pytest compares with a number, which has no type for the type checker."""
     return pytest.approx(number)
 
 
 def results(name: str, gold: Path | None = None, prediction: Path | None = None, **options: Any) -> list[ItemResult]:
-    """Of a golden case, or of these files."""
+    """Return the item results of a golden case, or of these files."""
     task: AnyTask = TASKS[name]
     chosen = read_options(task, options)
     answers = task.read_gold(gold or GOLDEN / name / CASES[name][0], chosen)
@@ -175,7 +175,7 @@ def test_compounds_have_their_affinity_beside_its_ideal() -> None:
 
 
 def test_paraphrases_stand_beside_both_references_with_what_their_score_lacks() -> None:
-    """From made-up outcomes: no encoder is asked. en-2 keeps its MWE, so that its score is 0."""
+    """Check made-up outcomes: no encoder is used. en-2 keeps its MWE, so that its score is 0."""
     task = TASKS["mwe-paraphrase"]
     options = read_options(task, {"language": "en"})
     answers = task.read_gold(GOLDEN / "mwe-paraphrase/gold/EN/test.json", options)

@@ -128,7 +128,7 @@ def test_signatures_change_with_what_can_move_a_score(option: dict[str, Any], mo
 
 
 def test_items_that_belong_together_are_drawn_together(write: Write) -> None:
-    """By thread, 1 and 3 are one unit, drawn twice with 2 left out: 1 is right, 3 is not."""
+    """Check units by thread: 1 and 3 are one unit, drawn twice with 2 left out: 1 is right, 3 is not."""
     options = MultiLabelOptions(resample_by="thread")
     gold = TASK.read_gold(write("gold.csv", "id,labels,thread\n1,a,x\n2,b,y\n3,c,x\n"), options)
     prediction = TASK.read_prediction(
