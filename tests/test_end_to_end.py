@@ -51,7 +51,7 @@ def add_semeval2022(task: Semeval, folder: Path) -> None:
 
 
 def open_to_all(declared: Path) -> None:
-    """Where gold is hidden, addresses would have to be confirmed first: tested elsewhere, and nobody here has mail."""
+    """Open registration: with hidden gold, addresses would have to be confirmed first, and nobody here has mail."""
     text = declared.read_text(encoding="utf-8")
     found = re.sub(r"(?m)^( *)tasks:$", r"\1registration: {mode: open}\n\1tasks:", text, count=1)
     assert found != text
@@ -60,7 +60,7 @@ def open_to_all(declared: Path) -> None:
 
 @pytest.fixture(scope="module", params=[pytest.param("embedded", marks=pytest.mark.soak), "real parts"])
 def server(request: pytest.FixtureRequest, task: Semeval) -> Iterator[Server]:
-    """One running server for all tests here; each registers people of its own."""
+    """Yield one running server for all tests here; each registers people of its own."""
     if request.param == "embedded":
         started = embedded(partial(add_semeval2022, task))
     else:
@@ -191,7 +191,7 @@ def test_somebody_elses_submission_is_not_found(server: Server) -> None:
 
 
 def test_a_worker_killed_in_mid_run_costs_nothing(server: Server) -> None:
-    """Its gold is a pipe that nobody writes to: the worker hangs where it opens it, and is killed there."""
+    """Check gold that is a pipe to which nobody writes: the worker hangs when opening it, and is killed there."""
     gold = server.gold / "swans" / "stalled.csv"
     os.mkfifo(gold)
     with register(server.address, "fay") as fay:

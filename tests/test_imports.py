@@ -1,4 +1,4 @@
-"""Who may import whom, as design and contracts say, and what a process really loads."""
+"""Imports: who may import whom, as design and contracts define, and what a process really loads."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ WORKER = (
 
 @cache
 def modules_after(statement: str) -> frozenset[str]:
-    """Every module that a fresh process has loaded after the statement."""
+    """Return every module that a fresh process has loaded after the statement."""
     listing = f"import json, sys; {statement}; print(json.dumps(sorted(sys.modules)))"
     command = [sys.executable, "-W", "error", "-c", listing]
     environment = environment_of(data_dir="/nonexistent/evergold")
@@ -59,12 +59,12 @@ def modules_after(statement: str) -> frozenset[str]:
 
 
 def loaded_by(statement: str, *packages: str) -> set[str]:
-    """Which of these packages are loaded after the statement."""
+    """Return which of these packages are loaded after the statement."""
     return {name.split(".")[0] for name in modules_after(statement)} & set(packages)
 
 
 def test_the_import_contracts_hold() -> None:
-    """The same as `make contracts`; the contracts stand in pyproject.toml."""
+    """Check the same as `make contracts`; the contracts are in pyproject.toml."""
     command = [sys.executable, "-c", "from importlinter.cli import lint_imports_command as c; c()", "--no-cache"]
     ran = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stdout + ran.stderr
@@ -185,7 +185,9 @@ def test_a_worker_loads_no_web_framework_and_nothing_heavy() -> None:
 
 
 def test_a_worker_is_no_command_line_of_celery() -> None:
-    """Which loads all its commands, and a prompt for terminals: 9 MB in each process."""
+    """Check that Celery's command line is not loaded, with all its commands and a prompt for terminals: 9 MB in each
+    process.
+    """
     assert {"celery.concurrency.prefork", "numpy"} <= modules_after(WORKER)
     assert {"celery.bin", "click_repl", "prompt_toolkit"} & modules_after(WORKER) == set()
 

@@ -93,7 +93,7 @@ def test_a_run_whose_worker_was_lost_for_the_last_time_is_told(engine: Engine, a
 
 
 def test_of_a_set_whose_worker_was_lost_no_team_hears(engine: Engine, ada: User) -> None:
-    """Its submission has its score, and another mail would say that it had none."""
+    """Check that its submission keeps its score; another mail would claim that it had none."""
     sent = submit(engine, ada)
     score(engine, sent.run_id, 0.5)
     of_set = runs_of(engine, start(engine, f"{PHASE}/{TASK}"))[sent.submission.id]

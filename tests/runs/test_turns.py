@@ -1,4 +1,4 @@
-"""Whose turn it is: uploads before checks before rescoring, and teams one after the other."""
+"""The order of files: uploads before checks before rescoring, and teams one after the other."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def turn(engine: Engine, now: datetime = NOW, *, needs_gpu: bool = False) -> int
 
 
 def take_all(engine: Engine, moment: datetime = NOW) -> list[str]:
-    """Whose files are taken, one after the other, until none waits."""
+    """Return the owners of the files that are taken, one after the other, until none waits."""
     order = []
     while (run_id := turn(engine, moment)) is not None:
         assert isinstance(run_id, int)
@@ -219,7 +219,7 @@ def test_a_turn_is_one_statement_however_long_the_line_is(engine: Engine, people
 
 
 def test_a_task_that_is_not_known_any_more_is_everybodys(engine: Engine, people: list[User]) -> None:
-    """So that it fails, visibly, and does not wait for ever."""
+    """Check that it is taken, so that it fails visibly and does not wait for ever."""
     (run_id,) = files(engine, people[0], 1)
     with writing(engine) as session:
         session.execute(update(CompetitionTask).values(task_type="gone"))

@@ -1,4 +1,4 @@
-"""Which workers are there, who is forgotten, and why a run waits: organisers learn more of it than teams."""
+"""Workers that are present or forgotten, and why a run waits: organisers see more of this than teams."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ TYPE = "idiom-detection"
 
 @pytest.fixture
 def ada(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> User:
-    """Somebody who may submit to a task that needs torch."""
+    """Return somebody who may submit to a task that needs torch."""
     monkeypatch.setitem(TASKS, TYPE, dataclasses.replace(TASKS[TYPE], needs_gpu=True))
     add_competition(engine, per_day=None)
     return add_user(engine, "ada")

@@ -1,5 +1,6 @@
 """With two hundred thousand submissions in the database nothing costs more than with twenty thousand: neither what
-anybody can look at, nor what the server does by itself. EVERGOLD_TEST_SUBMISSIONS=1000000 has as many."""
+anybody can look at, nor what the server does by itself. EVERGOLD_TEST_SUBMISSIONS=1000000 adds as many.
+"""
 
 from __future__ import annotations
 
@@ -47,8 +48,10 @@ def place(request: pytest.FixtureRequest, guarded: Place) -> Iterator[Place]:  #
 
 @contextmanager
 def _moved(place: Place, server: str) -> Iterator[None]:
-    """With all its rows on PostgreSQL, which is told of a disk that reads as quickly anywhere: by what it takes for
-    granted, it is right to read tables that are no larger than these from start to end."""
+    """Move all rows to PostgreSQL, configured for a disk that reads equally fast anywhere.
+
+    With its defaults, it is right to read tables that are no larger than these from start to end.
+    """
     with postgres.database(server) as address:
         engine = make_engine(address)
         with engine.begin() as connection:

@@ -60,7 +60,7 @@ def test_the_same_file_in_another_phase_is_not_asked_about(sqlite_engine: Engine
 
 
 def test_a_file_that_was_rejected_is_not_asked_about(sqlite_engine: Engine, ada: User) -> None:
-    """Whatever it was before, against other gold."""
+    """Check that the result of an earlier run, against other gold, does not matter."""
     sent = submit(sqlite_engine, ada, content="same")
     world.reject(sqlite_engine, sent.run_id)
     add_old_run(sqlite_engine, sent.submission.id, 0.5)

@@ -46,7 +46,7 @@ def withdrawn_at(engine: Engine, submission_id: UUID) -> Any:
 
 
 def runs_counted(engine: Engine) -> tuple[int | None, int | None]:
-    """What the head of the competition says: its teams and its scored runs."""
+    """Return the numbers in the head of the competition: its teams and its scored runs."""
     with reading(engine) as session:
         found = activity_of(session, views_of(session, [the_phase_task(session)], Viewer(None, NOW)))
     return found.teams, found.runs

@@ -34,7 +34,7 @@ ALONE = ("title", "option", "textarea", "pre", "script")
 
 
 def name_all(site: Site) -> None:
-    """All that people name is in Hebrew or Arabic."""
+    """Give everything that people name a Hebrew or Arabic name."""
     with reading(site.engine) as session:
         ada = session.scalars(select(User).where(User.username == "ada")).one()
     world.score(site.engine, world.submit(site.engine, ada, NOW - timedelta(minutes=1)).run_id, 0.6)

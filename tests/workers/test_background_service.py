@@ -59,7 +59,7 @@ class Place:
         return bool(found and children_of(found))
 
     def check_gold_again(self) -> GoldVersion:
-        """Nothing hangs any more, and the sweep tells workers of it again."""
+        """Check gold again, now that nothing hangs, after the sweep has announced it again."""
         self.hang.unlink()
         with writing(self.engine) as session:
             waiting = unanswered_checks(session, datetime.now(UTC) + RESEND + timedelta(seconds=1))

@@ -1,4 +1,4 @@
-"""Where a worker encodes: the best device there is or the one that was named; what it may take; where vectors lie."""
+"""The device on which a worker encodes: the best one or the named one; what it may use; where vectors are."""
 
 from __future__ import annotations
 

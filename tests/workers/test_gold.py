@@ -163,7 +163,7 @@ def test_other_options_are_another_reading(folder: Path, counting: Counting) -> 
 
 
 def test_of_sealed_gold_too_other_options_are_another_reading(tmp_path: Path) -> None:
-    """Two phases may share one sealed file and ask otherwise: neither is scored against what the other made of it."""
+    """Check that two phases with one sealed file and other options are each scored against their own reading."""
     task = replace(TASK, read_gold=lambda path, options: options)
     said = {"a": {"languages": ["EN"]}, "b": {"languages": ["PT"]}}
     asked = {phase: read_options(TASK, options) for phase, options in said.items()}

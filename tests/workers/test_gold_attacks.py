@@ -1,4 +1,4 @@
-"""Whoever can write to the database, or sits in the web process, tries to get at hidden gold; the worker refuses."""
+"""Attacks on hidden gold by somebody who can write to the database, or is in the web process; the worker refuses."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def ended(engine: Engine, ada: User) -> ScoringRun:
 
 
 def items_of(engine: Engine, run: ScoringRun) -> int:
-    """Of how many items the database has something in clear."""
+    """Return of how many items the database has something in clear."""
     with reading(engine) as session:
         packed = session.scalar(select(ScoringRun.item_results).where(ScoringRun.id == run.id))
     return len(unpacked_results(packed)) if packed else 0
@@ -268,7 +268,7 @@ def sealed_to(engine: Engine, run: ScoringRun) -> set[str]:
 
 
 def checks(engine: Engine) -> list[str]:
-    """What `evergold gold check` says."""
+    """Return the findings of `evergold gold check`."""
     with reading(engine) as session:
         return [f"{one.what}: {one.fault}" for one in check_gold(session, key_file())]
 
@@ -299,7 +299,7 @@ def test_the_workers_own_command_makes_gold_public_and_keeps_its_commitment(engi
 
 @pytest.mark.parametrize("knows", [True, False], ids=["now", "by an earlier version"])
 def test_revealed_gold_shows_all_digits_of_its_scores(engine: Engine, ada: User, knows: bool) -> None:
-    """Whatever phases.yaml says of gold; an earlier version wrote of what it revealed in the sealed file alone."""
+    """Check that phases.yaml does not matter; an earlier version recorded revealed gold only in the sealed file."""
     seal_gold(engine, GOLD.encode())
     with writing(engine) as session:
         the_phase_task(session).phase.visibility = {}
@@ -316,7 +316,7 @@ def test_revealed_gold_shows_all_digits_of_its_scores(engine: Engine, ada: User,
 
 
 def digits(engine: Engine) -> tuple[int | None, int | None]:
-    """That everybody sees, and that rank."""
+    """Return the digits that everybody sees, and those that rank."""
     with reading(engine) as session:
         view = view_of(session, the_phase_task(session), Viewer(None, NOW))
     return view.precision, view.ranks_by

@@ -58,7 +58,7 @@ def test_a_run_is_kept_longer_than_its_first_lease(engine: Engine, held: Claim) 
 
 
 def test_a_file_that_is_checked_is_kept_as_long(engine: Engine, ada: User) -> None:
-    """By its own lease: it has no run."""
+    """Check its own lease: it has no run."""
     with writing(engine) as session:
         asked = accept_validation(session, the_phase_task(session), Sender(ada, NOW), FileToCheck(upload_of("x")))
     check_id = asked.validation.id
@@ -168,7 +168,7 @@ class Clock:
 
 
 def test_patience_ends_with_the_lease(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By then the run is another worker's."""
+    """Check that by then the run belongs to another worker."""
     monkeypatch.setattr("workers.lease.time", Clock())
     away = Away(1000)
     with capture_logs(), pytest.raises(OperationalError):

@@ -1,4 +1,4 @@
-"""Of every run, on a board or not, a worker says how sure it is, and whether it is better than its team's before it."""
+"""Statistics of every run, on a board or not: its certainty, and whether it is better than its team's run before it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def kept(engine: Engine) -> dict[int, StatisticsOfRun]:
 
 
 def standing(engine: Engine, run_id: int, viewer: User) -> RunStanding:
-    """On the first board."""
+    """Return the standing on the first board."""
     with reading(engine) as session:
         submission = get_submission(session, the_run(engine, run_id).submission_id, viewer)
         found = standings_of_one(session, submission, Viewer(viewer, NOW))

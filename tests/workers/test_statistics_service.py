@@ -27,7 +27,7 @@ SYSTEMS, ITEMS = 6, 60
 
 @pytest.fixture
 def broker(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Where this process and the worker meet."""
+    """Yield the address of the broker that this process and the worker share."""
     with valkey() as server:
         monkeypatch.setenv("EVERGOLD_BROKER_URL", server.address)
         get_settings.cache_clear()

@@ -35,7 +35,7 @@ OVERDUE = NOW + timedelta(seconds=UNCLAIMED_SECONDS)
 
 @pytest.fixture
 def messages(workplace: Path) -> Path:
-    """Where the embedded broker keeps what was sent."""
+    """Return where the embedded broker keeps the messages that were sent."""
     return workplace / "broker" / "messages"
 
 
@@ -91,7 +91,7 @@ def test_how_often_a_run_is_tried_is_a_setting(
 
 
 def test_what_was_lost_is_counted_for_the_servers_numbers(engine: Engine, ada: User, messages: Path) -> None:
-    """One that is scored and one whose lease holds are not lost."""
+    """Check that a scored run and one whose lease holds are not counted."""
     score(engine, submit(engine, ada).run_id, 0.5)
     lost, often_lost, held = (submit(engine, ada, content=name).run_id for name in ("lost", "often", "held"))
     with writing(engine) as session:

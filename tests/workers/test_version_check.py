@@ -122,7 +122,7 @@ def test_columns_are_reported_where_the_upload_asked_for_it_and_of_no_other_gold
 
 
 def opened(explanation: str | None, key: PrivateKey) -> Any:
-    """What the uploader's browser reads."""
+    """Return what the uploader's browser reads."""
     assert explanation is not None
     sealed = base64.b64decode(explanation)
     return json.loads(Box(key, PublicKey(sealed[:32])).decrypt(sealed[32:]))

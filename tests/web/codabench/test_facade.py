@@ -336,7 +336,7 @@ def test_the_same_key_is_the_same_submission(ada: Person) -> None:
 
 
 def test_a_large_file_comes_whole(ada: Person) -> None:
-    """More than other bodies may have."""
+    """Check a file that is larger than other bodies may be."""
     content = CONTENT + b"2,EN,zero_shot,0\n" * 20_000
     sent_ = send(ada, hold(ada, content))
     assert sent_.status_code == 201

@@ -25,7 +25,7 @@ POST = "post"
 
 @dataclass(frozen=True)
 class Numbers:
-    """What clients name things by: phases and boards by name, tasks by the names of phase and task."""
+    """The numbers and names that clients use: phases and boards by name, tasks by the names of phase and task."""
 
     competition: int
     phases: Mapping[str, int]

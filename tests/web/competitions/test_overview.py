@@ -31,7 +31,7 @@ def several(site: Site) -> Site:
 
 
 def cells(site: Site) -> dict[str, list[str]]:
-    """What stands in each phase's column, by task, without what only screen readers say."""
+    """Return the text of each phase's column, by task, without the words only for screen readers."""
     page = visit(site, COMPETITION_PAGE).partition('class="stacked task-table"')[2]
     page = re.sub(r'<span class="visually-hidden">[^<]*</span>', "", page)
     body = page.partition("<tbody>")[2].partition("</tbody>")[0]
@@ -40,7 +40,7 @@ def cells(site: Site) -> dict[str, list[str]]:
 
 
 def test_each_task_has_a_cell_in_each_phase(several: Site, ada: Person) -> None:
-    """In the order of the phases: evaluation, next, secret, earlier."""
+    """Check the order of the phases: evaluation, next, secret, earlier."""
     enter(several.engine, ada.user, 0.5)
     assert cells(several) == {
         "Detection": ["1 team Submit", "not open yet", "board hidden", "1 team"],

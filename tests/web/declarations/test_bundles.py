@@ -52,7 +52,7 @@ def olga(site: Site) -> Linguist:
 
 
 def person(site: Site, name: str) -> Linguist:
-    """Somebody in a browser, with a confirmed address."""
+    """Return somebody in a browser, with a confirmed address."""
     browser = site.clients.enter_context(log_in(site, name))
     with writing(site.engine) as session:
         session.scalars(select(User).where(User.username == name)).one().email_confirmed_at = site.now

@@ -43,7 +43,7 @@ def site(empty_site: Site, environment: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def person(site: Site, name: str) -> Linguist:
-    """Somebody in a browser, with a confirmed address."""
+    """Return somebody in a browser, with a confirmed address."""
     browser = site.clients.enter_context(log_in(site, name))
     with writing(site.engine) as session:
         session.scalars(select(User).where(User.username == name)).one().email_confirmed_at = site.now
@@ -131,7 +131,7 @@ def frozen_without_intervals(site: Site) -> None:
 
 
 def opened_everywhere(site: Site, olga: Linguist, team: Linguist, submission: str) -> None:
-    """Every page and answer about a task, a board and a scored file has an answer for a program, too."""
+    """Check that every page and response about a task, a board and a scored file works for a program, too."""
     places = (COMPETITION, PHASE, "forms")
     api = f"{API}/competitions/{COMPETITION}"
     board = f"{API}/competitions/{COMPETITION}/phases/{PHASE}/boards/forms"

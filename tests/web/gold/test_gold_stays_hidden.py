@@ -71,7 +71,7 @@ def patch(olga: Person) -> None:
 
 
 def has_items(site: Site, person: Person) -> bool:
-    """Whether what the worker says of a new submission holds items."""
+    """Return whether the worker's result for a new submission contains items."""
     accepted = person.submit(MAJORITY.encode(), path=f"{TASK}/submissions")
     assert accepted.status_code == 202, accepted.text
     run_id = run_of(site, accepted.json())

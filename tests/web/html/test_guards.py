@@ -143,7 +143,7 @@ def wish_page(form: Wish, competition: str, error: EvergoldError) -> Response:
 
 
 def answer_to(error: EvergoldError, *shown: type[EvergoldError]) -> Response:
-    """Of a route that raises the error, where the page is shown again for these."""
+    """Return the response of a route that raises the error, where the page is shown again for these."""
 
     @form_again(wish_page, *shown)
     def wish(request: Request, competition: str, form: Wish) -> Response:

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("cheap_passwords")
 
 @pytest.fixture
 def browser(site: Site) -> Iterator[httpx.Client]:
-    """Somebody who is not logged in."""
+    """Yield the browser of somebody who is not logged in."""
     with site.client(**BROWSER) as client:
         yield client
 

@@ -266,7 +266,7 @@ def make(site: Site, username: str, role: str) -> None:
     ],
 )
 def test_who_must_have_one_has_nothing_else_until_then(site: Site, of: str, role: str, is_wanted: bool) -> None:
-    """Also whoever was logged in before they got the role."""
+    """Check somebody who was logged in before getting the role, too."""
     with wanting(site, of) as there, log_in(there) as ada:
         if role:
             make(there, "ada", role)

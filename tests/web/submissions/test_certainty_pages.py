@@ -1,4 +1,4 @@
-"""Whether a run is better than the one before: on My runs, beside each other, on its own page, and over the API."""
+"""The comparison of a run with the one before: on My runs, side by side, on its own page, and over the API."""
 
 from __future__ import annotations
 

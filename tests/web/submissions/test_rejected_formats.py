@@ -104,7 +104,7 @@ def wrong_embeddings() -> bytes:
 
 
 def wrong_values() -> bytes:
-    """Not a number in one tensor, a row of zeros in another."""
+    """Return embeddings with NaN in one tensor, and a row of zeros in another."""
     first, second = np.ones((ROWS, 4)), np.ones((ROWS, 4), dtype=np.float32)
     first[7, 2] = np.nan
     second[11] = 0
