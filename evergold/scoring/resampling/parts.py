@@ -288,8 +288,10 @@ class _Order:
         return ordered if self.begins is None else np.add.reduceat(ordered, self.begins, axis=0)
 
     def centred_ranks(self, weights: Floats, size: Floats) -> Floats:
-        """Return twice the average ranks of items (weights: items × resamples) minus their mean, which is a whole
-        number for whole-number weights.
+        """Return, for each item, twice the difference of its average rank from the mean rank; whole numbers for
+        whole-number weights.
+
+        weights: items × resamples; size: their sum.
         """
         upto = np.zeros((len(weights) + 1, weights.shape[1]))
         np.cumsum(weights[self.items], axis=0, out=upto[1:])
