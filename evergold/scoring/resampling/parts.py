@@ -215,7 +215,7 @@ class Ranks:
 
 @dataclass(frozen=True)
 class Concordance:
-    """Kendall's tau-b of n items. Time and space grow with n². Arguments as for `Ranks`."""
+    """Kendall's tau-b of n items. Time and memory grow with n². Arguments as for `Ranks`."""
 
     names: tuple[Name, ...]
     places: Positions
@@ -310,8 +310,8 @@ def _cubes(weights: Floats) -> Floats:
 def _spread(cubes: Floats, size: Floats) -> Floats:
     """Return the weighted sum of squares of twice the centred ranks.
 
-    cubes: of the joint weights of tied items; size: the weight of all. 0 if all tie: rounding of fractional weights
-    must not make a spread.
+    cubes: sums of the cubed joint weights of tied items; size: the weight of all items. 0 if all tie: rounding of
+    fractional weights must not make a spread.
     """
     whole = size**3
     found = (whole - cubes) / 3

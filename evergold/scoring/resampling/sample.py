@@ -13,7 +13,9 @@ from evergold.scoring.resampling.units import Units
 
 @dataclass(frozen=True)
 class Derived:
-    """Scores that follow from others, such as the mean over some groups. finish: from … × inputs to … × names."""
+    """Scores that follow from others, such as the mean over some groups. finish: a function from … × inputs to … ×
+    names.
+    """
 
     names: tuple[Name, ...]
     inputs: tuple[Name, ...]
