@@ -45,7 +45,7 @@ def task(tmp_path_factory: pytest.TempPathFactory) -> Semeval:
 
 
 def add_semeval2022(task: Semeval, folder: Path) -> None:
-    """The shared task beside the swans."""
+    """Add the shared task next to the swans."""
     import_semeval2022(task.repository, folder / "imported" / "semeval2022", folder / "gold")
     open_to_all(folder / "imported" / "semeval2022" / "competition.yaml")
 
@@ -92,7 +92,7 @@ def upload(client: httpx.Client, content: str | bytes, phase: str = f"{SWANS}/ev
 
 
 def until_final(client: httpx.Client, location: str, seconds: float = SCORING_SECONDS) -> dict[str, Any]:
-    """The submission, once it is scored, rejected or failed; asks as a patient client does."""
+    """Return the submission, once it is scored, rejected or failed; polls like a patient client."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         found: dict[str, Any] = client.get(location, params={"wait": 5}).raise_for_status().json()

@@ -139,7 +139,7 @@ def test_the_task_types_load_neither_scipy_nor_torch() -> None:
 
 
 def test_the_list_of_task_types_loads_none_of_them() -> None:
-    """Nor what finds plug-ins, as long as nobody asks for a name that is none of our own."""
+    """Check that plug-ins are not loaded either, as long as no name is requested that is not our own."""
     asked = (
         "from evergold.scoring.tasks import TASKS, needs_gpu; assert 'ranking' in TASKS and needs_gpu('mwe-paraphrase')"
     )
@@ -208,8 +208,9 @@ def test_help_loads_nothing_that_only_commands_need() -> None:
 
 
 def test_a_small_file_is_scored_without_what_takes_long_to_load(tmp_path: Path) -> None:
-    """numpy takes longer than to read and score some sentences; pydantic's search for plug-ins reads what every
-    installed distribution says of itself."""
+    """Check that numpy is not loaded, which takes longer than scoring some sentences, and that pydantic does not search
+    for plug-ins in all distributions.
+    """
     file = tmp_path / "test.cupt"
     file.write_text("# global.columns = ID FORM LEMMA PARSEME:MWE\n1\tso\tso\t1:VID\n2\twhat\twhat\t1\n\n")
     arguments = ["score", "mwe-identification", "--gold", str(file), "--prediction", str(file), "--format", "parseme"]

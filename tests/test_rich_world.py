@@ -1,4 +1,4 @@
-"""The neighbours that many tests have are really there, and are as rich as `tests.rich_world` says."""
+"""The neighbours that many tests have exist, and are as rich as `tests.rich_world` describes."""
 
 from __future__ import annotations
 

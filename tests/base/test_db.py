@@ -151,8 +151,11 @@ def test_a_database_that_cannot_hold_every_letter_is_refused_in_words(postgres_s
 
 
 def test_postgresql_keeps_what_it_has_prepared(postgresql_engine: Engine) -> None:
-    """A question that is asked again and again is not read and planned again and again, whoever reads, writes or fails
-    to find something in between; psycopg would throw all of it away at each ROLLBACK."""
+    """Check that a repeated statement is not parsed and planned again, whoever reads, writes or fails to find something
+    in between.
+
+    psycopg would discard all prepared statements at each ROLLBACK.
+    """
     ada = add_user(postgresql_engine, "ada")
     for _ in range(12):
         with reading(postgresql_engine) as session:

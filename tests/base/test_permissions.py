@@ -110,7 +110,7 @@ def test_copies_of_a_bucket_s_files_are_shared_as_the_files_would_be(data: Path)
 
 
 def store_in(folder: Path, content: bytes, user: int, beside: str = "") -> str:
-    """Stored by that user; beside: in the folder that the other one's file has made."""
+    """Store as that user; beside: in the folder that the other one's file has made."""
     wanted = content
     for n in range(100_000):
         wanted = content + str(n).encode()

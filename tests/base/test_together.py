@@ -48,7 +48,7 @@ def commits(sqlite_engine: Engine) -> Iterator[list[str]]:
 
 
 class Busy:
-    """The line's thread is held up, so that whoever comes now waits together."""
+    """Blocks the thread of the write queue, so that all later writes wait together."""
 
     def __init__(self, engine: Engine, pool: ThreadPoolExecutor) -> None:
         self.engine, self.pool = engine, pool

@@ -1,4 +1,4 @@
-"""Method cards on boards: what is asked for them, and nothing where names or scores are hidden."""
+"""Method cards on boards: their questions, and nothing where names or scores are hidden."""
 
 from __future__ import annotations
 

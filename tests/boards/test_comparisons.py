@@ -1,4 +1,4 @@
-"""A board's intervals and pairs in pictures: exactly where the board tells them, and of the rows that are seen."""
+"""A board's intervals and pairs in pictures: exactly where the board shows them, and only of the visible rows."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def cells(picture: Picture) -> dict[Any, Any]:
 
 
 def test_a_row_of_the_matrix_says_whom_it_beats_with_p_corrected(engine: Engine, runs: dict[str, int]) -> None:
-    """Holm: 0.01 · 3 = 0.03, 0.02 · 2 = 0.04, 0.2 · 1 = 0.2. At 5 % the first two are told apart."""
+    """Check Holm: 0.01 · 3 = 0.03, 0.02 · 2 = 0.04, 0.2 · 1 = 0.2. At 5 % the first two are significant."""
     found = drawn(engine)["pairs"]
     told = {key: (what, pytest.approx(p)) for key, (what, p) in {
         ("Ada", "Bob"): ("same", 0.2), ("Bob", "Ada"): ("same", 0.2),

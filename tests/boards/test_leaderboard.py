@@ -1,4 +1,4 @@
-"""Boards: who stands on them, in which order, with which rank."""
+"""Boards: who is on them, in which order, with which rank."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def test_only_scored_submissions_stand_on_a_board(engine: Engine, people: list[U
 
 
 def test_a_run_that_is_not_current_is_not_shown(engine: Engine) -> None:
-    """A rescoring beside the live one stays unseen until it is published."""
+    """Check that a rescoring next to the current run stays invisible until it is published."""
     add_competition(engine, entry_rule=EntryRule.ALL)
     accepted = submit(engine, add_user(engine, "ada"))
     score(engine, accepted.run_id, 0.5)

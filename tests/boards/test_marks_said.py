@@ -1,4 +1,4 @@
-"""Marks of rows are said, replaced and taken back; recorded, checked, and safe at the same moment."""
+"""Marks of rows are set, replaced and removed; recorded, checked, and safe at the same moment."""
 
 from __future__ import annotations
 

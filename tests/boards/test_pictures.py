@@ -1,4 +1,4 @@
-"""The numbers of a board's pictures, against hand calculations beside them; what a board hides, they do not have."""
+"""The numbers of a board's pictures, compared with hand calculations; hidden parts of a board are not in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A board asked for in some way: sorted, searched, filtered, and only by what is shown."""
+"""Boards with a query: sorted, searched, filtered, and only by what is shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statistics of a board as they are kept, and the ranges that follow for the rows that somebody sees; all by hand."""
+"""Stored statistics of a board, and the ranges that follow for the visible rows; all by hand."""
 
 from __future__ import annotations
 

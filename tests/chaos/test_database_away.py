@@ -1,4 +1,6 @@
-"""PostgreSQL goes away and comes back: web, sweep and worker say so, lose nothing, and need nobody to restart them."""
+"""PostgreSQL goes away and comes back: web, sweep and worker report it, lose nothing, and need nobody to
+restart them.
+"""
 
 from __future__ import annotations
 
@@ -140,7 +142,7 @@ def test_the_sweep_goes_on_when_the_database_is_back(away_engine: Engine, ada: U
 def test_a_worker_keeps_what_it_scored_until_the_database_is_back(
     away_engine: Engine, ada: User, server: postgres.Postgres, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And one that was told of a run while the database was away claims it when it is back."""
+    """Check a worker notified of a run while the database was away, too: it claims the run when it is back."""
     scored, unscored = upload(away_engine, ada), upload(away_engine, ada, PREDICTION + "\n")
     reached = threading.Event()
     score_claim = score.score_claim

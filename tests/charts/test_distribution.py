@@ -1,4 +1,4 @@
-"""Figures: what stands where, what is said without eyes, and that nothing in them can break a page or a file."""
+"""Figures: the positions of their parts, their descriptions, and that nothing in them can break a page or a file."""
 
 from __future__ import annotations
 

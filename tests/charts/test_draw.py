@@ -1,5 +1,6 @@
-"""Drawings of boards: words lie on nothing else and inside, marks stand where the numbers say, and all is said in
-words, too. Boxes are measured from the SVG itself."""
+"""Drawings of boards: words overlap nothing and are inside, marks are where the numbers put them, and all is in words,
+too. Boxes are measured from the SVG itself.
+"""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def test_drawings_are_as_they_were() -> None:
 
 
 def test_the_picture_for_links_has_dots_at_scores_and_dashes_at_the_baseline() -> None:
-    """The axis goes from 830 to 1120: the baseline's half stands at 975, the rows' quarter and end at 902 and 1120."""
+    """Check an axis from 830 to 1120: the baseline's half is at 975, the rows' quarter and end at 902 and 1120."""
     rows = tuple(PictureRow(str(at + 1), f"Team {at}", "0.50", place) for at, place in enumerate((100.0, 25.0, None)))
     picture = BoardPicture("Idioms", "Zero-shot", "Macro F1", rows, 0, "10 Jan 2026", baseline=50.0)
     image = Image.open(io.BytesIO(draw_board(picture))).convert("RGB")

@@ -116,7 +116,9 @@ def test_check_says_what_is_public_now(evergold: Evergold, tmp_path: Path) -> No
 
 
 def test_check_says_what_scores_tell_of_hidden_gold(evergold: Evergold, tmp_path: Path) -> None:
-    """Three items of two labels: a score says how many are right, four values or two bits; ten submissions say all."""
+    """Check three items of two labels: a score shows how many are right, four values or two bits; ten submissions
+    reveal all.
+    """
     folder = make_competition(tmp_path)
     folder.write("gold/demo/practice.csv", GOLD)
     gold = ("--gold", tmp_path / "gold")

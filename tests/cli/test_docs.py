@@ -61,7 +61,7 @@ def test_every_command_and_option_says_what_it_does(name: str) -> None:
 def test_every_command_has_an_example_that_it_can_read(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Files and folders that it names are there; nothing is carried out."""
+    """Check that files and folders in it exist; nothing is run."""
     monkeypatch.chdir(tmp_path)
     words = shlex.split(example_of(name.removeprefix("evergold ")))
     arguments = words[len(name.split()) :]

@@ -1,4 +1,4 @@
-"""`evergold import …`: every importer writes, checks and applies; what is wrong with the source is said in full."""
+"""`evergold import …`: every importer writes, checks and applies; all faults of the source are reported."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def folder(tmp_path: Path) -> Folder:
 def evergold(
     folder: Folder, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> Evergold:
-    """`evergold …` beside the applied phases.yaml; exit code, stdout, stderr."""
+    """Run `evergold …` next to the applied phases.yaml; return exit code, stdout, stderr."""
     monkeypatch.chdir(folder.folder)
     monkeypatch.setenv("EVERGOLD_DATA_DIR", str(tmp_path / "var"))
     monkeypatch.setattr("getpass.getuser", lambda: "root")

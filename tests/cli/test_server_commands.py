@@ -29,7 +29,7 @@ FROM = dict(leaves(typer.main.get_command(whole())))
 
 
 def test_the_names_are_those_that_the_server_registers() -> None:
-    """A group of which all is the server's stands for all commands in it."""
+    """Check that a group that is completely the server's is listed for all its commands."""
     origins: dict[str, set[str]] = {}
     for name, package in FROM.items():
         origins.setdefault(name[0], set()).add(package)

@@ -1,4 +1,4 @@
-"""The phase that a competition is in: the nearest deadline, else the next beginning, else what lies behind."""
+"""The phase that a competition is in: the nearest deadline, else the next beginning, else the last one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limits as they are declared: what the task says goes before what the phase says, and an allowance comes on top."""
+"""Declared limits: the task's take precedence over the phase's, and an extension is added."""
 
 from __future__ import annotations
 

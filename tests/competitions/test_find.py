@@ -1,4 +1,4 @@
-"""Finding things: what is unknown is said in words, what is somebody else's looks as if it were not there."""
+"""Finding things: unknown ones are reported in words, and those of others look as if they did not exist."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_an_unknown_board_is_told_the_boards_there_are(engine: Engine) -> None:
 
 
 def test_a_phase_has_the_tasks_boards_and_files_that_are_its_own(engine: Engine) -> None:
-    """Another task is asked in one of the two phases alone; files stand by their positions."""
+    """Check another task in only one of the two phases; files are ordered by their positions."""
     add_competition(engine)
     add_other_task(engine)
     with writing(engine) as session:

@@ -319,7 +319,7 @@ def test_another_task_of_the_same_phase_has_a_quota_of_its_own(sqlite_engine: En
 
 
 def test_who_leaves_takes_along_what_was_sent_while_they_were_there(sqlite_engine: Engine) -> None:
-    """And what they sent themselves, whenever that was timed; not what others did before and behind."""
+    """Check their own files, too, whenever they were timed; not what others did before and after."""
     add_competition(sqlite_engine, per_day=None, total=9)
     ada, bob = add_user(sqlite_engine, "ada"), add_user(sqlite_engine, "bob")
     add_team(sqlite_engine, ada, name="Two")
@@ -375,7 +375,7 @@ def test_rejected_and_failed_submissions_cost_nothing(engine: Engine) -> None:
 
 
 def test_being_rescored_costs_nothing(sqlite_engine: Engine) -> None:
-    """Neither while the new run waits beside the old one, nor when it fails, nor once it has taken its place."""
+    """Check the quota: while the new run waits next to the old one, when it fails, and once it has replaced it."""
     add_competition(sqlite_engine, per_day=10, total=10)
     ada = add_user(sqlite_engine, "ada")
     submission = enter(sqlite_engine, ada, 0.5)

@@ -22,7 +22,9 @@ CLOSE = NOW + DAY
 
 @pytest.fixture
 def here(sqlite_engine: Engine) -> Engine:
-    """`evaluation` asks two tasks and closes tomorrow, `post` is open for ever and asks one."""
+    """Return a competition in which `evaluation` has two tasks and closes tomorrow, `post` is open for ever and has
+    one.
+    """
     add_competition(sqlite_engine)
     add_other_task(sqlite_engine)
     add_phase(sqlite_engine, "post", starts_at=NOW)

@@ -203,7 +203,7 @@ WITH_TRACKS = """\
 
 @pytest.fixture
 def demo(tmp_path: Path) -> Folder:
-    """Lines 6 to 8 declare tracks; the board stands from line 14 on, the baseline on line 46."""
+    """Return a folder whose lines 6 to 8 declare tracks; the board is from line 14 on, the baseline on line 46."""
     folder = make_competition(tmp_path / "demo")
     folder.change("    tasks:\n      - name: detection", f"{WITH_TRACKS}      - name: detection")
     return folder

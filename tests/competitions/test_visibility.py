@@ -268,7 +268,7 @@ def test_statistics_of_hidden_gold_appear_with_the_close_or_where_all_slices_are
 def test_what_follows_from_digits(
     precision: int | str | None, ranks_by: int, has_statistics: bool, has_details: bool
 ) -> None:
-    """Intervals are shown beside the usual digits; counts would tell them all."""
+    """Check that intervals are shown with the usual digits; counts would reveal them all."""
     view = decide(declared({"precision": precision, "slices": "all"}), NOW)
     assert (view.ranks_by, view.has_statistics, view.has_details) == (ranks_by, has_statistics, has_details)
 
@@ -499,7 +499,7 @@ def test_rounding_is_half_even(value: float | None, decimals: int | None, expect
 
 
 def test_zero_has_no_sign() -> None:
-    """`-0.0` would tell that a correlation is below zero."""
+    """Check `-0.0`, which would reveal that a correlation is below zero."""
     assert str(rounded(-0.0004, 2)) == "0.0"
 
 

@@ -1,4 +1,4 @@
-"""`apply_phases`: the database follows phases.yaml, says what it did, and twice is as good as once."""
+"""`apply_phases`: the database follows phases.yaml, changes are reported, and applying twice is the same as once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A score of hidden gold tells of it, so a baseline needs the right to gold, and there are few of them."""
+"""Baselines of hidden gold: their scores reveal something of it, so they need the right to gold, and few
+are allowed.
+"""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ def test_official_results_that_nobody_could_see(demo: Competition) -> None:
 
 
 def test_entries_that_would_not_be_carried_over(demo: Competition) -> None:
-    """The gold of both phases is there, and another."""
+    """Check with the gold of both phases present, and another one."""
     evaluation(demo, "carry_over: practice")
     assert demo.said() == [
         "38 warning: nothing of 'detection' can be carried over from 'practice': its gold differs there"

@@ -1,4 +1,6 @@
-"""YAML out of the database: whatever is declared, it is read back as the same, and applying it changes nothing."""
+"""YAML exported from the database: whatever is declared, it is read back as the same, and applying it
+changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -174,7 +176,7 @@ def test_every_key_that_can_be_declared_comes_back(everything: Place, tmp_path: 
 
 
 def come_back(place: Place, folder: Path) -> set[str]:
-    """The keys that an export says; it is what was applied, and applying it changes nothing."""
+    """Return the keys of an export, which must be what was applied; applying it changes nothing."""
     main = exported(place, folder)
     document, faults = read_yaml(main, "home")
     assert document is not None

@@ -1,4 +1,4 @@
-"""Images of texts: made anew whatever comes, named by the texts alone, kept in step with the declaration."""
+"""Images in texts: re-encoded in every case, named only by the texts, kept in step with the declaration."""
 
 from __future__ import annotations
 

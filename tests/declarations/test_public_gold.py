@@ -1,4 +1,4 @@
-"""`gold_is_public`: what check warns of, what apply says and forgets, how it is set on the server."""
+"""`gold_is_public`: warnings of check, what apply reports and deletes, how it is set on the server."""
 
 from __future__ import annotations
 

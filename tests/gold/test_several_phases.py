@@ -39,7 +39,7 @@ LATER, GOLD = "later", b"gold"
 
 @pytest.fixture
 def engine(sqlite_engine: Engine) -> Engine:
-    """The task is asked in two phases, with other options in the earlier one."""
+    """Return a database with the task in two phases, with other options in the earlier one."""
     add_competition(sqlite_engine)
     make_key(sqlite_engine)
     return sqlite_engine
@@ -197,7 +197,7 @@ def retire(engine: Engine, key_ids: Iterable[str]) -> None:
 
 
 def test_gold_needs_one_of_its_keys_in_use(engine: Engine) -> None:
-    """A rotation seals anew what any of them opens."""
+    """Check a rotation, which seals again what any of them opens."""
     first = set(sealed(engine, binding_of(engine, PHASE)).keys)
     make_key(engine)
     both = sealed(engine, binding_of(engine, PHASE))

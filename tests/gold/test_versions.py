@@ -1,4 +1,4 @@
-"""Versions of gold: numbered without a gap, whoever puts one at the same moment."""
+"""Versions of gold: numbered without a gap, even if several are put at the same moment."""
 
 from __future__ import annotations
 

@@ -287,7 +287,7 @@ def _numbers(document: Any) -> int:
 
 
 def facts_shown() -> int:
-    """Count the FACTS that stand in the description of the competition."""
+    """Count the FACTS that are in the description of the competition."""
     text = " ".join(DESCRIPTION.split())
     return sum(fact in text for fact in FACTS)
 

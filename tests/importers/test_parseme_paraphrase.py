@@ -43,7 +43,7 @@ def source(tmp_path: Path) -> Path:
 
 
 def imported(source: Path, folder: Path) -> dict[str, Any]:
-    """The declaration; the competition lies in `folder`/competition, its gold beside it."""
+    """Return the declaration; the competition is in `folder`/competition, its gold next to it."""
     written = import_parseme_paraphrase(source, folder / "competition", folder / "gold")
     assert set(written) == {path for place in ("competition", "gold") for path in (folder / place).rglob("*.*")} - {
         path for place in ("competition", "gold") for path in (folder / place).rglob("*") if path.is_dir()

@@ -1,4 +1,4 @@
-"""docs/tasks.md says how many values of each paper stand on our boards, and it is right."""
+"""The figures in docs/tasks.md on how many values of each paper are on our boards are right."""
 
 from __future__ import annotations
 

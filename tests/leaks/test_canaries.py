@@ -93,7 +93,9 @@ def _ask_for_texts(engine: Engine) -> None:
 
 
 def _break_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A fault of ours, which says what it was working on: no file can provoke one that we know of. And outcomes."""
+    """Cause a fault of ours that quotes what it was working on, also outcomes: no file can provoke one
+    that we know of.
+    """
     task = TASKS["table"]
 
     def score(gold: Any, prediction: Any, options: Any) -> Any:
@@ -246,7 +248,7 @@ def everything(answer: httpx.Response) -> str:
 
 
 def columns_with(engine: Engine, planted: bytes) -> list[str]:
-    """The columns in which the word stands, also where they are compressed."""
+    """Return the columns that contain the word, also compressed."""
     found = set()
     with engine.connect() as connection:
         for table in Base.metadata.sorted_tables:

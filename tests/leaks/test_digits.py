@@ -54,7 +54,7 @@ def test_declared_or_closed_the_ends_are_there(unscored: Place) -> None:
 
 
 def _leaks(unscored: Place, tells: Tells, paths: Sequence[str]) -> list[str]:
-    """The paths and messages that tell a participant something."""
+    """Return the paths and messages that reveal something to a participant."""
     with unscored.client("participant") as visitor:
         visitor.bare.headers["Accept-Encoding"] = "identity"
         answers = {path: visitor.send("GET", path).text for path in paths} | told_to(unscored, "participant")

@@ -1,5 +1,5 @@
-"""A competition that somebody may not see answers them, at every address, as one that never was; a pause and an
-archive refuse what they say, whoever asks.
+"""A hidden competition responds at every address like one that never existed; a paused or archived one refuses with its
+reason, whoever asks.
 """
 
 from __future__ import annotations

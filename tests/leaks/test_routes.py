@@ -106,7 +106,7 @@ def contents(guarded: Place) -> list[str]:
 
 
 def test_as_the_public_sees_it_is_what_people_who_are_not_logged_in_get(guarded: Place) -> None:
-    """Wherever an organiser may borrow those eyes: to the byte, whatever else there would be for them."""
+    """Compare, to the byte, all pages that an organiser may see as the public, whatever else there is for them."""
     described = guarded.site.app.openapi()["paths"]
     asked = [
         address

@@ -1,4 +1,4 @@
-"""Reports and hidden texts: a question beside its answer and an announcement of one number, and those next door."""
+"""Reports and hidden texts: a question with its answer and an announcement of one number, and those next door."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def shown(here: World) -> dict[TextKind, str | None]:
 
 
 def second_texts(here: World) -> list[tuple[TextKind, str]]:
-    """Another text of each kind: Bob's, and a question of his with its answer beside an announcement."""
+    """Add another text of each kind: Bob's, and a question of his with its answer, next to an announcement."""
     with writing(here.engine) as session:
         found = find_competition(session, COMPETITION)
         form = QuestionForm("Why them?", "I ask.")

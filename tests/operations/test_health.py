@@ -262,8 +262,9 @@ def test_the_numbers_are_those_of_the_database(engine: Engine) -> None:
 
 
 def test_what_was_counted_once_stays_counted(engine: Engine) -> None:
-    """Hours that are over are counted by the sweep, the rest when somebody asks: together they are all, and each once;
-    what was deleted since was there."""
+    """Check that past hours are counted by the sweep and the others on request: together all, each once, including
+    deleted submissions.
+    """
     add_competition(engine, per_day=None)
     ada = add_user(engine, "ada")
     for hour in range(4):

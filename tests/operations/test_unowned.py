@@ -1,4 +1,4 @@
-"""Files that no row names are set aside and removed in time; none that somebody needs is, whatever happens at once."""
+"""Files that no row names are set aside and removed in time; none that is needed is, whatever happens at once."""
 
 from __future__ import annotations
 
@@ -89,7 +89,9 @@ OLD = YOUNG_SECONDS + 60.0
 
 
 def test_no_column_that_could_name_a_file_is_forgotten() -> None:
-    """A sha256 takes 64 characters: a new column of that width says that it names a stored file, or is listed above."""
+    """Check the width: a sha256 has 64 characters, so a new column of that width names a stored file, or is listed
+    above.
+    """
     wide = {
         f"{table.name}.{column.name}"
         for table in Base.metadata.sorted_tables
@@ -244,7 +246,7 @@ def test_a_sweep_that_was_killed_after_the_move_is_completed_by_the_next(
 
 
 def test_applying_again_what_is_stored_makes_it_young(engine: Engine, tmp_path: Path) -> None:
-    """`evergold apply` does not write what is there already, and commits later."""
+    """Check that `evergold apply` does not write existing files, and commits later."""
     source = tmp_path / "items.csv"
     source.write_text("items")
     path = store(tmp_path / "storage", "items", OLD)

@@ -1,4 +1,4 @@
-"""Mail: written with its reason, sent afterwards, tried again until it is through, and never kept as text."""
+"""Mail: written with its reason, sent afterwards, tried again until it is delivered, and never stored as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An address that nobody has confirmed decides nothing: no role, no mail, no way in for whoever typed it first."""
+"""Unconfirmed addresses decide nothing: no role, no mail, no log-in for the person who typed one first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deletions of accounts: what stands in the way, the days in which they can be undone, and the mails about them."""
+"""Deletions of accounts: what prevents them, the days in which they can be undone, and the mails about them."""
 
 from __future__ import annotations
 

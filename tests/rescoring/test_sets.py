@@ -380,7 +380,7 @@ def test_entries_that_were_carried_over_move_too(engine: Engine, people: list[Us
 
 
 def test_a_later_phase_that_asks_another_task_has_no_board_of_this_one(engine: Engine, people: list[User]) -> None:
-    """Although it says that it carries over: of that task there is nothing to carry."""
+    """Check that, although it declares to carry over, there is nothing of that task to carry."""
     add_phase(engine, "post", starts_at=NOW, carry_over=PHASE)
     with writing(engine) as session:
         here = find_competition(session, COMPETITION)

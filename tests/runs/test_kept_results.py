@@ -42,7 +42,7 @@ def item(name: str) -> ItemResult:
 
 
 def test_each_published_set_says_what_was_before_and_after_the_latest_first(engine: Engine, people: list[User]) -> None:
-    """An open set says nothing yet, and Bob's submission has its own past."""
+    """Check that an open set has no history yet, and that Bob's submission has its own."""
     ada, bob = people[:2]
     of_ada, of_bob = submit(engine, ada), submit(engine, bob)
     score(engine, of_ada.run_id, 0.5, 0.25)

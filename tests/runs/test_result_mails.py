@@ -1,4 +1,4 @@
-"""Mails about results: for those who wanted them, once, and without a word of a score."""
+"""Mails about results: for those who wanted them, once, and without a score."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tests.world import (
 
 @pytest.fixture
 def ada(engine: Engine) -> User:
-    """Wants to hear of her results; Abe, of the same team, did not say so."""
+    """Return a user who wants mails about her results; Abe, of the same team, chose nothing."""
     add_competition(engine, per_day=None)
     user = add_user(engine, "ada")
     add_team(engine, user, add_user(engine, "abe"), name="Both")

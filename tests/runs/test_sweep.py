@@ -1,4 +1,4 @@
-"""A way out of every state: lost messages, lost workers, runs that kill whoever takes them; and the queue's order."""
+"""Ways out of every state: lost messages, lost workers, runs that kill every worker; and the queue's order."""
 
 from __future__ import annotations
 

@@ -193,7 +193,7 @@ def test_the_place_in_line_is_the_number_of_files_scored_before(engine: Engine, 
 
 
 def test_of_teams_whose_files_came_at_one_moment_the_first_to_come_is_first(engine: Engine, people: list[User]) -> None:
-    """However many the one behind it sent meanwhile."""
+    """Check it however many files the second team sent meanwhile."""
     ada, bob = people[:2]
     runs = [submit(engine, user, content=str(number)).run_id for number, user in enumerate((ada, bob, bob, ada))]
     with reading(engine) as session:

@@ -1,4 +1,4 @@
-"""Connections that say half of something, or nothing, are not kept, and never so many that the door is shut."""
+"""Connections that send half of something, or nothing, are closed, and never so many that others are refused."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ unread: SimpleQueue[bytes] = SimpleQueue()
 
 
 def counting() -> FastAPI:
-    """Says how much came."""
+    """Respond with how much arrived."""
     app = FastAPI()
 
     @app.post("/")
@@ -204,7 +204,7 @@ def test_a_body_that_flows_earns_time(address: Address, monkeypatch: pytest.Monk
 
 @pytest.mark.services
 def test_more_half_requests_than_open_files_leave_the_door_open() -> None:
-    """The real web process, started with 256 open files allowed, under 600 connections that say half of something."""
+    """Run the real web process, with 256 open files allowed, under 600 connections with half a request each."""
     few_files = (
         "import os, resource, sys; hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1];"
         "resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard)); os.execv(sys.argv[1], sys.argv[1:])"

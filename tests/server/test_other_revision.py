@@ -1,4 +1,6 @@
-"""Real processes on tables of another revision: started on them they refuse in words, running they say so and wait."""
+"""Real processes on tables of another revision: at the start they refuse with a message, while running they report it
+and wait.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,7 @@ class Place:
     environment: dict[str, str]
 
     def run(self, *arguments: str) -> tuple[int, str]:
-        """The exit status of a command, and all that it said."""
+        """Return the exit status of a command, and its whole output."""
         service = evergold(f"{arguments[0]}-once", self.folder, self.environment, *arguments)
         try:
             return service.process.wait(START_SECONDS), service.said()

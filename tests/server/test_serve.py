@@ -1,6 +1,5 @@
-"""`evergold serve`, as a process of its own: what it starts, what it explains, and that it leaves nothing behind.
-
-A server is dear: tests share one where none of them ends it, and what the preparation refuses is asked of it alone.
+"""`evergold serve`, as a process of its own: what it starts, what it explains, and that it leaves nothing behind. A
+server is expensive: tests share one if none of them ends it, and refusals of the preparation are tested without one.
 """
 
 from __future__ import annotations
@@ -309,7 +308,7 @@ def is_running_again(server: Server, words: str, dead: int) -> bool:
 
 
 def pool_of(server: Server) -> set[int]:
-    """The worker and its children, whatever these call themselves."""
+    """Return the worker and its children, whatever their names."""
     worker = server.child("--queues cpu")
     return {worker, *children_of(worker)}
 

@@ -1,6 +1,5 @@
-"""The attacks of one visitor on all others: storms of log-ins, of long polls, of half bodies; others are answered.
-
-What is promised stands in `docs/decisions/026-load.md`; how it is kept, piece by piece, in tests of every commit.
+"""Attacks of one visitor on all others: storms of log-ins, of long polls, of half bodies; others are still served. The
+promises are in `docs/decisions/026-load.md`; how each is kept is tested with every commit.
 """
 
 from __future__ import annotations

@@ -88,8 +88,11 @@ def _add_past(engine: Engine, submissions: int, senders: list[dict[str, object]]
 
 
 def _may_grow(engine: Engine, path: str, statement: str, before: int, after: int) -> bool:
-    """Ranks of long ago rest on the tries of whoever did something since, as long as these are not too many. PostgreSQL
-    joins the same rows in another way as its tables grow."""
+    """Return whether costs may grow: ranks of long ago depend on the runs of those who were active since, as long as
+    these are not too many.
+
+    PostgreSQL joins the same rows in another way as its tables grow.
+    """
     is_joined_otherwise = engine.dialect.name == "postgresql" and after < 2 * before
     are_tries = statement.startswith(TRIES) and after < STEPS_FOR_A_TRY * TRIES_AT_MOST
     return path in GROWS or is_joined_otherwise or are_tries

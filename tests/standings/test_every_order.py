@@ -289,7 +289,7 @@ class Server(RuleBasedStateMachine):
 
     @rule()
     def sweep(self) -> None:
-        """Finds nothing wrong, and keeps what was not kept."""
+        """Run the sweep, which must find nothing wrong, and caches what was not cached."""
         with writing(self.engine) as session:
             differences, _ = check_slice(session, START)
             assert differences == []

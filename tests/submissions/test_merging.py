@@ -472,7 +472,7 @@ def test_no_race_of_uploads_and_a_merge_gets_anybody_one_more(engine: Engine, pe
 
 @pytest.mark.both
 def test_of_two_merges_at_once_each_team_takes_part_in_one(engine: Engine, people: list[User]) -> None:
-    """First asks Second, Second asks Third; both say yes at the same moment."""
+    """Check First's offer to Second and Second's to Third, both accepted at the same moment."""
     eve = add_user(engine, "eve")
     found(engine, eve, "Third")
     for user in (people[0], people[2], eve):

@@ -1,4 +1,4 @@
-"""A file that the team sent here before is asked about, and no other."""
+"""Confirmation of a file that the team sent here before, and of no other."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def ada(sqlite_engine: Engine) -> User:
 
 
 def ask(engine: Engine, user: User, content: str, phase: str = world.PHASE, key: str | None = None) -> Accepted:
-    """Send it as the page does, which asks before it uses quota for the same file again."""
+    """Send it as the page does, which requires a confirmation before it uses quota for the same file again."""
     with writing(engine) as session:
         return accept_submission(
             session,

@@ -619,7 +619,7 @@ def test_leaving_often_without_submitting_leaves_no_trace(engine: Engine, people
 
 @pytest.mark.both
 def test_no_race_of_members_gets_anybody_one_more(engine: Engine, people: list[User]) -> None:
-    """Ada and Bob upload for their team while Bob leaves, founds another one and goes on there."""
+    """Let Ada and Bob upload for their team while Bob leaves, founds another one and continues there."""
     ada, bob, _ = people
     found(engine, ada, "Two")
     join(engine, bob, link_of(engine, ada))

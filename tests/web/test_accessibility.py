@@ -435,7 +435,7 @@ def idioms(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
 
 
 def write_a_competition(site: Site) -> dict[str, str]:
-    """Olga writes one that has something wrong in it, and has a link for guests of the one that is there."""
+    """Let Olga write a competition with an error in it, and have a guest link to the existing one."""
     with writing(site.engine) as session:
         olga = session.scalars(select(User).where(User.username == "olga")).one()
         blueprint = begin_blueprint(
@@ -450,7 +450,7 @@ def write_a_competition(site: Site) -> dict[str, str]:
 
 
 def show_items(site: Site) -> None:
-    """Gold is public, and every run says what its items came to: more of them than a page has."""
+    """Make gold public, and give every run results of more items than a page has."""
     results = [ItemResult(f"פריט {n}", ("zero_shot/he",), "0", str(n % 2), is_right=n % 2 == 0) for n in range(60)]
     with writing(site.engine) as session:
         session.execute(update(PhaseTask).values(gold_is_public=True))
@@ -589,7 +589,7 @@ def test_every_page_can_be_read_by_everybody(
 
 
 def once_for_each(visits: Iterable[Visit]) -> list[Visit]:
-    """The first visit of each page by whoever may do most there, and those whose form is refused."""
+    """Return the first visit of each page by the visitor with most rights, and the visits whose form is refused."""
     by_rights = sorted(reversed([*visits]), key=lambda visit: RIGHTS.index(visit.who))
     once = {(visit.template, visit.is_refused): visit for visit in by_rights}
     return [visit for visit in visits if visit in once.values()]

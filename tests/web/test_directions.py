@@ -1,4 +1,4 @@
-"""Names and texts that run from right to left stay apart from what stands around them, wherever they are shown."""
+"""Names and texts that run from right to left are isolated from their surroundings, wherever they are shown."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def name_all(site: Site) -> None:
 
 
 def bare(page: str) -> list[str]:
-    """Texts that run from right to left and have neither `bdi` nor `dir` around them, with where they stand."""
+    """Return texts that run from right to left without `bdi` or `dir` around them, with their places."""
     found = []
     for element in html.fromstring(page).iter():
         if not isinstance(element.tag, str):

@@ -90,7 +90,7 @@ def test_nothing_changes_for_another_site_even_with_the_token(administrator: htt
 
 
 def test_a_neighbour_under_the_same_domain_is_another_site(administrator: httpx.Client) -> None:
-    """`same-site` is what a browser says of another server of the university."""
+    """Check `same-site`, which is what a browser sends for another server of the university."""
     ours = csrf_of(administrator.get("/account", headers=BROWSER).text)
     some = next(address for address in WRITES if not address.is_api)
     assert is_refused(sent(administrator, some, ours, **{"Sec-Fetch-Site": "same-site"})), some

@@ -1,4 +1,4 @@
-"""The API's description: complete, stable, true. That it tells every status is checked in all tests: `Site.client`."""
+"""The API's description: complete, stable, true. That it has every status is checked in all tests: `Site.client`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Webhooks of a competition, of two teams in it, of the server, and of the competition next door: kept apart."""
+"""Webhooks of a competition, of two teams in it, of the server, and of the competition next door: separate."""
 
 from __future__ import annotations
 

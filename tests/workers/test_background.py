@@ -38,7 +38,7 @@ def done(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Done]:
 
 
 def rounds(number: int) -> Any:
-    """True so many times."""
+    """Return True so many times."""
     answers = iter([True] * number)
     return lambda: next(answers, False)
 

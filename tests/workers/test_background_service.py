@@ -1,4 +1,4 @@
-"""Gold that is checked for ever, by a real worker: nobody waits for it, and whoever is killed over it, it ends."""
+"""Gold whose check never ends, with a real worker: nobody waits for it, and after repeated kills the check ends."""
 
 from __future__ import annotations
 

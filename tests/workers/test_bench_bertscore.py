@@ -1,4 +1,4 @@
-"""The benchmark of BERTScore runs, or says that torch is not here."""
+"""The benchmark of BERTScore runs, or reports that torch is missing."""
 
 from __future__ import annotations
 

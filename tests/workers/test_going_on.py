@@ -1,4 +1,4 @@
-"""A worker that has ended a turn goes on with the next message, for a while; one message is one turn, as ever."""
+"""A worker that has ended a turn continues with the next message, for a while; one message is still one turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gold: found only inside the workers' folder, parsed once, read anew when it was replaced."""
+"""Gold: found only inside the workers' folder, parsed once, read again when it was replaced."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def test_sealed_gold_that_was_read_before_is_still_for_its_own_place_alone(tmp_p
 
 @pytest.mark.parametrize("is_public", [False, True])
 def test_sealed_gold_is_public_only_where_its_seal_says_so(tmp_path: Path, is_public: bool) -> None:
-    """Declaring it on the server is not enough: whoever sealed it decides."""
+    """Check that declaring it on the server is not enough: the person who sealed it decides."""
     digest = options_digest({})
     binding = Binding("idioms", "detection", TASK.name, {"a": 1}, {"a": digest}, is_public=is_public)
     key_id, key = a_key()

@@ -53,7 +53,7 @@ def _own_gold_alone(request: pytest.FixtureRequest) -> None:
 
 @pytest.fixture(autouse=True)
 def _worker(workplace: Path, engine: Engine, ada: User) -> Iterator[None]:
-    """A worker with its key, in an open phase whose gold is sealed and hidden; what it kept of gold is forgotten."""
+    """Set up a worker with its key, in an open phase whose gold is sealed and hidden, with an empty cache of gold."""
     gold._cache.clear()
     (workplace / "gold" / "gold.csv").unlink()
     make_key(engine)
@@ -104,7 +104,7 @@ def test_one_update_opens_no_plain_gold(engine: Engine, ada: User, workplace: Pa
 
 
 def test_another_name_for_hidden_plain_gold_opens_nothing(engine: Engine, ada: User, workplace: Path) -> None:
-    """A list that names the public gold does not stand for what the database calls by a similar name."""
+    """Check that a list with the public gold does not match a similar name in the database."""
     for name in ("practice/gold.csv", "practice-2/gold.csv", "gold.csv"):
         (workplace / "gold" / name).parent.mkdir(exist_ok=True)
         (workplace / "gold" / name).write_text(GOLD)
@@ -275,7 +275,7 @@ def checks(engine: Engine) -> list[str]:
 
 @pytest.mark.both
 def test_check_names_what_is_sealed_to_somebody_else(engine: Engine, ada: User) -> None:
-    """Gold that was put while the key of an attacker stood among the workers'."""
+    """Check gold that was put while the key of an attacker was among the workers'."""
     key = attacker_key(engine)
     seal_gold(engine, GOLD.encode())
     (said,) = [line for line in checks(engine) if line.startswith("sealed file")]

@@ -1,4 +1,6 @@
-"""The heartbeat: a run is kept while its process lives, given up when it is lost, and a slow database is survived."""
+"""The heartbeat: a run's lease is renewed while its process lives, lost runs are given up, and a slow database does no
+harm.
+"""
 
 from __future__ import annotations
 
@@ -116,7 +118,7 @@ def test_a_lost_lease_is_logged_once_and_left_alone(engine: Engine, held: Claim)
 def test_a_beat_that_fails_loses_nothing(
     engine: Engine, held: Claim, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    """Nor does the run that fills the memory: its process is alive, and ends by itself."""
+    """Check the run that fills the memory, too: its process is alive, and ends by itself."""
     broken = iter([error])
 
     def renew_after_an_error(*arguments: object, **named: object) -> bool:
@@ -135,7 +137,7 @@ def test_a_beat_that_fails_loses_nothing(
 
 
 class Away:
-    """A database that is away for the first so many tries."""
+    """A database that is away for the first so many attempts."""
 
     def __init__(self, tries: int) -> None:
         self.tries = tries
@@ -182,7 +184,7 @@ def test_other_errors_are_not_waited_out() -> None:
 
 
 def test_a_transaction_whose_commit_was_not_heard_of_is_recorded_once(engine: Engine, held: Claim) -> None:
-    """The database took it, and the connection broke before it could say so."""
+    """Check a database that committed, whose connection broke before it could report so."""
     tries = []
 
     def record() -> bool:

@@ -1,4 +1,4 @@
-"""A worker says that it is there, until it ends; a database that is away, or a fork, does it no harm."""
+"""A worker announces its presence until it ends; a database that is away, or a fork, does it no harm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Organisers' own programs at work: real sandboxes, sealed gold, and what becomes of what a program says."""
+"""Organisers' own programs at work: real sandboxes, sealed gold, and the use of a program's output."""
 
 from __future__ import annotations
 

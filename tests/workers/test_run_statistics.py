@@ -140,7 +140,9 @@ def test_nothing_is_kept_or_told_of_runs_on_a_ladder(engine: Engine, ada: User, 
 
 
 def test_a_run_that_counts_says_who_is_told_apart_from_it(engine: Engine, ada: User, three: list[int]) -> None:
-    """Ada stands with two wrong. Bea, with another two, is not told apart; Cem's third and the baseline's half are."""
+    """Check Ada with two wrong: Bea, with another two, does not differ significantly; Cem's third and the baseline's
+    half do.
+    """
     bot = add_user(engine, "bot")
     add_team(engine, bot, name="Majority", kind=TeamKind.BASELINE)
     enter(engine, bot, range(0, 60, 2))

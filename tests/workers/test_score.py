@@ -1,4 +1,4 @@
-"""The scoring task: right numbers for good files, sentences for bad ones, and never a word of gold in what is kept."""
+"""The scoring task: right numbers for good files, sentences for bad ones, and no word of gold in what is stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statistics by a real worker: told through a broker, computed in a process of its own, found in the database."""
+"""Statistics by a real worker: requested through a broker, computed in a process of its own, found in the database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sweep: repairs from the database, tells workers, and does its work while the broker is away, too."""
+"""The sweep: repairs from the database, notifies workers, and does its work while the broker is away, too."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def messages(workplace: Path) -> Path:
 
 
 def told(messages: Path, queue: str = "cpu") -> list[int]:
-    """The run ids in the messages of a queue; workers are told of statistics, too."""
+    """Return the run ids in the messages of a queue; workers are notified of statistics, too."""
     files = sorted(messages.glob(f"*.{queue}.msg"), key=lambda file: file.name)
     return sorted(run_id_in(file) for file in files if STATISTICS_TASK not in file.read_text())
 
@@ -63,7 +63,9 @@ def test_a_run_whose_message_was_lost_is_announced_and_marked(engine: Engine, ad
 
 
 def test_a_run_whose_message_was_lost_again_is_announced_again_soon(engine: Engine, ada: User, messages: Path) -> None:
-    """The broker was emptied after the sweep had told it; no two minutes pass until somebody notices."""
+    """Check a broker that was emptied after the sweep had announced it; the announcement is repeated in less than two
+    minutes.
+    """
     run_id = submit(engine, ada).run_id
     assert sweep(engine, OVERDUE) == 1
     for message in messages.iterdir():

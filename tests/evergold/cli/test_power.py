@@ -1,4 +1,4 @@
-"""`evergold power`: the smallest difference that a gold can tell apart, against a rule of thumb done by hand."""
+"""`evergold power`: the smallest difference that gold can detect, against a rule of thumb by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Reading a corpus: texts as they stand, what stays together, MWEs in both readings, every problem of every file."""
+"""Reading a corpus: texts unchanged, sentences that stay together, MWEs in both readings, every problem of
+every file.
+"""
 
 from __future__ import annotations
 

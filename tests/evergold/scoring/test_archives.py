@@ -268,7 +268,7 @@ def test_huge_list_of_files_is_refused_without_reading_it() -> None:
 
 
 def zeros(size_bytes: int, declared_bytes: int) -> bytes:
-    """A zip whose only member really unpacks to so many zeros, written without ever holding them."""
+    """Return a zip whose only member unpacks to so many zeros, written without ever holding them."""
     block, packer = bytes(MIB), zlib.compressobj(9, zlib.DEFLATED, -15)
     first = packer.compress(block) + packer.flush(zlib.Z_FULL_FLUSH)
     # After a full flush nothing before it matters, so that the same bytes may be repeated.

@@ -179,7 +179,7 @@ def test_texts_are_cut_off_where_the_model_ends() -> None:
 
 
 def short_of_memory(monkeypatch: pytest.MonkeyPatch, tokens: int, error: Exception) -> list[int]:
-    """Batches above so many tokens fail; returns the list of sizes that were tried."""
+    """Let batches above so many tokens fail; return the list of attempted sizes."""
     tried: list[int] = []
     real = encoders._encode_batch
 

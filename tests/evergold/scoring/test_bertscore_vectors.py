@@ -1,4 +1,4 @@
-"""Gold's vectors are encoded once: kept in memory and on disk, within bounds, and never trusted when damaged."""
+"""Gold's vectors are encoded once: cached in memory and on disk, within bounds, and never trusted when damaged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PARSEME 1.1 and 1.2: what the official evaluator prints, reproduced line by line, and the scores behind it."""
+"""PARSEME 1.1 and 1.2: the official evaluator's output, reproduced line by line, and the scores behind it."""
 
 from __future__ import annotations
 

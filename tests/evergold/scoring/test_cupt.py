@@ -331,7 +331,7 @@ def test_utf_16_and_utf_32_are_recognised(encoding: str, name: str) -> None:
 
 
 def test_latin_1_is_named_with_the_first_line_that_has_it() -> None:
-    """The é of line 5 is the byte 0xE9 there; tables say the same."""
+    """Check the é of line 5, which is the byte 0xE9 there; tables report the same."""
     text = cupt().replace("\tlait\t", "\tlä\t", 1)
     line = 1 + text.partition("ä")[0].count("\n")
     (problem,) = errors(text.encode().replace("ä".encode(), b"\xe4"))

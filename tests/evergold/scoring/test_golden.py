@@ -16,7 +16,7 @@ CASES = sorted(path.name for path in GOLDEN.iterdir() if (path / "expected.json"
 
 
 def the(case: Path, name: str) -> Path | None:
-    """The case's file or folder of this name, whatever its ending."""
+    """Return the case's file or folder of this name, with any ending."""
     return next(iter(sorted(case.glob(f"{name}*"))), None)
 
 

@@ -1,4 +1,4 @@
-"""A part of the items is scored as if a file held no others; which part an item is in, the seed alone says."""
+"""A part of the items is scored as if a file had no others; only the seed decides which part an item is in."""
 
 from __future__ import annotations
 

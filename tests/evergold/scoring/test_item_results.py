@@ -97,7 +97,7 @@ def test_sets_of_labels_are_right_where_they_are_the_same() -> None:
 
 
 def test_rankings_count_the_relevant_documents_on_top() -> None:
-    """q1 has two relevant documents, a and c; b and x stand first. q3 has none, so nothing is wrong there."""
+    """Check that q1 has two relevant documents, a and c; b and x are first. q3 has none, so nothing is wrong there."""
     assert results("ranking") == [
         ItemResult("q1", (), 2, 2, False, 4, matched=0),
         ItemResult("q2", (), 1, 1, True, 0, matched=1),
@@ -106,7 +106,7 @@ def test_rankings_count_the_relevant_documents_on_top() -> None:
 
 
 def test_sequence_labelling_counts_by_sentence() -> None:
-    """expected.json says which spans are where; exactly the same is PER of the second sentence alone."""
+    """Check against expected.json, which lists the spans; only PER of the second sentence is exactly the same."""
     assert results("sequence-labelling") == [
         ItemResult("sentence 1", (), 2, 2, False, 4, matched=0),
         ItemResult("sentence 2", (), 2, 1, False, 1, matched=1),

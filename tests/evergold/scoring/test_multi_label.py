@@ -102,7 +102,7 @@ def test_every_problem_is_told_by_line(write: Write) -> None:
 
 
 def test_labels_that_only_a_prediction_has_count_as_errors(write: Write) -> None:
-    """The blind file does not say what a label is. a is right, x is not: 1 hit, 3 in gold, 2 predicted."""
+    """Check with a blind file without labels: a is right, x is not: 1 hit, 3 in gold, 2 predicted."""
     found = scored(write, GOLD, "id,labels\n1,a|x\n2,\n3,\n", items="id\n1\n2\n3\n")
     assert found["micro_f1 all"].value == pytest.approx(2 * 1 / (3 + 2))
     assert found["macro_f1 all"].value == pytest.approx(1 / 4)

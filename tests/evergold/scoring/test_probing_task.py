@@ -106,7 +106,7 @@ def test_scores_of_one_split_by_hand(write: Write) -> None:
 
 
 def test_a_class_of_exactly_ten_compounds_has_scores(write: Write) -> None:
-    """Ten are enough for a mean that names none; of two it is not said."""
+    """Check that ten are enough for a mean that names none; that of two is not shown."""
     human = "".join(
         f"pt,{name},{place / 3},{'idiomatic' if place < 10 else 'partly'}\n" for place, name in enumerate(COMPOUNDS)
     )

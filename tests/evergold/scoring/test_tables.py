@@ -1,4 +1,4 @@
-"""tables: what a CSV may look like, and what is said, on which line, when it does not."""
+"""Tables in CSV: their allowed forms, and the reported problem with its line for all others."""
 
 from __future__ import annotations
 

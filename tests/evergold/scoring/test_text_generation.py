@@ -1,4 +1,4 @@
-"""The task type text-generation: BERTScore as bert-score's own package gives it, beside the other scores of texts."""
+"""The task type text-generation: BERTScore equals that of bert-score's own package, with the other scores of texts."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def numbers(client: httpx.Client, name: str, query: str = "") -> dict[str, Any]:
 
 
 def table_of(page: str, name: str) -> list[list[str]]:
-    """The rows of the table behind a picture."""
+    """Return the rows of the table behind a picture."""
     body = page.split(f'id="{name}-numbers"')[1].split("<tbody>")[1].split("</tbody>")[0]
     return [
         [html.unescape(re.sub(r"<[^>]+>", "", cell)) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)]

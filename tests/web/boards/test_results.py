@@ -1,4 +1,4 @@
-"""A task's results side by side: who stands where, what is missing, how it is sorted, on the page and over the API."""
+"""A task's results side by side: who is where, what is missing, how it is sorted, on the page and over the API."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PUBLISHED = "A paper, table 4"
 
 
 def add_phase(site: Site, name: str, starts_at: Any = NOW - 2 * DAY) -> None:
-    """Another phase that asks the same task, after the one that is there."""
+    """Add another phase with the same task, after the existing one."""
     with writing(site.engine) as session:
         competition = session.scalars(own(Competition)).one()
         task = session.scalars(own(CompetitionTask)).one()

@@ -175,7 +175,7 @@ def test_pages_go_on_behind_what_is_looked_up_at_first(ada: Person, monkeypatch:
 
 
 def test_what_is_hidden_from_somebody_is_not_there_for_their_client(ada: Person, eve: Person) -> None:
-    """A draft, asked for by its numbers, as one that never was."""
+    """Check a draft, requested by its numbers, which looks as if it never existed."""
     site, phase = ada.site, phase_of(ada)
     with reading(site.engine) as session:
         there = world.the_phase_task(session)

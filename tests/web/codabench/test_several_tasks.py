@@ -35,7 +35,9 @@ class Numbers:
 
 @pytest.fixture
 def numbers(site: Site) -> Numbers:
-    """`evaluation` asks two tasks, `post` and `earlier` one of them; each has a file of its own."""
+    """Return a competition in which `evaluation` has two tasks, `post` and `earlier` one of them; each has a file of
+    its own.
+    """
     engine = site.engine
     add_other_task(engine, limits={"total": 7})
     add_phase(engine, POST, starts_at=NOW - HOUR, submissions_total=5)

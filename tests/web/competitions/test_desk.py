@@ -1,4 +1,4 @@
-"""The organiser's desk as a page: who may see it, and that it says what there is."""
+"""The organiser's desk as a page: who may see it, and that its contents are complete."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from tests.world import COMPETITION, DAY, EARLIER_PHASE, HOUR, NOW, PHASE, TASK
 
 @pytest.fixture
 def several(site: Site) -> Site:
-    """Detection is asked in phases of each state, one of them hidden; Similarity in the open one, without gold."""
+    """Return Detection in phases of each state, one of them hidden; Similarity in the open one, without gold."""
     engine = site.engine
     add_other_task(engine, gold=None, visibility={"board": "ranks_only"})
     add_phase(engine, "next", starts_at=NOW + DAY, position=2)

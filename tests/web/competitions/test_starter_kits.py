@@ -60,7 +60,9 @@ def execute(programs: list[str]) -> dict[str, Any]:
 
 @pytest.fixture
 def at_home(with_items: Site, ada: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder in which Ada is logged in; no worker is there, so that submitting does not wait for one."""
+    """Return an empty folder in which Ada is logged in; there is no worker, so that submitting does not
+    wait for one.
+    """
     home = tmp_path / "home"
     home.mkdir()
     monkeypatch.chdir(home)

@@ -105,7 +105,7 @@ def send(person: Linguist, address: str, **fields: str) -> httpx.Response:
 
 
 def in_memory() -> list[Path]:
-    """List the folders in which this process unpacks bundles; tests beside this one have theirs."""
+    """List the folders in which this process unpacks bundles; parallel tests have their own."""
     return list(Path("/dev/shm").glob(f"evergold-import-{os.getpid()}-*"))  # noqa: S108 - only looked at
 
 

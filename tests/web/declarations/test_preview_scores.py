@@ -1,4 +1,4 @@
-"""While boards are written anew their preview has what the competition's baselines have scored, for every column."""
+"""Previews of rewritten boards contain the scores of the competition's baselines, for every column."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Alive, ready, measured, and said to everybody: who may see which, and what none of them tells."""
+"""Alive, ready, measured, and public status: who may see which, and what none of them reveals."""
 
 from __future__ import annotations
 

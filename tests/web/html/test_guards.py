@@ -1,4 +1,4 @@
-"""The guards at the head of pages: nothing starts without them, and whoever is not logged in comes back afterwards."""
+"""The guards at the head of pages: nothing starts without them, and visitors without a log-in return after it."""
 
 from __future__ import annotations
 

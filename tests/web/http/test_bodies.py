@@ -1,4 +1,4 @@
-"""Bodies that stand still: whoever sends nothing more is answered, and nobody waits for them without end."""
+"""Bodies that stop: a sender of nothing more gets a response, and nobody waits for it without end."""
 
 from __future__ import annotations
 

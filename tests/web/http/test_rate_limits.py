@@ -20,7 +20,7 @@ from tests.world import NOW, answer_to
 
 
 class Clock:
-    """Stands in for the module `time` where `limits` asks it."""
+    """Replaces the module `time` where `limits` uses it."""
 
     def __init__(self) -> None:
         self.now = 1_000_000.0

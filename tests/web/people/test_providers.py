@@ -300,7 +300,7 @@ def test_log_ins_of_a_network_are_bounded(site: Site, browser: httpx.Client) -> 
 
 
 def test_an_address_alone_opens_no_account(site: Site, browser: httpx.Client) -> None:
-    """The provider says that the address is ada's; it may be wrong, or hostile."""
+    """Check that the provider's statement that the address is ada's is not trusted: it may be wrong, or hostile."""
     with log_in(site, "ada"):
         pass
     page = logged_in_with(browser, "ada")

@@ -38,7 +38,9 @@ def code_of(site: Site, secret: str, steps: int = 0) -> str:
 
 
 def set_up(site: Site, browser: httpx.Client) -> tuple[str, list[str]]:
-    """The secret of the app, and the recovery codes, of whoever is logged in; afterwards the clock is a minute on."""
+    """Return the secret of the app, and the recovery codes, of the logged-in user; afterwards the clock is
+    a minute on.
+    """
     page = sent(browser, f"{LOGINS}/app/begin", browser.get(LOGINS).text, proof=PASSWORD)
     assert page.url.path == f"{LOGINS}/app", page.text
     secret = page.text.split("Key: <code>")[1].split("<")[0]

@@ -28,7 +28,7 @@ HERE = f"{LIST}?competition={COMPETITION}&phase={PHASE}&task={TASK}"
 def send(
     site: Site, user: User, hours: int, method: str, zero_shot: float | None, one_shot: float | None = None
 ) -> UUID:
-    """A submission of so many hours ago, scored."""
+    """Add a submission of so many hours ago, scored."""
     accepted = world.submit(site.engine, user, NOW - hours * HOUR, method=method, content=method)
     world.score(site.engine, accepted.run_id, zero_shot, one_shot)
     return accepted.submission.id

@@ -1,4 +1,4 @@
-"""A small upload on either database: what is refused leaves nothing behind, and little is asked for what is taken."""
+"""A small upload on either database: a refused one leaves nothing behind, and an accepted one needs few statements."""
 
 from __future__ import annotations
 

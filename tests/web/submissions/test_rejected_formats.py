@@ -61,7 +61,7 @@ PROBING = "language,context,compound,probe,level,sim\n"
 
 @dataclass(frozen=True)
 class Case:
-    """A file, where it is sent, and what must be said of it."""
+    """A file, where it is sent, and the expected message."""
 
     place: str
     content: bytes | Callable[[], bytes]
@@ -121,7 +121,7 @@ def safetensors(header: dict[str, Any] | None = None, length: int | None = None)
 
 
 def too_large_tensor() -> bytes:
-    """Twenty gigabytes, says the header; none of them is there."""
+    """Return a file whose header declares twenty gigabytes, none of which exist."""
     wanted = {"dtype": "F32", "shape": [ROWS, 14_000_000], "data_offsets": [0, ROWS * 14_000_000 * 4]}
     return safetensors({"en/neut/sent": wanted})
 

@@ -1,4 +1,4 @@
-"""A file that a team sent before: the page asks before it uses quota, the API takes it."""
+"""A file that a team sent before: the page requires a confirmation before it uses quota, the API accepts it."""
 
 from __future__ import annotations
 

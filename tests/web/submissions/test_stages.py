@@ -52,7 +52,7 @@ def page(person: Person, path: str, **params: Any) -> str:
 
 
 def refuse(site: Site, words: str) -> None:
-    """A worker that is there, and takes nothing that needs torch."""
+    """Return a worker that is present, and takes nothing that needs torch."""
     worker = Worker(
         name="box:1-ab",
         host="box",

@@ -39,7 +39,7 @@ WHOLE = part("method", b"mBERT") + FILE_PART + CONTENT + END
 
 
 def refusal(person: Person, body: bytes, content_type: str = TYPE) -> tuple[int, str, str]:
-    """Status, code and sentence of the answer, after a look that nothing was kept."""
+    """Return status, code and sentence of the answer, after a check that nothing was stored."""
     response = person.client.post(SUBMIT, content=body, headers={"Content-Type": content_type})
     assert person.site.submissions() == 0
     assert person.site.stored() == []

@@ -1,4 +1,4 @@
-"""Files that are only checked, over the API and on pages: nothing is submitted, and nobody else hears of it."""
+"""Files that are only validated, over the API and on pages: nothing is submitted, and nobody else learns of it."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def board(site: Site) -> Site:  # noqa: F811
 
 
 def test_a_board_weighs_little(board: Site) -> None:
-    """Page, styles and scripts as a server compresses them; fonts are kept for ever and left out."""
+    """Check page, styles and scripts as a server compresses them; fonts are cached for ever and left out."""
     with board.client() as reader:
         page = reader.get(BOARD_PAGE, headers={"Accept": "text/html"}).text
         parts = re.findall(r'(?:href|src)="(/static/[^"]+\.(?:css|js)[^"]*)"', page)

@@ -191,7 +191,7 @@ def test_systems_of_other_items_cannot_be_compared() -> None:
 
 
 def test_clusters_are_swapped_and_drawn_whole() -> None:
-    """Ten copies of each item in one cluster say no more than one of each."""
+    """Check that ten copies of each item in one cluster give the same result as one of each."""
     chance = np.random.default_rng(8)
     a, b = chance.normal(size=(2, 25))
     grouped, places = group_items([str(n) for n in range(25) for _ in range(10)])

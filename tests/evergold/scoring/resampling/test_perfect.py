@@ -1,4 +1,4 @@
-"""Files that answer every item alike, of each task type: no interval says that other items could not differ."""
+"""Files that answer every item alike, of each task type: no interval pretends that other items could not differ."""
 
 from __future__ import annotations
 
