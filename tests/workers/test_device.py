@@ -34,7 +34,7 @@ PARAPHRASE, DETECTION = TASKS["mwe-paraphrase"], TASKS["idiom-detection"]
 
 
 def use_torch(monkeypatch: pytest.MonkeyPatch, *, cuda: int = 0, mps: bool = False) -> None:
-    """Return a torch that sees so many CUDA devices, and perhaps Apple's."""
+    """Replace torch by one that sees so many CUDA devices, and perhaps Apple's."""
     torch = SimpleNamespace(
         __version__="2.0",
         cuda=SimpleNamespace(is_available=lambda: cuda > 0, device_count=lambda: cuda),

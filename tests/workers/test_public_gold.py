@@ -34,7 +34,7 @@ RESULTS = [
 
 @pytest.fixture
 def public_gold(workplace: Path) -> None:
-    """Return plain gold that the operator of the workers calls public, too."""
+    """Set up plain gold that the operator of the workers calls public, too."""
     list_as_public(workplace / "gold", ["gold.csv"])
 
 

@@ -55,7 +55,9 @@ def real_check(tmp_path_factory: pytest.TempPathFactory) -> SelfCheckReport:
 
 @pytest.fixture(autouse=True)
 def _computed_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Return recorded results for the wheel's encoder under any name, and for its distance from the package."""
+    """Replace the self-check's computations by recorded results, for any name, with the package's distance
+    from them.
+    """
 
     def compared(name: str, *_: object) -> Comparison:
         return replace(COMPARED, model=name)

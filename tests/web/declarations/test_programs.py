@@ -115,7 +115,7 @@ def test_from_a_zip_to_a_board_by_forms_alone(site: Site, tmp_path: Path) -> Non
 
 
 def frozen_without_intervals(site: Site) -> None:
-    """Return an official board that gives the reason why it has no intervals, as do both answers of the API."""
+    """Check that the official board gives the reason why it has no intervals, as do both answers of the API."""
     live = site.client().get(f"{API}{links.board(COMPETITION, PHASE, 'forms')}").json()
     page = site.client().get(links.board(COMPETITION, PHASE, "forms")).text
     assert "are not shown while the phase is open" not in page

@@ -52,7 +52,7 @@ def page(person: Person, path: str, **params: Any) -> str:
 
 
 def refuse(site: Site, words: str) -> None:
-    """Return a worker that is present, and takes nothing that needs torch."""
+    """Add a worker that is present, and takes nothing that needs torch."""
     worker = Worker(
         name="box:1-ab",
         host="box",
