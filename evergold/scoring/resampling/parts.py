@@ -197,7 +197,9 @@ class Ranks:
         return np.stack([np.where(np.isfinite(rho), np.clip(rho, -1.0, 1.0), np.nan), gold.size], axis=1)
 
     def sums(self) -> Sums:
-        """Return sums of products of scaled ranks; scaling within each system keeps swaps independent of it."""
+        """Return sums of products of ranks, which two systems can swap; ranks are scaled within each system, so that
+        swaps do not depend on their scale.
+        """
         ones = np.ones((len(self.places), 1))
         size = ones.sum(axis=0)
         a, b = (order.centred_ranks(ones, size)[:, 0] / max(len(self.places), 1) for order in self._orders)
@@ -302,7 +304,7 @@ class _Order:
 
 
 def _cubes(weights: Floats) -> Floats:
-    """Return the sums of the cubes: resamples."""
+    """Return the sum of the cubed weights in each resample. weights: items × resamples."""
     found: Floats = np.einsum("ij,ij,ij->j", weights, weights, weights)
     return found
 
