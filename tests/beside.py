@@ -1,5 +1,6 @@
-"""What a test puts beside its own task: another task of the same phase with boards, a run that was
-replaced, and organisers with one right each."""
+"""Rows that tests add to their own task: another task of the same phase with boards, a replaced run, and organisers
+with one right each.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from tests.world import COMPETITION, DAY, NOW, PHASE
 
 
 def add_other_task(engine: Engine, **values: Any) -> None:
-    """Another task in the test's own phase, with two boards. values: columns of the task in the phase."""
+    """Add another task with two boards to the test's own phase. values: columns of the task in the phase."""
     with writing(engine) as session:
         asked = world.the_phase_task(session)
         competition = find_competition(session, COMPETITION)
@@ -41,7 +42,7 @@ def other_task_id(engine: Engine) -> int:
 
 
 def submit_other(engine: Engine, user: User, content: str = "other", now: datetime = NOW) -> Accepted:
-    """A submission to the other task."""
+    """Submit to the other task."""
     with writing(engine) as session:
         asked = find_phase_task(session, COMPETITION, PHASE, OTHER_TASK)
         return accept_submission(
@@ -50,14 +51,14 @@ def submit_other(engine: Engine, user: User, content: str = "other", now: dateti
 
 
 def enter_other(engine: Engine, user: User, value: float) -> UUID:
-    """A scored submission to the other task; its id."""
+    """Add a scored submission to the other task; return its id."""
     accepted = submit_other(engine, user, f"{user.username} {value}")
     world.score(engine, accepted.run_id, value, value)
     return accepted.submission.id
 
 
 def add_old_run(engine: Engine, submission_id: UUID, value: float) -> None:
-    """A run of a submission that another one has replaced, scored with other values."""
+    """Add an earlier run of a submission, which another run has replaced, with other scores."""
     with writing(engine) as session:
         run = ScoringRun(
             submission_id=submission_id,
@@ -75,7 +76,7 @@ def add_old_run(engine: Engine, submission_id: UUID, value: float) -> None:
 
 
 def one_right_each(engine: Engine) -> dict[Right, User]:
-    """Organisers of the test's own competition with one right alone, by the right."""
+    """Return organisers of the test's own competition with only one right each, by that right."""
     found = {}
     for right in Right:
         user = found[right] = world.add_user(engine, f"has-{right.value}")

@@ -1,6 +1,6 @@
-"""Gold that can be recognised: wherever the mark stands that tests put into gold, gold has leaked.
+"""Gold that can be recognised: tests put a mark into gold, and wherever the mark is found, gold has leaked.
 
-Gold of a test that can hold a word of its choice holds MARK; what a client of `tests.web.site` is answered is searched.
+Gold of a test that can contain a chosen word contains MARK; all answers to clients of `tests.web.site` are searched.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ MARK = "CANARY-"
 
 
 class Visitor(httpx.Client):
-    """A client that fails the test when an answer quotes gold; what is streamed is the test's own to look at."""
+    """A client that fails the test when an answer quotes gold; streamed answers are left to the test."""
 
     def send(self, request: httpx.Request, *, stream: bool = False, **more: Any) -> httpx.Response:
         answer = super().send(request, stream=stream, **more)
@@ -23,6 +23,6 @@ class Visitor(httpx.Client):
 
 
 def check(answer: httpx.Response) -> None:
-    """Nothing of gold in the body or a header."""
+    """Check that no gold is in the body or a header."""
     told = f"{answer.headers!r}{answer.text}"
     assert MARK not in told, f"{answer.request.method} {answer.request.url} quotes gold"

@@ -1,4 +1,4 @@
-"""Certificates of the test's own: an authority, and what it signs for servers on loopback."""
+"""Certificates of the test's own: an authority, and the certificates that it signs for servers on loopback."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Authority:
         return self.folder / "authority.pem"
 
     def server(self, host: str, *, ends_at: datetime | None = None, is_self_signed: bool = False) -> ssl.SSLContext:
-        """The context of a server with a certificate for this host, until tomorrow if nothing else is said."""
+        """Return the context of a server with a certificate for this host, valid until tomorrow by default."""
         key = ec.generate_private_key(ec.SECP256R1())
         made = _certificate(host, key, ends_at or datetime.now(UTC) + DAY)
         made = made.add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)

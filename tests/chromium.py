@@ -1,4 +1,6 @@
-"""The Chromium of tests, benchmarks and pictures: what EVERGOLD_CHROMIUM names, else what Debian or Google installs."""
+"""The Chromium of tests, benchmarks and pictures: the one that EVERGOLD_CHROMIUM names, else that of
+Debian or Google.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ def find_chromium() -> str | None:
 
 
 def main() -> int:
-    """Print the browser that tests would take; exit with 1 if there is none (`.ci/run` installs one then)."""
+    """Print the browser that tests would use; exit with 1 if there is none (`.ci/run` then installs one)."""
     found = find_chromium()
     sys.stdout.write(f"{found or ABSENT}\n")
     return 0 if found else 1

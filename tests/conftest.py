@@ -1,4 +1,4 @@
-"""What every test starts from: settings of its own, and databases fresh from the migrations."""
+"""Fixtures of all tests: settings of their own, and databases fresh from the migrations."""
 
 from __future__ import annotations
 
@@ -43,8 +43,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _trust_one_authority(config: pytest.Config) -> None:
-    """Every client of httpx reads the certificates of all authorities, 20 ms of processor time. No test speaks TLS to
-    the world: one certificate is enough, for the tests' children, too."""
+    """Trust only one certificate: every client of httpx reads the certificates of all authorities, which takes 20 ms.
+
+    No test uses TLS outside of this machine. The tests' children inherit the setting.
+    """
     first, end, _ = Path(certifi.where()).read_text(encoding="utf-8").partition("-----END CERTIFICATE-----\n")
     descriptor, path = tempfile.mkstemp(suffix=".pem")
     with open(descriptor, "w", encoding="utf-8") as file:
@@ -60,7 +62,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Whether the organisers' own files were there to compare with."""
+    """Report whether the organisers' own files were there to compare with."""
     skipped = [
         report for report in terminalreporter.getreports("skipped") if conformance.ABSENT in str(report.longrepr)
     ]
@@ -70,7 +72,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Lanes are given to all; what is for `make soak` stays away; the dear ones begin."""
+    """Mark items with their lanes; deselect those that only `make soak` runs; order the expensive ones first."""
     for item in items:
         lanes.mark(item)
     if not config.getoption("--soak"):
@@ -81,7 +83,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object | None:
-    """Distribute tests by file, with all that load torch, and all that share a browser, as one file each."""
+    """Distribute tests by file; all that load torch, and all that share a browser, count as one file each."""
     from xdist.scheduler import LoadFileScheduling
 
     class Bundles(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
@@ -100,7 +102,9 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 
 @contextmanager
 def _compiled_once() -> Iterator[None]:
-    """In a fresh clone one process compiles what it collects while the others wait: each would do the same work."""
+    """Let one process compile the tests in a fresh clone while the others wait, which would otherwise do
+    the same work.
+    """
     folder = Path(__file__).parent
     cached = folder / "__pycache__"
     cached.mkdir(exist_ok=True)
@@ -113,8 +117,10 @@ def _compiled_once() -> Iterator[None]:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """What was imported and collected stays until the end: the collector need not look through it again and again, and
-    looks less often at what comes; a twentieth of the time of all tests was its."""
+    """Freeze what was imported and collected, which stays until the end, and let the garbage collector run less often.
+
+    It took a twentieth of the time of all tests.
+    """
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
     gc.enable()
@@ -130,7 +136,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, object, object]:
-    """A browser goes on as long as those come that share it."""
+    """Keep a browser running as long as the next test shares it."""
     try:
         return (yield)
     finally:
@@ -141,7 +147,9 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 @pytest.fixture(autouse=True)
 def _own_settings(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No EVERGOLD_ setting of the machine reaches a test, and none of a test the next; data lie in its tmp_path."""
+    """Keep the machine's EVERGOLD_ settings from every test, and a test's from the next; data are in the test's
+    tmp_path.
+    """
     if "tmp_path" in request.fixturenames:
         folder: Path = request.getfixturevalue("tmp_path")
     else:  # thousands compute and write nothing: a folder for each, and its end, would take longer than they do
@@ -159,7 +167,7 @@ def _own_settings(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
 
 
 def _forget_settings() -> None:
-    """Whatever is cached once per process; modules that nobody imported yet stay so."""
+    """Clear everything that is cached once per process; modules that were not imported stay so."""
     for module, function in (
         ("app.base.config", "get_settings"),
         ("app.base.queue", "_sender"),
@@ -172,7 +180,7 @@ def _forget_settings() -> None:
 
 
 def _forget_logging() -> None:
-    """What the entry of a process did with the logs of libraries, see `app.base.logs.log_libraries`."""
+    """Undo what the start of a process did to the logs of libraries, see `app.base.logs.log_libraries`."""
     logging.captureWarnings(False)
     for handler in [one for one in logging.root.handlers if type(one).__module__ == "app.base.logs"]:
         logging.root.removeHandler(handler)
@@ -180,7 +188,9 @@ def _forget_logging() -> None:
 
 @pytest.fixture
 def cheap_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Argon2 with the least work there is, for tests that register many; a real hash takes 0.1 s on purpose."""
+    """Let Argon2 work as little as possible, for tests that register many people; a real hash takes 0.1 s
+    on purpose.
+    """
     from argon2 import PasswordHasher
 
     from app.people import auth
@@ -195,15 +205,18 @@ def cheap_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.services)])
 def engine(request: pytest.FixtureRequest) -> Engine:
-    """A migrated database of the test's own. Marked `both`, the test runs once on each kind with each commit; else
-    PostgreSQL's half is one of `make soak`: see tests/lanes.py."""
+    """Return a migrated database of the test's own.
+
+    Marked `both`, the test runs on each kind with each commit; otherwise its PostgreSQL half runs only in `make soak`:
+    see tests/lanes.py.
+    """
     found: Engine = request.getfixturevalue(f"{request.param}_engine")
     return found
 
 
 @pytest.fixture
 def sqlite_engine(request: pytest.FixtureRequest, _sqlite_engine: Engine) -> Iterator[Engine]:
-    """A migrated SQLite file without a row, or with the neighbours of `tests.rich_world` alone."""
+    """Yield a migrated SQLite file without rows, or with only the neighbours of `tests.rich_world`."""
     path = Path(_sqlite_engine.url.database or "")
     _remove_database(_sqlite_engine, path)
     shutil.copyfile(request.getfixturevalue(_template(request)), path)
@@ -212,7 +225,7 @@ def sqlite_engine(request: pytest.FixtureRequest, _sqlite_engine: Engine) -> Ite
 
 
 def _template(request: pytest.FixtureRequest) -> str:
-    """The fixture of the file that this test's database is a copy of."""
+    """Return the name of the fixture whose file is copied for this test's database."""
     return "_sqlite_with_neighbours" if _has_neighbours(request) else "_sqlite_template"
 
 
@@ -236,7 +249,7 @@ def _remove_database(engine: Engine, path: Path) -> None:
 
 @pytest.fixture
 def postgresql_engine(request: pytest.FixtureRequest, _postgresql_engine: Engine) -> Iterator[Engine]:
-    """A migrated PostgreSQL database without a row, or with the neighbours of `tests.rich_world` alone."""
+    """Yield a migrated PostgreSQL database without rows, or with only the neighbours of `tests.rich_world`."""
     if _has_neighbours(request):
         postgres.fill(_postgresql_engine, request.getfixturevalue("_postgresql_neighbours"))
     yield _postgresql_engine
@@ -266,7 +279,7 @@ def _sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def _sqlite_with_neighbours(_sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same, with neighbours: made once, for a copy costs nothing."""
+    """Return a migrated SQLite file with neighbours; it is made once, since a copy costs nothing."""
     from app.base.db import make_engine
 
     path = tmp_path_factory.mktemp("neighbours") / "evergold.db"
@@ -281,7 +294,9 @@ def _sqlite_with_neighbours(_sqlite_template: Path, tmp_path_factory: pytest.Tem
 
 @pytest.fixture(scope="session")
 def _postgresql_engine(postgres_server: str) -> Iterator[Engine]:
-    """On one database, emptied after each test: a new one takes a hundred times as long as deleting the rows."""
+    """Yield the engine of one database, which is emptied after each test: a new one takes a hundred times as long as
+    deleting the rows.
+    """
     from app.base.db import make_engine
 
     with postgres.database(postgres_server) as address:
@@ -293,7 +308,7 @@ def _postgresql_engine(postgres_server: str) -> Iterator[Engine]:
 
 @pytest.fixture(scope="session")
 def _postgresql_neighbours(_postgresql_engine: Engine) -> dict[str, bytes]:
-    """The rows of the neighbours; the database is empty before and after."""
+    """Return the rows of the neighbours; the database is empty before and after."""
     _add_neighbours(_postgresql_engine)
     found = postgres.rows(_postgresql_engine)
     postgres.empty(_postgresql_engine)
@@ -302,7 +317,7 @@ def _postgresql_neighbours(_postgresql_engine: Engine) -> dict[str, bytes]:
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
-    """The address of a PostgreSQL server; each process of pytest-xdist has its own."""
+    """Yield the address of a PostgreSQL server; each process of pytest-xdist has its own."""
     with postgres.server() as address:
         yield address
 
@@ -318,7 +333,7 @@ def _migrate(address: str) -> None:
 
 @pytest.fixture
 def valkey() -> Iterator[services.Valkey]:
-    """A broker of the test's own."""
+    """Yield a broker of the test's own."""
     with services.valkey() as server:
         yield server
 
@@ -328,7 +343,7 @@ def valkey() -> Iterator[services.Valkey]:
 
 @pytest.fixture
 def accepted(engine: Engine) -> Accepted:
-    """A submission with its queued run."""
+    """Return a submission with its queued run."""
     from tests.world import add_competition, add_user, submit
 
     add_competition(engine, options={"languages": ["EN", "PT"]})
@@ -337,8 +352,10 @@ def accepted(engine: Engine) -> Accepted:
 
 @pytest.fixture
 def people(request: pytest.FixtureRequest, engine: Engine, _saved_people: Path) -> list[User]:
-    """Ada, Bob, Cat and Dan, in a competition that shows each team's best. On SQLite they are made once: hundreds of
-    tests begin with them, and copying a file takes half the time."""
+    """Return Ada, Bob, Cat and Dan, in a competition that shows each team's best submission.
+
+    On SQLite they are made once: hundreds of tests begin with them, and copying a file takes half the time.
+    """
     from sqlalchemy import select
 
     from app.base.db import reading
@@ -369,5 +386,5 @@ def _saved_people(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _is_fresh(path: Path, template: Path) -> bool:
-    """Whether nobody has opened the copy yet: another fixture may have come first, and its rows must stay."""
+    """Return whether nobody has opened the copy yet: rows of a fixture that came first must stay."""
     return not path.with_name(f"{path.name}-wal").exists() and path.read_bytes() == template.read_bytes()

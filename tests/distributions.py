@@ -22,9 +22,9 @@ OFFLINE = ("--no-deps", "--no-index")
 
 
 def build_wheel(project: Path, folder: Path, stale: Iterable[str] = ()) -> Path:
-    """The wheel of a project, built from a copy: building leaves things behind.
+    """Build the wheel of a project from a copy, because building leaves files behind.
 
-    stale: modules that lie there since the version before was built.
+    stale: modules left there from the build of an earlier version.
     """
     copy = folder / "source" / project.name
     shutil.copytree(project, copy, ignore=_LEFTOVERS)
@@ -40,21 +40,21 @@ def _leave(project: Path, stale: Iterable[str]) -> None:
 
 
 def build_here(project: Path, folder: Path) -> Path:
-    """The wheel of a project, built where it lies."""
+    """Build the wheel of a project in its own folder."""
     _run(*PIP, "wheel", *OFFLINE, "--no-build-isolation", "--wheel-dir", folder, project)
     [wheel] = folder.glob("*.whl")
     return wheel
 
 
 def build_server_wheel(folder: Path, stale: Iterable[str] = ()) -> Path:
-    """That of the server, from no more of the checkout than it is made of. stale: as for `build_wheel`."""
+    """Build the server's wheel from only those parts of the checkout that it needs. stale: as for `build_wheel`."""
     _copy_server(folder / "server")
     _leave(folder / "server", stale)
     return build_here(folder / "server", folder)
 
 
 def _copy_server(folder: Path) -> None:
-    """Copy what both distributions are made of."""
+    """Copy the files of which both distributions are made."""
     folder.mkdir()
     names = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "app", "docs", "evergold", "migrations", "workers")
     for name in names:
@@ -71,8 +71,11 @@ def install_into(folder: Path, *wheels: Path) -> None:
 
 
 def make_environment(folder: Path, *wheels: Path, extras: Collection[str] = ()) -> Path:
-    """The Python of a new environment that has these wheels and what they declare to need, and nothing else of ours;
-    what they need is linked from the environment of the tests. extras: those that are installed, too."""
+    """Create an environment with these wheels and their declared requirements, and nothing else of ours; return its
+    Python.
+
+    The requirements are linked from the environment of the tests. extras: those that are installed, too.
+    """
     venv.create(folder, with_pip=False, symlinks=True)
     python = folder / "bin" / "python"
     _run(*PIP, "--python", python, "install", *OFFLINE, *wheels)
@@ -87,7 +90,7 @@ def make_environment(folder: Path, *wheels: Path, extras: Collection[str] = ()) 
 
 
 def _requirements(wheel: Path, extras: Collection[str]) -> set[str]:
-    """What a wheel needs with these extras, some of which may be made of others."""
+    """Return the requirements of a wheel with these extras, which may include other extras."""
     [metadata] = (name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".dist-info/METADATA"))
     message = email.message_from_bytes(zipfile.ZipFile(wheel).read(metadata))
     found, wanted = list[Requirement](), {"", *extras}
@@ -107,7 +110,7 @@ def _those_of(lines: Iterable[str], extras: Collection[str]) -> list[Requirement
 
 
 def _needed_by(names: set[str]) -> list[importlib.metadata.Distribution]:
-    """These distributions, and all that they need."""
+    """Return these distributions, and all that they need."""
     found: dict[str, importlib.metadata.Distribution] = {}
     while names:
         distribution = importlib.metadata.distribution(names.pop())

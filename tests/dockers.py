@@ -1,4 +1,4 @@
-"""A Docker daemon and an image for tests: the one that answers here, else one started for the tests by root.
+"""A Docker daemon and an image for tests: the daemon that responds here, else one that root starts for the tests.
 
 The image is made from this machine's own Python below /usr: nothing is pulled.
 """
@@ -23,7 +23,7 @@ ABSENT = "no Docker here: install the package docker.io (the tests start a daemo
 
 @contextmanager
 def daemon() -> Iterator[str | None]:
-    """The address of a daemon (DOCKER_HOST); None where there is none and none can be started."""
+    """Yield the address of a daemon (DOCKER_HOST); None if there is none and none can be started."""
     named = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock")
     if shutil.which("docker") is None:
         yield None
@@ -38,7 +38,7 @@ def daemon() -> Iterator[str | None]:
 
 @contextmanager
 def _started() -> Iterator[str]:
-    """A daemon without a bridge, for the time of the block."""
+    """Yield the address of a daemon without a bridge, which runs during the block."""
     with tempfile.TemporaryDirectory(prefix="evergold-docker-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         address = f"unix://{folder}/docker.sock"
@@ -54,7 +54,8 @@ def _started() -> Iterator[str]:
 
 @contextmanager
 def image(*command: str) -> Iterator[str]:
-    """Make an image of this machine's /usr/bin/python3 and its libraries, for the time of the block; its digest.
+    """Make an image of this machine's /usr/bin/python3 and its libraries for the time of the block, and yield its
+    digest.
 
     command: `docker`, with its options, or `podman`.
     """

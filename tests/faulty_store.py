@@ -1,4 +1,4 @@
-"""A proxy before a store that does to requests what networks and stores do: nothing said, 503, cut, a wrong body."""
+"""A proxy before a store that fails requests as networks and stores do: no answer, 503, a cut or a wrong body."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OWN = {"connection", "transfer-encoding", "content-length", "server", "date"}
 
 @dataclass
 class FaultyStore:
-    """fates: what happens to the next requests of these methods, in turn; always: to every one."""
+    """A faulty store. fates: what happens to the next requests of these methods, in turn; always: to every one."""
 
     address: str
     fates: list[Fate] = field(default_factory=list)
@@ -38,7 +38,7 @@ class FaultyStore:
 
 @contextmanager
 def faulty_store(server: str) -> Iterator[FaultyStore]:
-    """Before the store at this address."""
+    """Yield a proxy before the store at this address."""
     with httpx.Client(base_url=server, timeout=30.0, trust_env=False) as client:
         store = FaultyStore("")
         handler = type("Handler", (_Handler,), {"client": client, "store": store})
@@ -104,4 +104,4 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_PUT = do_POST = do_HEAD = do_DELETE = _answer  # noqa: N815 - the library's names
 
     def log_message(self, format: str, *arguments: object) -> None:
-        """Not on the test's stderr."""
+        """Log nothing, so that the test's stderr stays clean."""

@@ -1,4 +1,4 @@
-"""A competition with so many teams on its board, and one that sent so many files, written into a database at once."""
+"""A competition with many teams on its board and one team with many files, written directly into a database."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FOR_A_ROW, FOR_A_SUBMISSION = 50, 400
 
 
 def add_rows(engine: Engine, owners: list[tuple[int, int]], user: User) -> None:
-    """A scored run for each of these teams, with the number of its submission."""
+    """Add a scored run for each of these teams, with the number of its submission."""
     with reading(engine) as session:
         place = world.the_phase_task(session).id
         first = (session.scalar(select(func.max(ScoringRun.id))) or 0) + 1
@@ -51,7 +51,9 @@ def add_rows(engine: Engine, owners: list[tuple[int, int]], user: User) -> None:
 
 
 def filled(folder: Path, rows: int, own: int) -> Engine:
-    """A competition with so many other teams on its board, and a team that sent so many files."""
+    """Return a database with a competition that has so many other teams on its board, and a team that sent so many
+    files.
+    """
     engine = make_engine(f"sqlite:///{folder / f'{rows}-{own}.db'}")
     upgrade(engine)
     world.add_competition(engine)

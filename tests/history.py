@@ -1,7 +1,7 @@
-"""A database with a longer past: more of what everybody sent, downloaded and did, and nothing else of it.
+"""A database with a longer past: more of everything that people sent, downloaded and did, and nothing else.
 
-For tests that ask whether something costs what it shows, or as much as ever was. Who takes part and who stands with
-what remain the same.
+It serves tests of whether something costs as much as it shows, or as much as there ever was. Participants and entries
+remain the same.
 """
 
 from __future__ import annotations
@@ -43,8 +43,11 @@ _BESIDES = (AuditEntry, OutgoingMail)
 
 
 def add_past(engine: Engine, submissions: int, senders: Sequence[Row] = ()) -> None:
-    """So many submissions more, like each in turn that there is and that ended, long before it and with worse scores;
-    as many mails, downloads, checked files and deeds. senders: whose they are in turn, instead of who sent those."""
+    """Add so many submissions, long before the present ones, like each of those that ended, but with worse scores; add
+    as many mails, downloads, checked files and audit entries.
+
+    senders: their senders in turn, instead of the original ones.
+    """
     with writing(engine) as session:
         ended = session.scalars(
             select(ScoringRun).where(
@@ -72,7 +75,7 @@ def add_past(engine: Engine, submissions: int, senders: Sequence[Row] = ()) -> N
 
 
 def add_senders(engine: Engine, teams: int) -> list[Row]:
-    """So many teams of one more, as `add_past` takes them."""
+    """Add so many teams of one person; return them as `add_past` takes them."""
     found = []
     for number in range(teams):
         user = add_user(engine, f"sender-{number}")
@@ -82,7 +85,7 @@ def add_senders(engine: Engine, teams: int) -> list[Row]:
 
 
 def _pattern(session: Session, run: ScoringRun) -> dict[type[Base], list[Row]]:
-    """A submission with what belongs to it."""
+    """Return a submission with all rows that belong to it."""
     return {
         Submission: _rows(session, Submission, Submission.id == run.submission_id),
         ScoringRun: _rows(session, ScoringRun, ScoringRun.id == run.id),
@@ -120,7 +123,7 @@ def _like_the_first(session: Session, model: type[Base], count: int) -> list[Row
 
 
 def _download(session: Session) -> Row:
-    """By a member of a team, of a file of their competition."""
+    """Return the row of a download of a competition's file by a member of a team."""
     member = session.scalars(select(TeamMember).order_by(TeamMember.user_id)).first()
     assert member is not None
     who = {"user_id": member.user_id, "competition_id": member.competition_id}
@@ -129,7 +132,7 @@ def _download(session: Session) -> Row:
 
 
 def _without_number(model: type[Base], row: Row) -> Row:
-    """A row whose key the database gives it."""
+    """Return a row without its key, which the database assigns."""
     return {name: value for name, value in row.items() if name != "id"}
 
 

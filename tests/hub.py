@@ -1,4 +1,4 @@
-"""A small model hub on loopback, which answers as the Hugging Face hub does to who fetches a model."""
+"""A small model hub on loopback, which answers clients that fetch a model as the Hugging Face hub does."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COMMIT = "3f076fdb1ab68d5b2880cb87a0886f315b8146f8"
 
 @dataclass
 class Hub:
-    """What it has: repositories by name, each with its files. asked: every path that was asked for."""
+    """The hub's content: repositories by name, each with its files. asked: every requested path."""
 
     address: str
     repositories: Mapping[str, Mapping[str, bytes]]
@@ -26,7 +26,7 @@ class Hub:
 
 @contextmanager
 def hub(repositories: Mapping[str, Mapping[str, bytes]]) -> Iterator[Hub]:
-    """A running hub."""
+    """Yield a running hub."""
     found = Hub("", repositories)
 
     class Handler(BaseHTTPRequestHandler):
@@ -37,7 +37,7 @@ def hub(repositories: Mapping[str, Mapping[str, bytes]]) -> Iterator[Hub]:
             _answer(self, found, with_body=False)
 
         def log_message(self, *_: object) -> None:
-            """Nothing on stderr."""
+            """Log nothing on stderr."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     found.address = f"http://127.0.0.1:{server.server_address[1]}"

@@ -15,7 +15,7 @@ def image(kind: str = "PNG", size: tuple[int, int] = (40, 20), mode: str = "RGB"
 
 
 def with_place() -> bytes:
-    """A photograph that says where it was taken, who has it, and that it lies on its side."""
+    """Return a photograph with metadata: where it was taken, who has it, and that it is rotated."""
     exif = Image.Exif()
     exif[0x0112] = 6  # turned by a quarter
     exif[0x013B] = "Ada at home"

@@ -1,13 +1,14 @@
-"""Which tests run when, in which order, and how long one may take: what `tests/conftest.py` asks of every item.
+"""Rules for when tests run, in which order, and how long one may take; `tests/conftest.py` applies them to every item.
 
 Lanes are markers, to choose with `-m`: `services` (real servers: they wait more than they compute), `browser`, `gpu`,
-and `soak` (too deep for each commit: only `make soak`, that is `pytest --soak`, runs it). A database test that asks for
-`engine` runs on SQLite with each commit; marked `both`, on PostgreSQL, too, else that half is `soak`. Mark it where the
-two may differ: locks and races, upserts, JSON, ordering, NUL and other odd characters, sums and averages, migrations.
+and `soak` (too deep for each commit: only `make soak`, that is `pytest --soak`, runs it). A database test that uses
+`engine` runs on SQLite with each commit; if it is marked `both`, on PostgreSQL, too, otherwise that half is `soak`.
+Mark it where the two may differ: locks and races, upserts, JSON, ordering, NUL and other odd characters, sums and
+averages, migrations.
 
-What is dear is shared: one server for a module (`tests.server.test_serve.running`), one PostgreSQL and one application
-for a session, requests by the thousand in process (`tests.web.in_process`). Nothing dear happens on import: every
-process of xdist imports every module.
+Expensive things are shared: one server for a module (`tests.server.test_serve.running`), one PostgreSQL and one
+application for a session, requests by the thousand in process (`tests.web.in_process`). Nothing expensive happens on
+import: every process of xdist imports every module.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ SERVERS = frozenset({"valkey", "postgres_server", "postgresql_engine"})
 
 
 def mark(item: pytest.Item) -> None:
-    """Give an item the lanes that follow from its fixtures and its module."""
+    """Mark an item with the lanes that follow from its fixtures and its module."""
     if isinstance(item, pytest.Function) and SERVERS & set(item.fixturenames):
         item.add_marker(pytest.mark.services)
     if is_on_postgresql(item) and item.get_closest_marker("both") is None:
@@ -94,7 +95,7 @@ def mark(item: pytest.Item) -> None:
 
 
 def is_on_postgresql(item: pytest.Item) -> bool:
-    """Whether this is the PostgreSQL half of a test of `engine`."""
+    """Return whether this is the PostgreSQL half of a test of `engine`."""
     call = getattr(item, "callspec", None)
     return call is not None and call.params.get("engine") == "postgresql"
 
@@ -108,8 +109,10 @@ def is_gpu(item: pytest.Item) -> bool:
 
 
 def in_order(items: Iterable[pytest.Item]) -> list[pytest.Item]:
-    """The dear modules first, then those with servers evenly among the rest, so that some process always has something
-    to compute while others wait; the last are short. Within a module the order is its own."""
+    """Return the expensive modules first, then those with servers spread evenly among the rest, the short ones last.
+
+    So some process always has something to compute while others wait. The order within a module is kept.
+    """
     modules: dict[str, list[pytest.Item]] = {}
     for item in items:
         modules.setdefault(module_of(item), []).append(item)
@@ -125,7 +128,9 @@ def module_of(item: pytest.Item) -> str:
 
 
 def bundle_of(nodeid: str) -> str:
-    """What one process of xdist runs as a whole: a module, all that load torch, or what shares a browser."""
+    """Return the name of the group of tests that one process of xdist runs together: a module, all modules that load
+    torch, or those that share a browser.
+    """
     module = nodeid.partition("::")[0]
     if module in WITH_TORCH:
         return "with torch"
@@ -143,14 +148,14 @@ def _has_servers(items: Iterable[pytest.Item]) -> bool:
 
 
 def _evenly(waiting: Sequence[str], computing: Sequence[str]) -> list[str]:
-    """Both in their own order, `waiting` spread over the first four fifths of the way."""
+    """Return both lists merged, each in its own order, with `waiting` spread over the first four fifths."""
     places = {name: 0.8 * place / len(waiting) for place, name in enumerate(waiting)}
     places |= {name: (place + 0.5) / len(computing) for place, name in enumerate(computing)}
     return sorted(places, key=lambda name: places[name])
 
 
 def in_soak(*values: object) -> ParameterSet:
-    """A case for `parametrize` that only soak runs: the twin of one that each commit runs."""
+    """Return a case for `parametrize` that only soak runs: the twin of one that each commit runs."""
     return pytest.param(*values, marks=pytest.mark.soak)
 
 
@@ -164,17 +169,17 @@ def soak_seed() -> int:
 
 
 def examples(each_commit: int) -> int:
-    """How many examples Hypothesis tries: ten times as many in soak."""
+    """Return how many examples Hypothesis tries: ten times as many in soak."""
     return each_commit * (10 if SEED_VARIABLE in os.environ else 1)
 
 
 def processor_seconds() -> float:
-    """Of this process and of the children that it has waited for, so far."""
+    """Return the processor time so far of this process and of the children that it has waited for."""
     return sum(os.times()[:4])
 
 
 def check_is_cheap(item: pytest.Item, seconds: float) -> None:
-    """Fails a test that is dear without being known as such."""
+    """Fail a test that is expensive without being known as such."""
     if seconds > LONGEST_SECONDS and not is_slow(item) and item.get_closest_marker("soak") is None:
         pytest.fail(
             f"{item.nodeid} took {seconds:.0f} s of processor time; {LONGEST_SECONDS:.0f} are the most per commit: "

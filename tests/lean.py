@@ -1,6 +1,6 @@
-"""Tests without torch: where it is not installed, or EVERGOLD_TEST_LEAN=1 leaves it out, what needs it is skipped.
+"""Tests without torch: if it is not installed, or EVERGOLD_TEST_LEAN=1 hides it, the tests that need it are skipped.
 
-With CI=true nothing may be: then the tests do not even begin.
+With CI=true nothing may be missing: then the tests do not even begin.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PACKAGES = ("torch", "transformers", "bert_score", "sudachipy", "sudachidict_cor
 
 
 class _Leaner(PathFinder):
-    """Finds everything but these packages."""
+    """Finds every package except these."""
 
     @classmethod
     def find_spec(
@@ -31,18 +31,18 @@ class _Leaner(PathFinder):
 
 
 def hide_torch() -> None:
-    """For imports of this process, as if it were not installed, if that is asked for."""
+    """Hide torch from imports of this process, as if it were not installed, if that is requested."""
     if os.environ.get("EVERGOLD_TEST_LEAN") and PathFinder in sys.meta_path:
         sys.meta_path[sys.meta_path.index(PathFinder)] = _Leaner
 
 
 def missing_packages() -> list[str]:
-    """Those that are not there, or hidden."""
+    """Return the packages that are not installed, or hidden."""
     return [package for package in PACKAGES if find_spec(package) is None]
 
 
 def check_complete() -> None:
-    """Raises pytest's UsageError where something is missing that must not be."""
+    """Raise pytest's UsageError if a required package is missing."""
     missing = missing_packages()
     if missing and os.environ.get("CI") == "true":
         raise pytest.UsageError(
@@ -51,6 +51,6 @@ def check_complete() -> None:
 
 
 def header() -> str:
-    """What the tests say before they begin."""
+    """Return the line that is printed before the tests begin."""
     missing = missing_packages()
     return f"without {', '.join(missing)}: tests that need them are skipped" if missing else "with torch"

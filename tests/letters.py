@@ -1,4 +1,4 @@
-"""What the postman would hand over: the links in mails, which stand nowhere before and are new each time."""
+"""The links in waiting mails, which are found nowhere else and are new each time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.people.mail_delivery import _text
 
 
 def links(engine: Engine, kind: MailLink, now: datetime, settings: Settings | None = None) -> list[str]:
-    """The address in each waiting mail of this kind, in the order in which they were written."""
+    """Return the address in each waiting mail of this kind, in the order in which the mails were written."""
     found = []
     with writing(engine) as session:
         waiting = select(OutgoingMail).where(OutgoingMail.status == WAITING, OutgoingMail.link == kind)

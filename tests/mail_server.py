@@ -1,4 +1,4 @@
-"""A mail server of the test's own on loopback: just enough SMTP, and ways to be unwell."""
+"""A mail server of the test's own on loopback: just enough SMTP, and ways to fail."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from email.policy import default
 
 @dataclass
 class MailServer:
-    """refused: recipients that there are not (550); busy: recipients that must wait (451)."""
+    """A mail server. refused: unknown recipients (550); busy: recipients that must wait (451)."""
 
     port: int = 0
     received: list[EmailMessage] = field(default_factory=list)
@@ -32,7 +32,7 @@ class MailServer:
 
 @contextmanager
 def mail_server() -> Iterator[MailServer]:
-    """It listens while the block runs."""
+    """Yield a mail server that listens during the block."""
     found = MailServer()
 
     class Handler(_Conversation):

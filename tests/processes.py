@@ -34,7 +34,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 
 @dataclass
 class Service:
-    """A running child process, the leader of its group; what it says stands in `log`."""
+    """A running child process, the leader of its group; its output is in `log`."""
 
     name: str
     process: subprocess.Popen[bytes]
@@ -87,15 +87,17 @@ def stop(service: Service, number: int = signal.SIGTERM, seconds: float = 60.0) 
 
 
 def kill(service: Service) -> None:
-    """kill -9, the whole group at once."""
+    """Kill the whole group at once (kill -9)."""
     children.signal_group(service.process.pid, signal.SIGKILL)
     service.process.wait()
     _tell_guard(f"-{service.process.pid}")
 
 
 def wait_until(done: Callable[[], object], what: str, service: Service | None = None, seconds: float = 0.0) -> None:
-    """Return soon after `done()`; fails in words, with the end of the log, if that takes too long. What takes long is
-    asked less and less often: to ask may cost more than what is waited for."""
+    """Return soon after `done()`; fail with a sentence and the end of the log if that takes too long.
+
+    The pauses between calls grow: a call may cost more than what it waits for.
+    """
     deadline, pause = time.monotonic() + (seconds or START_SECONDS), 0.01
     while not done():
         ended = service is not None and not service.is_running()
@@ -107,7 +109,7 @@ def wait_until(done: Callable[[], object], what: str, service: Service | None = 
 
 
 def is_gone(pid: int) -> bool:
-    """Whether this process has ended, be it that nobody took note yet."""
+    """Return whether this process has ended, even if its parent has not noticed yet."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except OSError:
@@ -116,7 +118,7 @@ def is_gone(pid: int) -> bool:
 
 @lru_cache(maxsize=1)
 def _guard() -> subprocess.Popen[str]:
-    """Watches our groups; the end of its input, however we end, is its signal to end them."""
+    """Start the process that watches our groups; it ends them when its input ends, however we end."""
     command = [sys.executable, "-I", "-S", str(Path(children.__file__))]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, text=True, bufsize=1, start_new_session=True)
     atexit.register(_dismiss, process)
@@ -149,7 +151,7 @@ def short_folder(owner: str | None = None) -> Iterator[Path]:
 
 
 def missing(what: str) -> NoReturn:
-    """Skip, saying what is not installed; with CI=true that is a failure."""
+    """Skip the test with what is not installed; with CI=true fail it instead."""
     if os.environ.get("CI") == "true":
         pytest.fail(what)
     pytest.skip(what)

@@ -52,7 +52,7 @@ OPTIONS: Mapping[str, Any] = {
 
 
 def document(**options: Any) -> dict[str, Any]:
-    """The declaration as a document. options: what differs from the usual options of the task."""
+    """Return the declaration as a document. options: what differs from the usual options of the task."""
     return {
         "name": COMPETITION,
         "title": "Forms",
@@ -87,7 +87,7 @@ def document(**options: Any) -> dict[str, Any]:
 
 
 def files_of(program: str = SCORE) -> dict[str, str]:
-    """The files of the program."""
+    """Return the files of the program."""
     return {"score.py": program, "metadata.yaml": METADATA, "requirements.txt": REQUIREMENTS}
 
 
@@ -105,7 +105,7 @@ def write_competition(folder: Path, said: Mapping[str, Any] | None = None, progr
 
 
 def zipped(files: Mapping[str, str | bytes], outer: str = "") -> bytes:
-    """A zip of these files, in a folder if one is named."""
+    """Return a zip of these files, in a folder if one is named."""
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w") as archive:
         for name, content in files.items():
@@ -114,12 +114,12 @@ def zipped(files: Mapping[str, str | bytes], outer: str = "") -> bytes:
 
 
 def answers(first: str) -> str:
-    """A file of answers, of which the first is this one."""
+    """Return a file of answers, of which the first is this one."""
     return GOOD.replace("walked", first)
 
 
 def bare_environment() -> Iterator[Path]:
-    """An environment without packages; skips the test where there is no bubblewrap."""
+    """Yield an environment without packages; skips the test if there is no bubblewrap."""
     if bubblewrap.find_bubblewrap() is None:
         missing(bubblewrap.ABSENT)
     with bubblewrap.bare_environment() as folder:

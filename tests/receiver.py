@@ -1,4 +1,6 @@
-"""A receiver of webhooks of the test's own on loopback, over real HTTP; it answers as it is told to, also unwell."""
+"""A receiver of webhooks of the test's own on loopback, over real HTTP; it answers as configured, also
+with failures.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from tests.lanes import SERVER_THREAD
 
 @dataclass(frozen=True)
 class Received:
-    """A request."""
+    """A received request."""
 
     method: str
     path: str
@@ -24,7 +26,9 @@ class Received:
 
 @dataclass
 class Receiver:
-    """status, headers, body: its answer to all; drips: the body comes byte by byte and never ends."""
+    """A receiver. status, headers, body: its answer to all requests; drips: the body comes byte by byte
+    and never ends.
+    """
 
     port: int = 0
     status: int = 200
@@ -41,7 +45,7 @@ class Receiver:
 
 @contextmanager
 def receiver(tls: ssl.SSLContext | None = None) -> Iterator[Receiver]:
-    """It listens while the block runs. tls: what it shows to those who connect; None: it speaks in clear."""
+    """Yield a receiver that listens during the block. tls: the context with its certificate; None: no encryption."""
     found = Receiver()
 
     class Handler(_Conversation):
@@ -84,7 +88,7 @@ class _Conversation(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def _drip(self) -> None:
-        """A byte, again and again, until whoever reads has gone."""
+        """Send a byte again and again, until the reader has gone."""
         try:
             while not self.told.released.wait(0.02):
                 self.wfile.write(b".")
@@ -94,4 +98,4 @@ class _Conversation(BaseHTTPRequestHandler):
     do_POST = do_PUT = do_GET = _answer
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
-        """Say nothing."""
+        """Log nothing."""

@@ -1,4 +1,4 @@
-"""Rows of the neighbours that no rule has to make for them: gold, declarations, messages, a round, a download."""
+"""Rows of the neighbours that no rule needs to make: gold, declarations, messages, a round, a download."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ NEVER_LEFT = NOW + 4_000 * DAY
 
 
 def add_gold(engine: Engine, competition: str, phase: str, task: str, at: datetime, *, in_use: bool = True) -> None:
-    """The next version of a task's gold, which a worker called right; its file is nowhere."""
+    """Add the next version of a task's gold, as if a worker had found it right; its file does not exist."""
     with writing(engine) as session:
         phase_task = find_phase_task(session, competition, phase, task)
         number = len(list_gold(session, phase_task)) + 1
@@ -75,7 +75,7 @@ def add_gold(engine: Engine, competition: str, phase: str, task: str, at: dateti
 
 
 def forget_gold(engine: Engine) -> None:
-    """Take away the neighbours' sealed gold, for tests that open every sealed file: it was sealed to nobody."""
+    """Delete the neighbours' sealed gold, for tests that open every sealed file: it was sealed for nobody."""
     with writing(engine) as session:
         for table in (ScoringRun, RescoredTask):
             session.execute(update(table).values(gold_version_id=None))
@@ -86,7 +86,7 @@ def forget_gold(engine: Engine) -> None:
 def add_rest(
     engine: Engine, competition: Competition, *, gus: User, nina: User, anton: User, submission_id: UUID
 ) -> None:
-    """gus takes part, nina organises, anton judges; submission_id: one of gus's."""
+    """Add the remaining rows: gus takes part, nina organises, anton judges. submission_id: one of gus's."""
     _add_declarations(engine, competition, nina)
     _add_messages(engine, competition, gus, nina)
     _add_round(engine, competition, anton, submission_id)
@@ -94,7 +94,7 @@ def add_rest(
 
 
 def _add_declarations(engine: Engine, competition: Competition, nina: User) -> None:
-    """Four revisions with the names of a test's own, written by others; what nina writes anew, and a bundle of hers."""
+    """Add four revisions with the names of a test's own, written by others, a draft of nina's, and a bundle of hers."""
     at = NOW - 8 * DAY
     with writing(engine) as session:
         for number, source in enumerate(
@@ -144,7 +144,7 @@ def _declared(name: str, number: int) -> dict[str, Any]:
 
 
 def _add_messages(engine: Engine, competition: Competition, gus: User, nina: User) -> None:
-    """A word to everybody and one that was withdrawn; a public answer, a private one, and a question that waits."""
+    """Add an announcement and a withdrawn one; a public answer, a private one, and a question without an answer."""
     here, at = competition.id, NOW - 5 * DAY
     with writing(engine) as session:
         for title, withdrawn_at in (("Next door opens", None), ("Next door closes", at + HOUR)):
@@ -162,7 +162,7 @@ def _add_messages(engine: Engine, competition: Competition, gus: User, nina: Use
 
 
 def _add_round(engine: Engine, competition: Competition, anton: User, submission_id: UUID) -> None:
-    """Begun, not published."""
+    """Add a round that has begun and is not published."""
     with writing(engine) as session:
         phase_task = find_phase_task(session, competition.name, PHASE, TASK)
         judging = JudgingRound(
@@ -180,7 +180,7 @@ def _add_round(engine: Engine, competition: Competition, anton: User, submission
 
 
 def _add_what_is_allowed_and_done(engine: Engine, competition: Competition, gus: User, submission_id: UUID) -> None:
-    """A later close that has passed, a published result from elsewhere, a download, a check."""
+    """Add an extension that has passed, a published result from elsewhere, a download, a check."""
     with writing(engine) as session:
         submission = session.get_one(Submission, submission_id)
         phase, board = find_board(find_competition(session, competition.name), PHASE, "zero-shot")

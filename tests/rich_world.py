@@ -128,12 +128,14 @@ ALONE = {
 
 
 def is_in_rich_world(nodeid: str) -> bool:
-    """Whether this test finds neighbours in its database."""
+    """Return whether this test finds neighbours in its database."""
     return nodeid.startswith(ROOMS) and not nodeid.startswith(tuple(ALONE))
 
 
 def own(table: type[Any]) -> Select[Any]:
-    """The rows of a table that are not the neighbours': competitions, boards, teams, members, submissions, runs."""
+    """Return the query for the rows of a table that are not the neighbours': competitions, boards, teams, members,
+    submissions, runs.
+    """
     neighbours = select(Competition.id).where(Competition.name.in_((NEIGHBOURS, PREPARED, LEFT_ALONE)))
     if table is Competition:
         return select(table).where(table.id.not_in(neighbours))
@@ -150,7 +152,7 @@ def own(table: type[Any]) -> Select[Any]:
 
 
 def fresh(table: type[T]) -> Select[T]:
-    """The rows of a table that a test has made: those that came after the neighbours'."""
+    """Return the query for the rows of a table that a test has made: those after the neighbours' rows."""
     return select(table).where(table.__table__.columns.id > _last.get(table.__tablename__, 0))
 
 
@@ -159,19 +161,21 @@ _last: dict[str, int] = {}
 
 
 def last_run(engine: Engine) -> int:
-    """The id of the run that a test made last."""
+    """Return the id of the run that a test made last."""
     with reading(engine) as session:
         return session.scalars(fresh(ScoringRun).order_by(ScoringRun.id.desc()).limit(1)).one().id
 
 
 def leave_alone_what_is_prepared(engine: Engine) -> None:
-    """The test's own competition is to have no phase but those that the test makes: its phases are what it counts."""
+    """Leave the prepared competition alone, so that the test's own competition has only the phases that
+    the test makes.
+    """
     with writing(engine) as session:
         find_competition(session, PREPARED).name = LEFT_ALONE
 
 
 def add_neighbours(engine: Engine) -> None:
-    """All of it."""
+    """Add all neighbours."""
     with _ids_apart(engine):
         _add_competition_beside(engine)
         _prepare_competition(engine)
@@ -184,7 +188,7 @@ def add_neighbours(engine: Engine) -> None:
 
 @contextmanager
 def _ids_apart(engine: Engine) -> Iterator[None]:
-    """The first row of each table has its id of FIRST_IDS, and the database counts on from there."""
+    """Give the first row of each table its id of FIRST_IDS, from which the database counts on."""
     if engine.dialect.name == "postgresql":
         with engine.begin() as connection:
             for name, first in FIRST_IDS.items():
@@ -206,7 +210,7 @@ def _ids_apart(engine: Engine) -> Iterator[None]:
 
 
 def _apart(engine: Engine, run_id: int) -> int:
-    """Runs are not made by a flush: the first one moves."""
+    """Return the id of a run, moved to FIRST_IDS if it is the first: runs are not made by a flush."""
     if run_id != 1:
         return run_id
     with writing(engine) as session:
@@ -215,7 +219,7 @@ def _apart(engine: Engine, run_id: int) -> int:
 
 
 def _let_rest(engine: Engine) -> None:
-    """No worker need look at the neighbours' statistics: all are computed, as far as anybody knows."""
+    """Mark the neighbours' statistics as computed, so that no worker looks at them."""
     with writing(engine) as session:
         for phase_task_id in session.scalars(select(PhaseTask.id)).all():
             versions = versions_of(session, phase_task_id)
@@ -225,8 +229,9 @@ def _let_rest(engine: Engine) -> None:
 
 
 def _prepare_competition(engine: Engine) -> None:
-    """What becomes the test's own competition with its first phase: another one closed long ago, with other options,
-    gold and limits, and a team above all others."""
+    """Prepare what becomes the test's own competition, with its first phase: one that closed long ago, with other
+    options, gold and limits, and a team above all others.
+    """
     start, close = NOW - 9 * DAY, NOW - 3 * DAY
     world.add_competition(engine, name=PREPARED, per_day=1, total=2, starts_at=start, ends_at=close, gold="early.csv")
     with writing(engine) as session:
@@ -242,7 +247,7 @@ def _prepare_competition(engine: Engine) -> None:
 
 
 def _add_competition_beside(engine: Engine) -> None:
-    """Its phase `evaluation` closed long ago, its phase `post` is open; the others stand behind them."""
+    """Add a second competition, whose phase `evaluation` has closed and whose phase `post` is open."""
     world.add_competition(engine, name=NEIGHBOURS, per_day=1, total=2, starts_at=START, ends_at=CLOSE, gold="other.csv")
     add_phase(engine, LATER_PHASE, competition=NEIGHBOURS, starts_at=CLOSE, gold="third.csv", submissions_per_day=1)
     _add_second_task(engine)
@@ -283,7 +288,7 @@ def find(engine: Engine, name: str) -> Competition:
 
 
 def _add_second_task(engine: Engine) -> None:
-    """Asked in both of the phases so far, with boards of its own; in the first one it shows ranks alone."""
+    """Add a second task to both of the phases so far, with boards of its own; in the first one it shows only ranks."""
     with writing(engine) as session:
         neighbours = find_competition(session, NEIGHBOURS)
         task = CompetitionTask(
@@ -304,7 +309,9 @@ def _add_second_task(engine: Engine) -> None:
 
 
 def _add_phases_of_several_kinds(engine: Engine, gus: User) -> None:
-    """Under embargo, one that carries over from it, and one with a private part; Ada and Bob of here take part."""
+    """Add a phase under embargo, one that carries over from it, and one with a private part; Ada and Bob of here take
+    part.
+    """
     middle = NOW - 6 * DAY
     embargo = {"board": "hidden", "public_from": (NOW + DAY).isoformat(), "own_scores": "never"}
     ended: dict[str, Any] = {"starts_at": START, "ends_at": middle, "has_snapshot": False}
@@ -340,7 +347,7 @@ def _appoint_organisers_with_one_right(engine: Engine) -> None:
 
 
 def _correct_gold(engine: Engine, nina: User, values: Mapping[UUID, float]) -> None:
-    """A second version, and a set against it that was published."""
+    """Add a second gold version, and a published set against it."""
     rich_rows.add_gold(engine, NEIGHBOURS, PHASE, TASK, NOW - 2 * DAY, in_use=False)
     number = _rescore(engine, nina, "Labels were wrong.", NOW - 2 * DAY, values)
     with writing(engine) as session:
@@ -349,14 +356,14 @@ def _correct_gold(engine: Engine, nina: User, values: Mapping[UUID, float]) -> N
 
 
 def _leave_a_set_open(engine: Engine, nina: User, values: Mapping[UUID, float]) -> None:
-    """Ready, and its organisers know that."""
+    """Leave a set open that is ready, and whose organisers have been notified."""
     number = _rescore(engine, nina, "Labels are to be looked at again.", NOW - DAY, values)
     with writing(engine) as session:
         session.get_one(Rescoring, number).told_at = NOW - DAY
 
 
 def _rescore(engine: Engine, nina: User, note: str, now: datetime, values: Mapping[UUID, float]) -> int:
-    """A set for the task of the first phase, scored; its number."""
+    """Add a set for the task of the first phase, scored; return its number."""
     with writing(engine) as session:
         neighbours = find_competition(session, NEIGHBOURS)
         number = start_rescoring(Act(session, nina, now, get_settings()), neighbours, [f"{PHASE}/{TASK}"], note=note).id
@@ -379,7 +386,7 @@ def _enter(
     private: float | None = None,
     system: str = "",
 ) -> UUID:
-    """A scored submission; its id. private: its score of the private part."""
+    """Add a scored submission; return its id. private: its score of the private part."""
     with writing(engine) as session:
         accepted = accept_submission(
             session,

@@ -25,7 +25,7 @@ SECRET = f"{secrets.token_hex(12)}/+{secrets.token_hex(7)}"
 
 @contextmanager
 def s3_server() -> Iterator[str]:
-    """The address of a store that holds all in memory."""
+    """Yield the address of a store that holds all in memory."""
     port = free_port()
     address = f"http://127.0.0.1:{port}"
     with short_folder() as folder:
@@ -46,14 +46,14 @@ def _answers(address: str) -> bool:
 
 
 def new_bucket(address: str) -> str:
-    """An empty bucket of the test's own."""
+    """Make an empty bucket of the test's own; return its name."""
     name = f"evergold-{secrets.token_hex(6)}"
     httpx.put(f"{address}/{name}", timeout=60.0).raise_for_status()
     return name
 
 
 def s3_environment(address: str, bucket: str) -> dict[str, str]:
-    """The settings of a server whose files are there."""
+    """Return the settings of a server whose files are in this bucket."""
     return {
         "EVERGOLD_STORAGE": "s3",
         "EVERGOLD_S3_ENDPOINT": address,
@@ -69,7 +69,7 @@ def s3_settings(address: str, bucket: str, **more: Any) -> S3Settings:
 
 
 def storage_in(settings: S3Settings, folder: Path, *, cache_bytes: int = 2**30) -> BucketStorage:
-    """What a machine with this folder has."""
+    """Return the storage of a machine with this folder."""
     folder.mkdir(exist_ok=True)
     signer = Signer(settings) if settings.public_endpoint else None
     return BucketStorage(Bucket(settings), "storage/", Cache(folder, cache_bytes), signer)

@@ -30,7 +30,7 @@ PLACE = f"{COMPETITION}/{PHASE}/{TASK}"
 
 
 def a_key() -> tuple[str, PrivateKey]:
-    """A private key and its id."""
+    """Return a private key and its id."""
     key = PrivateKey.generate()
     return key_id_of(bytes(key.public_key)), key
 
@@ -41,7 +41,7 @@ BINDING = Binding(COMPETITION, TASK, "idiom-detection", {PHASE: 1}, {PHASE: opti
 def sealed_in(
     folder: Path, content: bytes, *keys: PrivateKey, what: Binding | Literal[SealedKind.OUTCOMES] = BINDING
 ) -> Sealed:
-    """Content, sealed for these keys."""
+    """Return content sealed for these keys."""
     recipients = {key_id_of(bytes(key.public_key)): bytes(key.public_key) for key in keys}
     writer = SealingWriter(FolderStorage(folder), UNLIMITED_BYTES, what=what, recipients=recipients)
     writer.write(content)
@@ -50,7 +50,7 @@ def sealed_in(
 
 
 def make_key(engine: Engine) -> str:
-    """What `evergold gold keygen` does."""
+    """Do what `evergold gold keygen` does."""
     return add_key(engine, key_file(), NOW)
 
 
@@ -65,7 +65,9 @@ def seal_gold(
     reader: str | None = None,
     described: bool = False,
 ) -> GoldVersion:
-    """What `evergold gold put` does; the last place's version. checked: a worker called it right, whatever it holds."""
+    """Do what `evergold gold put` does; return the last place's version. checked: True if a worker has found it right,
+    whatever it contains.
+    """
     folder = get_settings().sealed_dir
     with reading(engine) as session:
         keys = current_keys(session)
@@ -87,7 +89,7 @@ def seal_gold(
 
 
 def call_right(engine: Engine, *version_ids: int) -> None:
-    """What a worker does that found nothing wrong with these versions; none: with all that wait."""
+    """Accept these versions, or all that wait, as a worker does that found nothing wrong with them."""
     with writing(engine) as session:
         waiting = select(GoldVersion.id).where(GoldVersion.check_state == GoldCheck.WAITING)
         for version_id in version_ids or session.scalars(waiting.order_by(GoldVersion.id)).all():
@@ -95,14 +97,14 @@ def call_right(engine: Engine, *version_ids: int) -> None:
 
 
 def version_of(engine: Engine, run_id: int) -> int | None:
-    """The number of the gold version against which a run was scored."""
+    """Return the number of the gold version against which a run was scored."""
     query = select(GoldVersion.number).join(ScoringRun, ScoringRun.gold_version_id == GoldVersion.id)
     with reading(engine) as session:
         return session.scalar(query.where(ScoringRun.id == run_id))
 
 
 def file_and_keys(engine: Engine, sha256: str) -> tuple[Path, dict[str, bytes]]:
-    """Where a sealed file lies, and its key as sealed to each of the workers' keys."""
+    """Return the path of a sealed file, and its key as sealed for each of the workers' keys."""
     with reading(engine) as session:
         query = select(SealedFile).where(SealedFile.sha256 == sha256).options(selectinload(SealedFile.keys))
         file = session.scalars(query).one()
@@ -110,7 +112,7 @@ def file_and_keys(engine: Engine, sha256: str) -> tuple[Path, dict[str, bytes]]:
 
 
 def files_with(folder: Path, planted: bytes) -> list[str]:
-    """Every file below a folder that holds these bytes, by its path."""
+    """Return the path of every file below a folder that contains these bytes."""
     found = []
     for place, _, names in os.walk(folder):
         for path in (Path(place, name) for name in names):

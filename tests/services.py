@@ -22,7 +22,7 @@ from tests.processes import Service, kill, missing, short_folder, start, wait_un
 
 
 class Valkey:
-    """A broker that can be stopped, lost with all it held, and started again at the same address."""
+    """A broker that can be stopped, lost with all its data, and started again at the same address."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -42,13 +42,13 @@ class Valkey:
         wait_until(self._answers, "Valkey answers", self._service)
 
     def stop(self) -> None:
-        """It goes without a word, and forgets every message."""
+        """Stop the broker without a warning; it forgets every message."""
         if self._service:
             kill(self._service)
             self._service = None
 
     def hang(self) -> None:
-        """It still holds its connections, and answers nothing."""
+        """Stop the service, so that it keeps its connections but responds to nothing."""
         assert self._service
         self._service.process.send_signal(signal.SIGSTOP)
 
@@ -65,7 +65,7 @@ class Valkey:
 
 @contextmanager
 def valkey() -> Iterator[Valkey]:
-    """A running Valkey of our own."""
+    """Yield a running Valkey of our own."""
     with short_folder() as folder:
         server = Valkey(folder)
         server.start()
@@ -81,7 +81,7 @@ PORTS = range(20_000, 32_000)
 
 
 def free_port() -> int:
-    """A port that nobody uses, and that nobody else is given as long as this process lives."""
+    """Return a port that nobody uses, and that nobody else gets as long as this process lives."""
     for port in random.sample(PORTS, len(PORTS)):
         mark = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         try:
@@ -98,7 +98,9 @@ def free_port() -> int:
 
 
 def environment_of(**settings: str | Path | float) -> dict[str, str]:
-    """What a child process of Evergold sees: nothing of our own EVERGOLD_ settings, only these."""
+    """Return the environment of a child process of Evergold: with only these EVERGOLD_ settings, and none
+    of our own.
+    """
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("EVERGOLD_")}
     ours = {f"EVERGOLD_{name.upper()}": str(value) for name, value in settings.items()}
     # Celery takes setproctitle where it is installed (mutmut brings it), which would write over what /proc tells.
@@ -108,13 +110,14 @@ def environment_of(**settings: str | Path | float) -> dict[str, str]:
 def evergold(
     name: str, folder: Path, environment: Mapping[str, str], *arguments: str, python: str = sys.executable
 ) -> Service:
-    """`evergold ARGUMENTS`, as people and containers start it. python: of another environment."""
+    """Start `evergold ARGUMENTS`, as people and containers do. python: that of another environment."""
     return start(name, [python, "-P", "-m", "evergold.cli", *arguments], folder, environment)
 
 
 def set_up(environment: Mapping[str, str]) -> None:
-    """Tables and competitions, as `evergold apply --migrate` makes them with these settings, in this process: the
-    command takes a second of processor time to begin.
+    """Make tables and competitions like `evergold apply --migrate` with these settings, but in this process.
+
+    The command takes a second of processor time to begin.
     """
     from app.base.db import make_engine, writing
     from app.base.storage import FolderStorage
@@ -133,7 +136,7 @@ def set_up(environment: Mapping[str, str]) -> None:
 
 
 def start_worker(folder: Path, environment: Mapping[str, str], *, processes: int = 1, name: str = "worker") -> Service:
-    """A prefork Celery worker, connected and ready."""
+    """Start a prefork Celery worker, connected and ready."""
     worker = evergold(name, folder, environment, "worker", "--queues", "cpu", "--concurrency", str(processes))
     wait_until(lambda: re.search(r"ready\.", worker.said()), "the worker is ready", worker)
     return worker
@@ -146,7 +149,7 @@ def start_sweep(folder: Path, environment: Mapping[str, str]) -> Service:
 def start_web(
     folder: Path, environment: Mapping[str, str], *, processes: int = 1, python: str = sys.executable
 ) -> tuple[Service, str]:
-    """The web process, or several, answering, and their address."""
+    """Start the web process, or several, and return it with the address at which it responds."""
     port = free_port()
     web = evergold("web", folder, environment, "web", "--port", str(port), "--processes", str(processes), python=python)
     wait_until(lambda: _serves(port), "the web process answers", web)

@@ -1,4 +1,4 @@
-"""Whoever has the repository can run every benchmark: their data lie in it, or are made from a seed."""
+"""Benchmarks that everybody with the repository can run: their data are in it, or are made from a seed."""
 
 from __future__ import annotations
 

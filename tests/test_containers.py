@@ -52,7 +52,9 @@ def test_images_install_both_distributions_for_the_commands_of_the_server() -> N
 
 
 def test_our_code_is_compiled_where_it_is_copied() -> None:
-    """At run time nobody may write there, and each start of a process would compile it again."""
+    """Check the stages: at run time nobody may write there, and each start of a process would compile the
+    code again.
+    """
     copied, compiled = set(), set()
     for stage in stages().values():
         copied |= {name for name in re.findall(r"^COPY (\w+) \1$", stage, flags=re.MULTILINE) if name != "docs"}
@@ -61,7 +63,7 @@ def test_our_code_is_compiled_where_it_is_copied() -> None:
 
 
 def test_whatever_an_image_copies_is_sent_to_the_builder() -> None:
-    """What `.dockerignore` names does not exist for COPY: an image that copies it cannot be built."""
+    """Check that `.dockerignore` excludes no source of COPY: such an image could not be built."""
     ignored = (ROOT / ".dockerignore").read_text().split()
     copied = re.findall(r"^COPY (?!--)(.+) \S+$", (ROOT / "Dockerfile").read_text(), flags=re.MULTILINE)
     sources = [Path(source) for line in copied for source in line.split()]
@@ -119,7 +121,7 @@ def test_whoever_seals_and_whoever_opens_has_what_is_sealed(services: dict[str, 
 
 
 def test_what_the_bucket_s_profile_adds_shares_no_folder_with_the_rest(services: dict[str, Any]) -> None:
-    """As on another machine: what they have in common goes by database, broker and bucket."""
+    """Check the folders: like other machines, the services share only database, broker and bucket."""
 
     def volumes_of(names: set[str]) -> set[str]:
         mounted = (volume for name in names for volume in services[name].get("volumes", []))

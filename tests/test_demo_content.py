@@ -255,7 +255,7 @@ def paraphrased(phase: str) -> list[ParaphraseItem]:
 
 
 def json_of(path: str, member: str) -> list[dict[str, Any]]:
-    """What lies in a zip below demo/."""
+    """Return the content of a JSON file in a zip below demo/."""
     with zipfile.ZipFile(DEMO / path) as archive:
         found: list[dict[str, Any]] = json.loads(archive.read(member))
     return found
@@ -324,7 +324,7 @@ def test_every_system_and_the_filled_template_are_valid_submissions(phase: str, 
 
 
 def test_systems_differ_in_how_much_they_remove_and_how_various_they_are() -> None:
-    """Without torch there is no BERTScore, and the rest of the picture is there."""
+    """Check the picture without torch: there is no BERTScore, but everything else."""
     task = TASK_TYPES["mwe-paraphrase"]
     options = read_options(task, {"languages": ["en", "pt"]})
     gold = task.read_gold(DEMO / "gold" / "evaluation" / PARAPHRASE, options)

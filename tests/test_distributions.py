@@ -1,4 +1,4 @@
-"""Two distributions from one checkout: what teams install (`evergold/pyproject.toml`), and the server."""
+"""Two distributions from one checkout: the one that teams install (`evergold/pyproject.toml`), and the server."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_the_wheel_has_one_package_with_its_types(laptop: Laptop) -> None:
 
 
 def test_the_wheel_that_the_server_offers_is_the_one_that_is_built(laptop: Laptop) -> None:
-    """But for its manifests: RECORD names sha256 of the same files, WHEEL another generator."""
+    """Compare all files except the manifests: RECORD contains sha256 of the same files, WHEEL another generator."""
     built = zipfile.ZipFile(laptop.wheel)
     offered = zipfile.ZipFile(io.BytesIO(client_wheel().content))
     assert (set(offered.namelist()), client_wheel().filename) == (set(built.namelist()), laptop.wheel.name)
@@ -126,7 +126,7 @@ def test_the_wheel_that_the_server_offers_is_the_one_that_is_built(laptop: Lapto
 
 
 def test_every_module_is_imported_with_what_the_wheel_declares_to_need(laptop: Laptop) -> None:
-    """No database, no torch, not even scipy is there."""
+    """Check an environment without a database, torch, or even scipy."""
     code = """
 import importlib, importlib.util, pkgutil, sys, evergold
 for module in pkgutil.walk_packages(evergold.__path__, "evergold."):
@@ -232,7 +232,7 @@ def test_the_server_s_wheel_has_every_file_of_its_packages_and_nothing_of_the_de
 def test_a_server_from_the_wheels_has_the_whole_guide(
     laptop: Laptop, server_wheel: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Somebody did `pip install 'evergold-server[web]'`, and has no checkout."""
+    """Check an installation by `pip install 'evergold-server[web]'`, without a checkout."""
     folder = tmp_path_factory.mktemp("host")
     python = make_environment(folder / "environment", laptop.wheel, server_wheel, extras=["web"])
     ours = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "EVERGOLD_DATA_DIR": str(folder / "var")}

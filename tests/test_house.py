@@ -1,4 +1,4 @@
-"""Every thing has one address: folders say what lives in them, and what a text names by its module is there."""
+"""Every thing has one address: folders document what they contain, and modules that texts name exist."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_no_module_lies_flat_in_app() -> None:
 
 
 def test_modules_that_texts_name_are_there() -> None:
-    """All that are not, at once: a test for each text would take longer than to read it."""
+    """Report all missing modules at once: a test for each text would take longer than to read it."""
     gone = {path.relative_to(REPOSITORY).as_posix(): list(names_gone(path)) for path in TEXTS}
     assert {path: names for path, names in gone.items() if names} == {}
 
@@ -99,7 +99,7 @@ def names_gone(path: Path) -> Iterator[str]:
 
 
 def test_types_of_everything_in_python_are_checked() -> None:
-    """But of configuration: `make types` reads what `files` names."""
+    """Check all except configuration: `make types` reads what `files` names."""
     checked = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["mypy"]["files"]
     tracked = subprocess.run(["git", "ls-files", "*.py"], cwd=REPOSITORY, capture_output=True, text=True, check=True)
     assert [name for name in tracked.stdout.split() if not name.startswith(tuple(checked))] == []
@@ -111,7 +111,7 @@ def test_pages_help_and_docstrings_use_the_words_of_the_glossary() -> None:
 
 
 def test_a_word_that_is_none_of_the_house_is_noticed(tmp_path: Path) -> None:
-    """One on a page, in a docstring and in the help of an option; not in a tag or an expression."""
+    """Check a word on a page, in a docstring and in the help of an option; not in a tag or an expression."""
     page, command = tmp_path / "app" / "templates" / "page.html", tmp_path / "app" / "cli" / "command.py"
     for path in (page, command):
         path.parent.mkdir(parents=True)
@@ -137,7 +137,7 @@ def test_a_name_that_is_not_there_is_noticed() -> None:
 
 @cache
 def is_there(name: str) -> bool:
-    """Whether it is a module, or something that stands in one, by its first name there."""
+    """Return whether it is a module, or something in one, by its first name there."""
     parts = name.split(".")
     for length in range(len(parts), 0, -1):
         module = ".".join(parts[:length])

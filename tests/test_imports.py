@@ -1,4 +1,4 @@
-"""Who may import whom, as design and contracts say, and what a process really loads."""
+"""Imports: who may import whom, as design and contracts define, and what a process really loads."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ WORKER = (
 
 @cache
 def modules_after(statement: str) -> frozenset[str]:
-    """Every module that a fresh process has loaded after the statement."""
+    """Return every module that a fresh process has loaded after the statement."""
     listing = f"import json, sys; {statement}; print(json.dumps(sorted(sys.modules)))"
     command = [sys.executable, "-W", "error", "-c", listing]
     environment = environment_of(data_dir="/nonexistent/evergold")
@@ -59,12 +59,12 @@ def modules_after(statement: str) -> frozenset[str]:
 
 
 def loaded_by(statement: str, *packages: str) -> set[str]:
-    """Which of these packages are loaded after the statement."""
+    """Return which of these packages are loaded after the statement."""
     return {name.split(".")[0] for name in modules_after(statement)} & set(packages)
 
 
 def test_the_import_contracts_hold() -> None:
-    """The same as `make contracts`; the contracts stand in pyproject.toml."""
+    """Check the same as `make contracts`; the contracts are in pyproject.toml."""
     command = [sys.executable, "-c", "from importlinter.cli import lint_imports_command as c; c()", "--no-cache"]
     ran = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stdout + ran.stderr
@@ -139,7 +139,7 @@ def test_the_task_types_load_neither_scipy_nor_torch() -> None:
 
 
 def test_the_list_of_task_types_loads_none_of_them() -> None:
-    """Nor what finds plug-ins, as long as nobody asks for a name that is none of our own."""
+    """Check that plug-ins are not loaded either, as long as no name is requested that is not our own."""
     asked = (
         "from evergold.scoring.tasks import TASKS, needs_gpu; assert 'ranking' in TASKS and needs_gpu('mwe-paraphrase')"
     )
@@ -185,7 +185,9 @@ def test_a_worker_loads_no_web_framework_and_nothing_heavy() -> None:
 
 
 def test_a_worker_is_no_command_line_of_celery() -> None:
-    """Which loads all its commands, and a prompt for terminals: 9 MB in each process."""
+    """Check that Celery's command line is not loaded, with all its commands and a prompt for terminals: 9 MB in each
+    process.
+    """
     assert {"celery.concurrency.prefork", "numpy"} <= modules_after(WORKER)
     assert {"celery.bin", "click_repl", "prompt_toolkit"} & modules_after(WORKER) == set()
 
@@ -206,8 +208,9 @@ def test_help_loads_nothing_that_only_commands_need() -> None:
 
 
 def test_a_small_file_is_scored_without_what_takes_long_to_load(tmp_path: Path) -> None:
-    """numpy takes longer than to read and score some sentences; pydantic's search for plug-ins reads what every
-    installed distribution says of itself."""
+    """Check that numpy is not loaded, which takes longer than scoring some sentences, and that pydantic does not search
+    for plug-ins in all distributions.
+    """
     file = tmp_path / "test.cupt"
     file.write_text("# global.columns = ID FORM LEMMA PARSEME:MWE\n1\tso\tso\t1:VID\n2\twhat\twhat\t1\n\n")
     arguments = ["score", "mwe-identification", "--gold", str(file), "--prediction", str(file), "--format", "parseme"]

@@ -1,4 +1,4 @@
-"""What each commit runs, in which order, and that nothing dear or endless hides in it."""
+"""The tests of each commit, their order, and that nothing expensive or endless hides among them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ IN_BROWSER = {module for modules in lanes.IN_BROWSER for module in modules}
 
 @dataclass
 class Item:
-    """As much of a test as lanes look at."""
+    """The parts of a test that lanes use."""
 
     nodeid: str
     marks: set[str] = field(default_factory=set)
@@ -26,7 +26,7 @@ class Item:
 
 
 class Distributed:
-    """As much of pytest's configuration as a scheduler of xdist looks at."""
+    """The parts of pytest's configuration that a scheduler of xdist uses."""
 
     def __init__(self, dist: str) -> None:
         self.options = {"dist": dist, "tx": ["2*popen"]}
@@ -79,7 +79,7 @@ def test_whatever_asks_for_the_browser_shares_it() -> None:
 
 
 def test_processes_are_given_bundles_whole(pytestconfig: pytest.Config) -> None:
-    """By the scheduler that `make test` asks for, and by none else."""
+    """Check the scheduler that `make test` requests, and no other."""
     conftest = pytestconfig.pluginmanager.get_plugin(str(REPOSITORY / "tests" / "conftest.py"))
     assert conftest is not None
     scheduler = conftest.pytest_xdist_make_scheduler(Distributed("loadfile"), log=None)

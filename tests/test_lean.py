@@ -1,4 +1,4 @@
-"""LEAN=1: tests that need torch are skipped and say so; with CI=true that is refused."""
+"""LEAN=1: tests that need torch are skipped with a reason; with CI=true that is refused."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from tests.threads import in_threads
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.services)])
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """Of a database without any table."""
+    """Yield the address of a database without any table."""
     if request.param == "sqlite":
         yield f"sqlite:///{tmp_path / 'empty.db'}"
         return
@@ -42,7 +42,7 @@ def migrate(engine: Engine, direction: str, revision: str) -> None:
 
 
 def tables(engine: Engine) -> dict[str, object]:
-    """Everything that the database says of its tables, independent of the order in which it says it."""
+    """Return everything that the database reports about its tables, independent of its order."""
     found = inspect(engine)
     return {
         table: {

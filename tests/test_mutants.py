@@ -1,4 +1,4 @@
-"""What `make mutants` rests on: its map of modules and tests, its faults, and its verdict."""
+"""The basis of `make mutants`: its map of modules and tests, its faults, and its verdict."""
 
 from __future__ import annotations
 
@@ -263,7 +263,9 @@ def test_what_no_test_of_its_room_touches_or_names_lives_without_a_run_of_all_te
 def test_a_yard_has_the_packages_that_tests_need_and_git_ignores(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without them tests of log-ins with a provider would be skipped, and every fault there live."""
+    """Check the packages: without them tests of log-ins with a provider would be skipped, and every fault
+    there live.
+    """
     checkout, yard = tmp_path / "checkout", tmp_path / "yard"
     (checkout / "tests" / "oidc" / "node_modules" / "oidc-provider").mkdir(parents=True)
     (checkout / "tests" / "oidc" / "there.py").write_text("")
@@ -290,7 +292,9 @@ class Lawn:
 def test_where_tests_fail_without_a_fault_the_others_are_tried_all_the_same(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Those of the broken tests come first; the command fails at its end, and says what was not tried."""
+    """Check that faults of the broken tests come first; the command fails at its end, and reports what was
+    not tried.
+    """
     monkeypatch.setattr("bench.mutants.__main__.Yard", Lawn)
     paths = ("app/boards/view.py", SMALL)
     faults = [fault for path in paths for fault in faults_of(path, (ROOT / path).read_text())[:10]]

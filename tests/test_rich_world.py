@@ -1,4 +1,4 @@
-"""The neighbours that many tests have are really there, and are as rich as `tests.rich_world` says."""
+"""The neighbours that many tests have exist, and are as rich as `tests.rich_world` describes."""
 
 from __future__ import annotations
 
@@ -75,7 +75,9 @@ TABLES: tuple[type[FormerMember] | type[Snapshot] | type[Submission], ...] = (Fo
 
 
 def test_a_phase_has_gone_before_in_the_competition_that_a_test_makes(sqlite_engine: Engine) -> None:
-    """It asks the same task with other options, other gold and other limits, and has an entry above all others."""
+    """Check that the earlier phase has the same task with other options, gold and limits, and an entry above all
+    others.
+    """
     add_neighbours(sqlite_engine)
     add_competition(sqlite_engine, options={"languages": ["EN"]})
     with reading(sqlite_engine) as session:

@@ -35,8 +35,9 @@ def canonical(name: str) -> str:
 
 
 def wanted(*extras: str) -> list[Requirement]:
-    """What the server and some of its extras need, but for what this checkout builds itself; with the extras of both
-    distributions that these name."""
+    """Return the requirements of the server and some of its extras, without what this checkout builds itself, and with
+    the extras of both distributions that these name.
+    """
     named: list[Requirement] = []
     rest = [Requirement(f"evergold-server[{','.join(extras)}]")]
     while rest:
@@ -93,7 +94,7 @@ def test_every_target_of_the_makefile_that_people_call_is_in_help() -> None:
 
 
 def planned(*arguments: str) -> str:
-    """What make would do, after everything that it needs was found missing."""
+    """Return what make would do, after everything that it needs was found missing."""
     command = ["make", "-C", str(ROOT), "--dry-run", *arguments]
     # What the make that runs the tests was told, as LEAN=1, is not for this one.
     alone = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKEOVERRIDES", "LEAN")}
@@ -238,7 +239,7 @@ def test_machine_without_valkey_goes_on_without(
 def refuse(
     install: ModuleType, monkeypatch: pytest.MonkeyPatch, named: str, leaving: Callable[[], None] = lambda: None
 ) -> None:
-    """Whatever has this in its command line fails; `leaving` removes what it would have made."""
+    """Let every command with this in its command line fail; `leaving` removes what it would have made."""
     real = install.run
 
     def run(command: Sequence[str], optional: bool = False, environment: dict[str, str] | None = None) -> bool:
@@ -301,7 +302,7 @@ def test_what_uv_does_not_find_pip_tries(install: ModuleType, monkeypatch: pytes
 def test_uv_looks_where_pip_is_configured_to_look(
     install: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Of pip's files; a setting for `install` counts more than one for everything, and the environment most."""
+    """Check pip's files: a setting for `install` takes precedence over a general one, and the environment over both."""
     (tmp_path / "pip.conf").write_text(
         "[global]\nindex-url = https://wide.example/simple\nfind-links = /wheels\n  /more\ntimeout = 60\n"
         "[install]\nindex-url = https://narrow.example/simple\n"

@@ -431,7 +431,7 @@ def _filled(address: str) -> Iterator[Engine]:
 
 
 def _tables(connection: Connection) -> MetaData:
-    """As the database has them now, with our own types for what it has no words for."""
+    """Return the tables as the database has them now, with our own types where it has no equivalent."""
     tables = MetaData()
     tables.reflect(connection, only=lambda name, _: name != "alembic_version")
     for column in (column for table in tables.tables.values() for column in table.columns):
@@ -453,7 +453,7 @@ def _sample(table: Table) -> dict[str, Any]:
 
 
 def _rows(engine: Engine) -> dict[str, list[dict[str, Any]]]:
-    """All that the database holds, by table."""
+    """Return everything that the database holds, by table."""
     with engine.connect() as connection:
         return {
             name: [dict(row) for row in connection.execute(select(table).order_by(*table.primary_key)).mappings()]

@@ -1,4 +1,4 @@
-"""Real threads that start at the same moment: how races are tested."""
+"""Real threads that start at the same moment, to test races."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ LIMIT_SECONDS = 60.0
 
 
 def in_threads(count: int, work: Callable[[int], T]) -> list[T]:
-    """`work(0) … work(count - 1)`, each in a thread of its own, all let go by one barrier; raises what they raise."""
+    """Return the results of `work(0) … work(count - 1)`, each in a thread of its own, all released by one barrier.
+
+    Raises the exceptions that they raise.
+    """
     barrier = threading.Barrier(count)
 
     def wait_and_work(number: int) -> T:
@@ -30,7 +33,7 @@ def in_threads(count: int, work: Callable[[int], T]) -> list[T]:
 
 
 def somebody_waits(engine: Engine) -> bool:
-    """Whether a transaction on this PostgreSQL waits for another."""
+    """Return whether a transaction on this PostgreSQL waits for another."""
     waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
     with reading(engine) as session:
         return bool(session.scalar(text(waiting)))

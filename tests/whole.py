@@ -33,7 +33,7 @@ NOW = datetime(2026, 6, 1, tzinfo=UTC)
 
 @contextmanager
 def site_of(engine: Engine) -> Iterator[Site]:
-    """A server of the test's own on this database, without competitions."""
+    """Yield a server of the test's own on this database, without competitions."""
     address = engine.url.render_as_string(hide_password=False)
     settings = get_settings().model_copy(update={"database_url": address})
     app = create_app(settings)
@@ -62,7 +62,7 @@ def show_whole(site: Site) -> None:
 
 @contextmanager
 def taking_part(site: Site, username: str = "ada") -> Iterator[tuple[Person, httpx.Client]]:
-    """Somebody with a token, and the same in a browser."""
+    """Yield somebody with a token, and the same person in a browser."""
     with log_in(site, username) as browser:
         with writing(site.engine) as session:
             user = session.scalars(select(User).where(User.username == username)).one()
@@ -73,7 +73,7 @@ def taking_part(site: Site, username: str = "ada") -> Iterator[tuple[Person, htt
 
 
 def sent(person: Person, place: str, content: bytes | Path, **form: str) -> dict[str, Any]:
-    """What became of a file: the submission as the API shows it in the end. place: `competition/phase/task`."""
+    """Submit a file; return the submission as the API shows it at the end. place: `competition/phase/task`."""
     competition, phase, task = place.split("/")
     path = f"{API}/competitions/{competition}/phases/{phase}/tasks/{task}/submissions"
     data = content.read_bytes() if isinstance(content, Path) else content
@@ -84,7 +84,7 @@ def sent(person: Person, place: str, content: bytes | Path, **form: str) -> dict
 
 
 def board(site: Site, place: str) -> dict[str, Any]:
-    """A board as anybody gets it. place: `competition/phase/board`."""
+    """Return a board as anybody gets it. place: `competition/phase/board`."""
     competition, phase, name = place.split("/")
     with site.client() as reader:
         found: dict[str, Any] = reader.get(f"{API}/competitions/{competition}/phases/{phase}/boards/{name}").json()
@@ -92,14 +92,14 @@ def board(site: Site, place: str) -> dict[str, Any]:
 
 
 def values(document: dict[str, Any], team: str) -> dict[str, float | None]:
-    """What a team has on a board: `metric split` -> value."""
+    """Return a team's values on a board: `metric split` -> value."""
     [row] = [row for row in document["rows"] if row["team"] == team]
     names = [f"{column['metric']} {column['split']}" for column in document["columns"]]
     return {name: cell["value"] for name, cell in zip(names, row["cells"], strict=True)}
 
 
 def page(site: Site, path: str, browser: httpx.Client | None = None) -> str:
-    """A page that is there, for a browser or for nobody in particular."""
+    """Return an existing page, for this browser or for a visitor without a log-in."""
     if browser is None:
         with site.client(**BROWSER) as visitor:
             return page(site, path, visitor)
@@ -109,7 +109,7 @@ def page(site: Site, path: str, browser: httpx.Client | None = None) -> str:
 
 
 def failure_of(site: Site, submission: dict[str, Any]) -> str | None:
-    """What organisers are told of a run that failed."""
+    """Return what organisers see about a run that failed."""
     from app.models import ScoringRun
 
     with reading(site.engine) as session:
@@ -127,7 +127,7 @@ def open_to_organisers(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def work(site: Site) -> None:
-    """Do what workers do meanwhile: check gold, score what waits."""
+    """Do what workers do: check gold, and score everything that waits."""
     with reading(site.engine) as session:
         versions = session.scalars(select(GoldVersion.id).where(GoldVersion.published_at.is_(None))).all()
     for version in versions:

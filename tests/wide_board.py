@@ -17,7 +17,7 @@ RANKING, OTHERS = "macro_f1", "accuracy"
 
 
 def fill_wide(engine: Engine, rows: int, columns: int, now: datetime) -> None:
-    """The world's first board gets so many columns, and so many teams with a score in each of them."""
+    """Give the world's first board so many columns, and so many teams with a score in each of them."""
     scores = [(RANKING, ZERO_SHOT), *((OTHERS, f"part-{n}") for n in range(columns - 1))]
     user = add_user(engine, "wide")
     ids = [uuid.uuid4() for _ in range(rows)]

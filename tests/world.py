@@ -1,7 +1,7 @@
 """Rows to test with: a competition of idiom detection, people, submissions and their outcomes, by short calls.
 
-`app.declarations.apply.apply` makes the declared rows on a real server; here they are made by hand, so that each test
-sees what it needs.
+`app.declarations.apply.apply` makes the declared rows on a real server; here each test makes those that it needs by
+hand.
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ def add_competition(
     gold: str | None = "gold.csv",
     options: Mapping[str, Any] | None = None,
 ) -> None:
-    """A competition with one task, one phase, and a board for zero-shot and one for one-shot.
+    """Add a competition with one task, one phase, and a board for zero-shot and one for one-shot.
 
-    Where `tests.rich_world` has prepared one that a phase has gone before in, it is this one.
+    If `tests.rich_world` has prepared one with an earlier phase, that one is used.
     """
     with writing(engine) as session:
         prepared = select(Competition).where(Competition.name == PREPARED)
@@ -100,7 +100,7 @@ def add_competition(
 
 
 def _add_task(session: Session, competition_name: str) -> CompetitionTask:
-    """A new competition's, with its boards."""
+    """Add a task with its boards to a new competition."""
     competition = Competition(name=competition_name, title=competition_name.capitalize(), created_at=NOW)
     session.add(competition)
     session.flush()
@@ -143,7 +143,7 @@ def add_user(
     is_administrator: bool = False,
     is_confirmed: bool = True,
 ) -> User:
-    """Somebody who cannot log in: hashing a password would take longer than most tests."""
+    """Add somebody who cannot log in: hashing a password would take longer than most tests."""
     with writing(engine) as session:
         user = User(
             username=username,
@@ -160,7 +160,7 @@ def add_user(
 def add_team(
     engine: Engine, *members: User, name: str, kind: TeamKind = TeamKind.TEAM, competition: str = COMPETITION
 ) -> Team:
-    """A team of several, or a baseline."""
+    """Add a team of several people, or a baseline."""
     with writing(engine) as session:
         entered = session.scalars(select(Competition).where(Competition.name == competition)).one()
         team = Team(competition_id=entered.id, name=name, kind=kind, created_at=NOW)
@@ -175,7 +175,7 @@ def add_team(
 
 
 def upload_of(content: str) -> StoredFile:
-    """What storage would say of a file with this content."""
+    """Return what storage would return for a file with this content."""
     return StoredFile(hashlib.sha256(content.encode()).hexdigest(), len(content.encode()))
 
 
@@ -206,13 +206,13 @@ def submit(
 
 
 def the_run(engine: Engine, run_id: int) -> ScoringRun:
-    """The run as it stands in the database now."""
+    """Return the run as it is in the database now."""
     with reading(engine) as session:
         return session.get_one(ScoringRun, run_id)
 
 
 def submissions_here() -> Select[UUID]:
-    """The ids of all that was submitted to the test's own phases: tests have neighbours, see `rich_world`."""
+    """Return the ids of all submissions to the test's own phases: tests have neighbours, see `rich_world`."""
     return (
         select(Submission.id)
         .join(PhaseTask, PhaseTask.id == Submission.phase_task_id)
@@ -246,7 +246,7 @@ def score(engine: Engine, run_id: int, zero_shot: float | None, one_shot: float 
 
 
 def scores_of(split: str, value: float | None, reason: str = NOT_ENTERED) -> list[Score]:
-    """Macro F1 and an accuracy that is always half of it."""
+    """Return macro F1, and an accuracy that is always half of it."""
     half = None if value is None else value / 2
     why = reason if value is None else None
     return [
@@ -302,7 +302,7 @@ def sure(held: Claim | None) -> Claim:
 
 
 def answer_to(call: Callable[[], object]) -> str:
-    """`accepted`, or the code of the refusal: for counting how a race ended; anything unexpected is raised."""
+    """Return `accepted`, or the code of the refusal, to count how a race ended; any other exception is raised."""
     try:
         call()
     except EvergoldError as refused:

@@ -58,7 +58,7 @@ def read_rows(path: Path, columns: Sequence[str], optional: Sequence[str] = ()) 
 def read_any_rows(path: Path, columns: Sequence[str], lists: Mapping[str, str] | None = None) -> list[Row]:
     """Read rows like `read_rows`, with all columns, of a table that may also be TSV or JSON lines.
 
-    lists: by column whose cells may be lists in JSON lines, the separator that joins the texts.
+    lists: maps every column whose cells may be lists of texts in JSON lines to the separator that joins these.
     """
     data, problems = read_single(path, _LIMITS, InvalidItems)[1], Problems()
     more = [name for name in _column_names(data) if name not in columns]

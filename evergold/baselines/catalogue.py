@@ -65,9 +65,9 @@ def write_baseline(
 ) -> None:
     """Write the submission of a baseline, and check it as the server would.
 
-    items: the blind file, as everybody downloads it; training: labelled data, for baselines that learn; options: of the
-    task, as the competition sets them. Raises UnknownTask, UnknownBaseline (also if the baseline does not suit these
-    options), InvalidOptions, InvalidItems if the items or the training data cannot be used, OSError.
+    items: the blind file, as everybody downloads it; training: labelled data, for baselines that learn; options: those
+    of the task, as the competition sets them. Raises UnknownTask, UnknownBaseline (also if the baseline does not suit
+    these options), InvalidOptions, InvalidItems if the items or the training data cannot be used, OSError.
     """
     baseline, type_ = find_baseline(task, name), get_task(task)
     chosen = read_options(type_, options)

@@ -95,8 +95,8 @@ def _wants_json(arguments: Sequence[str]) -> bool:
 
 
 def _print_missing(error: ModuleNotFoundError, arguments: Sequence[str]) -> int:
-    """Report that the server lacks optional parts needed by its command; any other missing module is a bug and
-    re-raised.
+    """Report that the server lacks optional parts needed by its command, and return the exit code; any other missing
+    module is a bug and re-raised.
     """
     package = (error.name or "").partition(".")[0]
     if package in ("", "app", "evergold", "workers") or not server_command(arguments):

@@ -65,7 +65,7 @@ INSTALL_SERVER = "pip install 'evergold-server[web,worker,embedded]'"
 
 
 def server_command(arguments: Sequence[str]) -> str | None:
-    """Return the server's command with which a command line begins; None if it begins with another one."""
+    """Return the server's command with which a command line begins; None if it begins with none of them."""
     names = (" ".join(arguments[:length]) for length in (2, 1))
     return next((name for name in names if name in SERVER_COMMANDS), None)
 

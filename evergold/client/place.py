@@ -23,7 +23,7 @@ class Place:
         return cls(*parts)
 
     def path(self, kind: str) -> str:
-        """Return the resource below a phase: kind is `tasks`, `boards` or `rankings`."""
+        """Return the API path of this resource of a phase. kind: `tasks`, `boards` or `rankings`."""
         competition, phase, name = (quoted(part) for part in (self.competition, self.phase, self.name))
         return f"/competitions/{competition}/phases/{phase}/{kind}/{name}"
 

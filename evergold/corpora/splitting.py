@@ -143,7 +143,7 @@ def choose_split(pool: Pool, plan: Plan, largest: int) -> Split:
 def random_ranks(count: int, plan: Plan, number: int) -> Numbers:
     """Return the rank of each of `count` units in a random order: 0 to count - 1, the same on every machine.
 
-    Raw words of PCG64, whose stream NumPy guarantees, are sorted: its derived distributions may change.
+    It sorts raw words of PCG64, whose stream NumPy guarantees, because NumPy's derived distributions may change.
     """
     words = np.random.PCG64([plan.seed, plan.step, number]).random_raw(count)
     bits = np.uint64(count.bit_length())

@@ -27,8 +27,8 @@ def load_model(name: str, layer: int | None = None, device: str = "cpu") -> Mode
 def write_probe(model: Model, items: Path, into: Path, options: Mapping[str, Any] | None = None) -> None:
     """Write `into`, an .npz, and check it as the server would.
 
-    items: the blind file; options: of the task, as the competition sets them. Raises InvalidItems, InvalidOptions,
-    InvalidPrediction if the vectors cannot be compared, ScoringError, OSError.
+    items: the blind file; options: those of the task, as the competition sets them. Raises InvalidItems,
+    InvalidOptions, InvalidPrediction if the vectors cannot be compared, ScoringError, OSError.
     """
     task = get_task(TASK)
     chosen: Any = read_options(task, options)

@@ -65,12 +65,12 @@ _KIB, _MIB = 1024, 1024 * 1024
 class Limits:
     """Limits on the contents of an upload; everything is counted while reading.
 
-    entries: names in a zip, including folders and ignored files.
-    total_bytes: all members together, unpacked.
-    member_bytes: one file, unpacked.
+    entries: number of names in a zip, including folders and ignored files.
+    total_bytes: size of all members together, unpacked.
+    member_bytes: size of one file, unpacked.
     ratio: unpacked over packed size of a member; checked only above `RATIO_APPLIES_ABOVE_BYTES`, since small honest
     files compress well.
-    name_characters: one member's whole path.
+    name_characters: length of a member's whole path.
     repeats: True if a zip may contain a file several times with the same content, as some zip tools write it.
     """
 

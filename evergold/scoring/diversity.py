@@ -11,7 +11,7 @@ class Diversity(NamedTuple):
     """Diversity of a distribution of types.
 
     richness: number of types.
-    entropy: of their distribution, in nats; None without any occurrence.
+    entropy: entropy of the distribution, in nats; None if no type occurs.
     evenness: entropy over its maximum; None with fewer than two types, where it would be 0/0.
     """
 

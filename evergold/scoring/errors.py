@@ -49,7 +49,7 @@ class InvalidPrediction(InvalidFile):
 
 
 class InvalidGold(InvalidFile):
-    """The organiser's gold is wrong: scoring stops, and the participant has nothing to do with it."""
+    """The organiser's gold is wrong: scoring stops; the participant is not at fault."""
 
 
 class InvalidItems(InvalidFile):

@@ -32,8 +32,8 @@ def macro_f1(counts: Counts) -> float | None:
 
     counts: labels × labels, from `confusion`. F1 = 2·TP / (2·TP + FP + FN), per label. The mean is over the labels that
     occur in gold or in the prediction, as in scikit-learn's `f1_score(average="macro")`, which the official scripts
-    use: a label that occurs in neither neither helps nor hurts, so a perfect prediction has 1 on one-class gold too.
-    For the same reason 0/0 cannot arise; a label that occurs and is never hit has F1 = 0.
+    use: an unused label neither helps nor hurts, so a perfect prediction has 1 on one-class gold too. For the same
+    reason 0/0 cannot arise; a label that occurs and is never hit has F1 = 0.
     """
     hits = np.diagonal(counts)
     occurrences = counts.sum(axis=0) + counts.sum(axis=1)

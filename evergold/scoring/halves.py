@@ -55,7 +55,7 @@ class Division:
 
 
 def half(task: Task[O, I, G, P], gold: G, prediction: P, division: Division, wanted: Half) -> tuple[G, P]:
-    """Return gold and prediction with the items of one part alone.
+    """Return gold and prediction with only the items of one part.
 
     Raises InvalidOptions if the task type has no divisible items, InvalidGold if no item is in this part.
     """

@@ -47,7 +47,7 @@ class GoldSize:
 class Shown:
     """A score that is shown for each submission.
 
-    decimals: of the fraction; None: all.
+    decimals: number of decimals that are shown of the fraction; None: all.
     has_statistics: True if its interval is shown, too, and a test against the previous submission.
     """
 
@@ -70,7 +70,7 @@ class Shown:
         bound.
 
         Scores of labels, and their intervals, follow from how many items of each label are right; with two labels one
-        number determines both. A test compares two submissions, whose predictions divide the items once more.
+        number determines both. A test, which compares two submissions, doubles the number of these counts.
         """
         if size.labels is None:
             return None

@@ -40,7 +40,9 @@ class _Unusable(Exception):
 
 
 def load_plugins(own: Collection[str]) -> tuple[dict[str, AnyTask], tuple[UnusablePlugin, ...]]:
-    """Return the external task types, by name, and those that cannot be used. own: names that are taken."""
+    """Return the external task types, by name, and the plug-ins that cannot be used. own: names that are
+    already taken.
+    """
     by_name: dict[str, list[EntryPoint]] = {}
     for point in entry_points(group=GROUP):
         by_name.setdefault(point.name, []).append(point)

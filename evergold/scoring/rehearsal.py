@@ -41,7 +41,7 @@ Chance = np.random.Generator
 
 
 def simulated(task: AnyTask, gold: Any, options: Any, number: int) -> Any | None:
-    """Return the prediction of simulated system `number`, always the same; None if the type has none."""
+    """Return the prediction of simulated system `number`, always the same; None if the task type has no simulation."""
     make = _SIMULATED.get(task.name)
     return make(gold, options, np.random.Generator(np.random.Philox(key=number))) if make else None
 

@@ -52,7 +52,8 @@ class ProgramCall:
 class ProgramEnd:
     """The end of a program.
 
-    failure: in words, as after "the program"; None: it ended by itself, with exit code 0, and left scores.
+    failure: the reason, worded to follow "the program"; None: the program ended by itself, with exit code 0, and left
+    scores.
     scores: what it wrote, by key, with values of any kind; None with a failure.
     page: HTML that it made; stdout, stderr: their beginnings; notes: what else the runner noticed.
     environment, image: digests of what it ran in, for the signature.
@@ -88,8 +89,8 @@ class ProgramMissing(ScoringError):
 class ProgramScores:
     """The result of a run.
 
-    scores: declared metrics alone; empty where the program failed. failure: as in `ProgramEnd`.
-    log: JSON-able, for the organisers alone, but for the parts that they show to teams.
+    scores: only declared metrics; empty if the program failed. failure: as in `ProgramEnd`.
+    log: JSON-able, only for the organisers, except the parts that they show to teams.
     """
 
     scores: Sequence[Score]

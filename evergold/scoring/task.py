@@ -130,39 +130,36 @@ class Task(Generic[O, I, G, P]):
 
     name, version: `version` rises whenever any score could change;
     options: the pydantic model of what organisers may set;
-    metrics: every metric that `score` returns, by name; empty if `metrics_by` gives them;
-    columns(options): every (metric, split) a board may show; these are stored as rows, all scores in the run's report;
-    read_items(path, options): the items to be predicted, from the blind file or from gold (raises InvalidItems);
-    read_gold(path, options): the gold, a file or a folder (raises InvalidGold);
-    items_of(gold, options): the items that this gold demands, for when there is no blind file;
-    demands(items): the names of all that must be predicted, each with its content (a language, a sentence, …): blind
-    items and those of gold must have the same;
-    read_prediction(path, items, options): the prediction, checked (raises InvalidPrediction with every problem);
-    score(gold, prediction, options): the scores, in a fixed order; pure arithmetic;
-    template(items, options): the text of an empty submission file, to download, or None if there is none;
+    metrics: every metric that `score` returns, by name; empty if `metrics_by` gives them; columns(options): every
+    (metric, split) a board may show; these are stored as rows, all scores in the run's report; read_items(path,
+    options): the items to be predicted, from the blind file or from gold (raises InvalidItems); read_gold(path,
+    options): the gold, a file or a folder (raises InvalidGold); items_of(gold, options): the items that this gold
+    demands, for when there is no blind file; demands(items): the names of all that must be predicted, each with its
+    content (a language, a sentence, …): blind items and those of gold must have the same; read_prediction(path, items,
+    options): the prediction, checked (raises InvalidPrediction with every problem); score(gold, prediction, options):
+    the scores, in a fixed order; pure arithmetic; template(items, options): the text of an empty submission file, to
+    download, or None if there is none;
     template_name: the name of that file; None: there never is one, so that the items need not be read to know;
     read_gold_with_train(path, train, options): for tasks that compare gold with training data given beside it;
     report(gold, prediction, options): JSON-able aggregates for pages (histograms, tables), never per-item outcomes;
     outcomes(gold, prediction, options): data per item from which every score can be recomputed, also with other weights
-    of items; JSON-able. They reveal gold: workers store them sealed;
-    score_with_outcomes(gold, prediction, options): both at once, if that spares an expensive step; else None;
-    sample(outcomes): the scores with the data they are computed from, for intervals and comparisons (`resampling`);
-    item_results(gold, prediction, options): the result of each item, in a fixed order, for people to look at; called
-    only if organisers declare gold to be public; it never moves a score;
-    item_results_from_outcomes(gold, prediction, options, outcomes): the same for tasks whose scores are expensive, so
-    that nothing is computed twice;
-    text_reports(document, options): further formats of `evergold score --format NAME`, made from `report`;
-    part(gold, prediction, keep): both reduced to the items to keep, by id or by cluster (`resample_by`); None if items
-    cannot be divided so (`halves`);
+    of items; JSON-able. They reveal gold: workers store them sealed; score_with_outcomes(gold, prediction, options):
+    scores and outcomes at once, if that saves an expensive step; else None; sample(outcomes): the scores with the data
+    they are computed from, for intervals and comparisons (`resampling`); item_results(gold, prediction, options): the
+    result of each item, in a fixed order, for people to look at; called only if organisers declare gold to be public;
+    it never moves a score; item_results_from_outcomes(gold, prediction, options, outcomes): the same for tasks whose
+    scores are expensive, so that nothing is computed twice; text_reports(document, options): further formats of
+    `evergold score --format NAME`, made from `report`; part(gold, prediction, keep): gold and prediction reduced to the
+    items to keep, by id or by cluster (`resample_by`); None if items cannot be divided in this way (`halves`);
     advice(options): a sentence on options that organisers should set as well; None if there is nothing to advise;
     metrics_by(options): for types whose metrics organisers declare: the metrics, by name; read them by `metrics_of`;
     seconds_by(options): for types whose time organisers declare: how many seconds one run may take, see `seconds_of`;
     run(files, options, runner): the scores, by a program that is not ours (`evergold.scoring.running`); such a type
-    reads no content of gold, and its gold is opened separately for every run;
-    bound_to(options): for types with `run`: everything that opens gold in a run, as one line, for which gold is sealed;
+    reads no content of gold, and its gold is opened separately for every run; bound_to(options): for types with `run`:
+    everything that opens gold in a run, as one line, for which gold is sealed;
     needs_gpu: runs go to the `gpu` queue;
-    api_version: of a task type from outside, the API_VERSION that it is written for, as a number;
-    distribution: the one that a task type from outside is in, `evergold-quiz 1.0.0`; filled in on registration.
+    api_version: for an external task type, the API_VERSION for which it is written, as a number;
+    distribution: the one that contains an external task type, `evergold-quiz 1.0.0`; filled in on registration.
     """
 
     name: str

@@ -87,7 +87,7 @@ def test_a_team_leads_to_its_members_and_pages_have_no_gaps(
 
 
 def test_an_account_is_described_by_its_own_alone(engine: Engine, people: list[User]) -> None:
-    """Beside another one that has everything of its own."""
+    """Check it next to another account that has everything of its own."""
     ada, bob = people[:2]
     add_team(engine, ada, bob, name="Both")
     with writing(engine) as session:

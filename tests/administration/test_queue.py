@@ -1,4 +1,4 @@
-"""The queue as administrators see it: every place by itself, the narrowest hold first, and failed runs once more."""
+"""The queue as administrators see it: every place separately, the narrowest hold first, and failed runs once more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Performs every attack, one after the other, each against a server of its own: `make attacks`, `ONLY=heavy_file`."""
+"""Run every attack, one after the other, each against a server of its own: `make attacks`, `ONLY=heavy_file`."""
 
 from __future__ import annotations
 

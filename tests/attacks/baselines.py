@@ -44,11 +44,11 @@ def attack(browser: httpx.Client, competition: str, ids: Sequence[str], probes: 
 
 
 def _sentence(text: str) -> str:
-    """What the page says of baselines."""
+    """Return the page's sentence about baselines."""
     found = re.search(r"[^.]*aselines on hidden gold.*?\.", text)
     return found[0].strip() if found else text[:200]
 
 
 def text_of_area(page: str) -> str:
-    """What stands in the field of the declaration."""
+    """Return the content of the declaration's text field on a page."""
     return unescape(page.split('name="yaml"', 1)[1].split(">", 1)[1].split("</textarea>", 1)[0]).lstrip("\n")

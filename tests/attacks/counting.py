@@ -28,9 +28,10 @@ def attack(ask: Ask, items: int, submissions: int, *, any_label: bool) -> Readin
 
 
 def attack_divided(ask: Ask, items: int, submissions: int) -> Reading:
-    """Where some items are private: what counts is public and has the label asked for, and all else looks alike.
+    """Read labels where some items are private: what counts is public and has the requested label; all else looks
+    alike.
 
-    How many items are public is the number that makes a count of every score.
+    The number of public items is needed to turn every score into a count.
     """
     asked: list[tuple[Design, range, list[float]]] = []
     start = 0

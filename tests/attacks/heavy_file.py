@@ -1,6 +1,7 @@
-"""One file holds the worker: a team sends heavy files, another an honest one, and the honest one's wait is reported.
+"""A heavy file blocks the worker: one team sends heavy files, another an honest one, whose waiting time is reported.
 
-`python -m tests.attacks.heavy_file` starts a server as its defaults are, with one worker, and tries every heavy file.
+`python -m tests.attacks.heavy_file` starts a server with its default settings and one worker, and tries every heavy
+file.
 """
 
 from __future__ import annotations
@@ -47,17 +48,17 @@ competitions:
 
 
 def file_of(text: str, items: int = TEXTS) -> bytes:
-    """A prediction that has this text for every item."""
+    """Return a prediction that has this text for every item."""
     return ("id,label\n" + "".join(f"{item},{text}\n" for item in range(items))).encode()
 
 
 def gold() -> bytes:
-    """Texts of 700 words, all different."""
+    """Return gold with texts of 700 words, all different."""
     return file_of(" ".join(map(str, range(WORDS_OF_GOLD))))
 
 
 def main() -> int:
-    """Print a line for each attack; 1 where an honest file waited for longer than one run may take."""
+    """Print a line for each attack; return 1 if an honest file waited for longer than one run may take."""
     longest = 0.0
     with embedded(_prepare) as server:
         for name, (_, text) in ATTACKS.items():
@@ -68,7 +69,7 @@ def main() -> int:
 
 
 def _attack(server: Server, name: str, text: str) -> tuple[list[str], str, float]:
-    """What became of the heavy files and of the honest one, and how long this waited."""
+    """Return what became of the heavy files and of the honest one, and how long the honest one waited."""
     place = f"{API}/competitions/{name}/phases/open/tasks/main/submissions"
     with account(server, f"mallory-{name}") as mallory, account(server, f"ada-{name}") as ada:
         _ended(ada, _sent(ada, place, file_of("0 1 2")))  # an honest file was scored before
@@ -94,7 +95,7 @@ def _sent(client: httpx.Client, place: str, content: bytes) -> str:
 
 
 def _ended(client: httpx.Client, location: str, ends: Sequence[str] = ("scored", "rejected", "failed")) -> str:
-    """The status in which a submission ends, and the first of its problems."""
+    """Return the status in which a submission ends, and the first of its problems."""
     while True:
         found = client.get(location, params={"wait": 5}).raise_for_status().json()
         if found["status"] in ends:

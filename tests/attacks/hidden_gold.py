@@ -45,7 +45,7 @@ ATTACKS: dict[str, tuple[str, Attack, int]] = {
 
 
 def main() -> int:
-    """Arguments: competitions to attack, or `edit`; none: all of it."""
+    """Run the attacks named by the arguments (competitions, or `edit`; none: all); return 1 if one got too far."""
     worst, chosen = 0, sys.argv[1:]
     with attacked() as server:
         for number, (title, (competition, attack, most)) in enumerate(ATTACKS.items()):
@@ -79,7 +79,7 @@ def _file_of(competition: str, ids: Sequence[str]) -> Callable[[Sequence[float |
 
 
 def _edit_alone(server: Server) -> list[tuple[int, int, str, int]]:
-    """How many baselines, the answer's status and sentence, and how many were scored."""
+    """Return how many baselines were declared, the answer's status and sentence, and how many baselines were scored."""
     ids, _ = gold_of(server, "counting")
     with account(server, "edda") as browser:
         del browser.headers["Authorization"]

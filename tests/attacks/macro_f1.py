@@ -36,6 +36,6 @@ def _hits(shown: float, items: int, ones: int, predicted: int) -> int:
 
 
 def macro_f1(items: int, ones: int, predicted: int, hits: int) -> float:
-    """Of two labels, from the counts."""
+    """Return the macro F1 of two labels, computed from the counts."""
     zeros_right = items - ones - predicted + hits
     return hits / (ones + predicted) + zeros_right / (2 * items - ones - predicted)

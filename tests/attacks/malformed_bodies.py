@@ -37,7 +37,7 @@ _TAILS = (b"", b"--", b"\r\n", b"\n", b"-", b"x", b"--x", b"\r\n--b")
 
 
 def malformed_bodies(seed: int, number: int) -> Iterator[bytes]:
-    """Bodies that a well-formed one becomes by one to three changes, most of them in the part's head."""
+    """Yield bodies made from a well-formed one by one to three changes, most of them in the part's head."""
     chance = random.Random(seed)
     for _ in range(number):
         body = WHOLE
@@ -48,7 +48,7 @@ def malformed_bodies(seed: int, number: int) -> Iterator[bytes]:
 
 
 def request_in_pieces(pieces: Sequence[bytes], content_type: str) -> Request:
-    """A request whose body comes in these pieces, on no server."""
+    """Return a request whose body comes in these pieces; it was sent to no server."""
     messages = [{"type": "http.request", "body": piece, "more_body": True} for piece in pieces]
     messages.append({"type": "http.request", "body": b"", "more_body": False})
 
@@ -62,7 +62,7 @@ def request_in_pieces(pieces: Sequence[bytes], content_type: str) -> Request:
 
 
 def main() -> int:
-    """Send every body whole and in two pieces; 1 where one is decided differently."""
+    """Send every body whole and in two pieces; return 1 if a body is decided differently."""
     chance, sent, different = random.Random(SEED), 0, 0
     with embedded(lambda folder: None) as server, account(server, "mallory") as mallory:
         authorization = mallory.headers["Authorization"]
@@ -80,14 +80,14 @@ def main() -> int:
 
 
 def _lift_limits(server: Server) -> None:
-    """Whether a limit is reached depends on how many files were rejected meanwhile, and would hide verdicts."""
+    """Lift the limits: whether one is reached depends on earlier rejected files, which would hide verdicts."""
     limits = dict.fromkeys(("submissions_per_day", "submissions_per_week", "submissions_per_month"))
     with writing(server.engine) as session:
         session.execute(update(Phase).values(**limits, submissions_total=None, rejected_per_hour=1_000_000))
 
 
 def _verdict(address: str, authorization: str, pieces: Sequence[bytes]) -> str:
-    """The status and code with which the server answers a body that arrives in these pieces."""
+    """Return the status and code with which the server answers a body that arrives in these pieces."""
     parts = urlsplit(address)
     head = (
         f"POST {API}/competitions/swans/phases/evaluation/tasks/detection/submissions HTTP/1.1\r\n"

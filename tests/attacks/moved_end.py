@@ -93,7 +93,7 @@ def _write(folder: Path) -> None:
 
 @contextmanager
 def _clients(server: Server) -> Iterator[tuple[httpx.Client, httpx.Client]]:
-    """An administrator's, who takes part, too; and nobody's."""
+    """Yield two clients: one of an administrator, who also takes part, and one without a log-in."""
     user = add_user(server.engine, "root", is_administrator=True)
     with writing(server.engine) as session:
         _, secret = auth.create_token(session, user, "attack", datetime.now(UTC))
@@ -126,7 +126,7 @@ def _set(client: httpx.Client, values: dict[str, str]) -> None:
 
 
 def _addresses(public: httpx.Client) -> list[str]:
-    """Every form of the first official board."""
+    """Return the addresses of every form of the first official board."""
     frozen = f"{PLACE}/official/1"
     [row] = set(re.findall(rf"{frozen}/rows/[0-9a-f-]+", public.get(frozen, headers={"Accept": "text/html"}).text))
     forms = [frozen, row, f"{API}{frozen}", f"{API}{frozen}?format=csv", f"{API}{PLACE}/citation?number=1"]
@@ -134,7 +134,7 @@ def _addresses(public: httpx.Client) -> list[str]:
 
 
 def _stays(now: httpx.Response, before: httpx.Response) -> bool:
-    """Whether it answers, with the same rows where these can be compared."""
+    """Return whether the address still answers, with the same rows where these can be compared."""
     if now.status_code != 200 or "json" not in now.headers["Content-Type"]:
         return now.status_code == 200
     return bool(now.json()["rows"] == before.json()["rows"])

@@ -1,5 +1,5 @@
-"""Texts and archives of an organiser that are small to send and large to read: 45 of each at once, and what they cost
-the web process and somebody who wants to log in meanwhile.
+"""Texts and archives of an organiser that are small to send and large to read: 45 of each are sent at once, and their
+cost for the web process and for somebody who wants to log in is measured.
 
 `python -m tests.attacks.organisers_texts` starts a server of its own and prints a line for each attack.
 """
@@ -44,7 +44,7 @@ LARGE = "".join(f"{number},a line of a file that many lines have\n" for number i
 
 
 def zip_of(**files: str) -> bytes:
-    """A zip with these files."""
+    """Return a zip with these files."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in files.items():
@@ -53,7 +53,7 @@ def zip_of(**files: str) -> bytes:
 
 
 def directory_of(entries: int) -> bytes:
-    """A zip that is almost only its list of files."""
+    """Return a zip that consists almost only of its list of files."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
         for number in range(entries):
@@ -62,7 +62,7 @@ def directory_of(entries: int) -> bytes:
 
 
 def declaration(name: str, text: str, files: str = "") -> str:
-    """A sound declaration whose description is this text. files: what else its task in its phase has."""
+    """Return a sound declaration whose description is this text. files: further keys of its task in the phase."""
     return DECLARATION.format(name=name, text=text.replace("\n", "\\n").replace('"', '\\"'), files=files)
 
 
@@ -93,7 +93,7 @@ class Attacked:
 
 @contextmanager
 def attacked() -> Iterator[Attacked]:
-    """A server where anybody may organise, and a competition whose texts stand in its database from before."""
+    """Yield a server where anybody may organise, with a competition whose texts are already in the database."""
     with short_folder() as folder, ExitStack() as stack:
         (folder / "phases.yaml").write_text("version: 1\ncompetitions: []\n")
         environment = environment_of(data_dir=folder / "data", phases_file=folder / "phases.yaml", organise="anybody")
@@ -132,7 +132,7 @@ _BROWSER = {"Accept": "text/html"}
 
 
 def measured(server: Attacked, name: str, send: Callable[[int], httpx.Response]) -> str:
-    """Send 45 at once; return a line with what they cost."""
+    """Send 45 at once; return a line with their cost."""
     over, took = threading.Event(), list[float]()
 
     def log_in() -> None:
@@ -159,7 +159,7 @@ def measured(server: Attacked, name: str, send: Callable[[int], httpx.Response])
 
 
 def attacks(server: Attacked) -> Iterator[tuple[str, Callable[[int], httpx.Response]]]:
-    """Each attack by its name."""
+    """Yield each attack with its name."""
     ada, browser = server.ada, server.ada.browser
     yield "view a table", lambda _: browser.get("/competitions/standing")
     yield "view twenty tables", lambda _: browser.get("/competitions/standing/announcements")

@@ -26,7 +26,9 @@ PARTS = (("web", "--port", "1"), ("worker", "--queues", "cpu"), ("sweep",))
 
 
 def main() -> int:
-    """Ask without a pause while the tables move on; a 500, a part that ends, or one that starts all the same fails."""
+    """Send requests without a pause while the tables move on; return 1 for a 500, a part that ends, or one that then
+    starts.
+    """
     with short_folder() as folder:
         database = f"sqlite:///{folder / 'evergold.db'}"
         environment = environment_of(data_dir=folder / "var", database_url=database, sweep_seconds=0.2)

@@ -1,4 +1,4 @@
-"""What an attack asks, and what it has read."""
+"""The queries of an attack, and the labels that it has read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ class Reading:
     submissions: int
 
     def right(self, gold: Sequence[int]) -> int:
-        """Return how many of them are right; whoever is certain errs nowhere."""
+        """Return how many labels are right; raise AssertionError if one is wrong, since an attack claims only certain
+        ones.
+        """
         wrong = [place for place, label in self.labels.items() if gold[place] != label]
         if wrong:
             raise AssertionError(f"{len(wrong)} of {len(self.labels)} labels are wrong, the first at {wrong[0]}")

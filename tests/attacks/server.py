@@ -43,7 +43,7 @@ competitions:
 
 
 def add_competitions(folder: Path) -> None:
-    """Three with 1,000 labels or the demo's 217, and all defaults."""
+    """Add three competitions, with 1,000 labels or the demo's 217, and default settings."""
     labels = [int(one) for one in np.random.default_rng(11).integers(0, 2, ITEMS)]
     rows = "".join(f"i{place:04},{label}\n" for place, label in enumerate(labels))
     items = "id\n" + "".join(f"i{place:04}\n" for place in range(ITEMS))
@@ -72,13 +72,13 @@ def _add(folder: Path, name: str, type_: str, options: str, metric: str, split: 
 
 @contextmanager
 def attacked() -> Iterator[Server]:
-    """The server, running."""
+    """Yield the running server."""
     with embedded(add_competitions) as server:
         yield server
 
 
 def gold_of(server: Server, name: str) -> tuple[list[str], list[int]]:
-    """The ids and the labels, in the order of the gold: to count what was read, after the attack."""
+    """Return the ids and the labels in the order of the gold, to count after an attack what it has read."""
     with (server.gold / name / "gold.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     key, label = ("ID", "Label") if "ID" in rows[0] else ("id", "label")
@@ -86,14 +86,14 @@ def gold_of(server: Server, name: str) -> tuple[list[str], list[int]]:
 
 
 def language_of_ids() -> dict[str, str]:
-    """The language of each item of the demo, which its blind file says."""
+    """Return the language of each item of the demo, from its blind file."""
     with DEMO_GOLD.open(encoding="utf-8") as file:
         return {row["ID"]: row["Language"] for row in csv.DictReader(file)}
 
 
 @contextmanager
 def account(server: Server, name: str) -> Iterator[httpx.Client]:
-    """Somebody who has just registered."""
+    """Yield the client of somebody who has just registered."""
     with httpx.Client(base_url=server.address, timeout=90.0) as client:
         form = {"username": name, "email": f"{name}@example.org", "password": PASSWORD}
         client.post(f"{API}/register", json=form).raise_for_status()
@@ -103,7 +103,9 @@ def account(server: Server, name: str) -> Iterator[httpx.Client]:
 
 
 def team(client: httpx.Client, competition: str, file_of: Callable[[Sequence[float | int | str]], str]) -> Ask:
-    """Sends predictions as any team does. file_of: the file of a prediction."""
+    """Return a function that submits a prediction, as a team does, and returns the score. file_of: makes the file of a
+    prediction.
+    """
     place = f"{API}/competitions/{competition}/phases/evaluation/tasks/main/submissions"
 
     def ask(prediction: Sequence[float | int | str]) -> float:

@@ -1,4 +1,4 @@
-"""How many labels each attack reads from scores as they are shown: the figures that docs/statistics.md gives."""
+"""The number of labels that each attack reads from displayed scores: the figures in docs/statistics.md."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_designs_stay_within_their_questions() -> None:
 
 
 def test_all_digits_of_a_correlation_tell_all_labels_in_two_dozen_files() -> None:
-    """What was read before there was a resolution: 44 bits of a double each."""
+    """Check what was readable before there was a resolution: 44 bits of a double each."""
     gold = labels()
     found = correlation.attack(asking(gold, "pearson", None), ITEMS, SUBMISSIONS, 15)
     assert (found.right(gold), found.submissions <= 27) == (ITEMS, True)
@@ -73,7 +73,7 @@ def test_accuracy_alone_tells_three_labels_a_file() -> None:
 
 
 def test_a_private_half_leaves_few_labels_even_of_the_public_one() -> None:
-    """As a competition begins that is made in the browser: below a tenth."""
+    """Check the default of a competition made in the browser: below a tenth is read."""
     gold = labels()
     public = [
         place for place in range(ITEMS) if Division(0.5, "nobody-guesses-this").half_of(str(place)) is Half.PUBLIC

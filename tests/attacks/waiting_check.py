@@ -19,7 +19,7 @@ MEDIAN_MS, LONGEST_MS = 200, 1000
 
 
 def main() -> int:
-    """Attack, report, and return 1 where a check waited too long."""
+    """Run the attack, print a report, and return 1 if a check waited too long."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=_busy_board.ROWS)
     parser.add_argument("--checks", type=int, default=30)
@@ -36,7 +36,7 @@ def main() -> int:
 
 
 def attack(folder: Path, rows: int, checks: int) -> dict[str, float]:
-    """The waits of so many checks and uploads, without statistics and with them, in milliseconds."""
+    """Return the waiting times of so many checks and uploads, without and with statistics running, in milliseconds."""
     _, file = prepare(folder, _busy_board.PHASES)
     with (
         running_server(folder, _busy_board.SETTINGS) as (url, _),

@@ -32,7 +32,7 @@ class Design:
         return self._solve_signed(answers, self.inner) if self.is_signed else self._solve_plain(answers, self.inner)
 
     def _solve_signed(self, sums: Whole, inner: Design) -> Whole:
-        """[A A I; A -A 0]: the sum of both halves is twice A x, odd where z is 1."""
+        """Return the bits for [A A I; A -A 0]: the sum of both halves is twice A x, odd where z is 1."""
         m = len(inner.rows)
         first, second = sums[:m], sums[m:]
         z = (first + second) % 2
@@ -41,7 +41,9 @@ class Design:
         return np.concatenate([x, y, z])
 
     def _solve_plain(self, sums: Whole, inner: Design) -> Whole:
-        """[D D I 0; D J-D 0 1; 0 J 0 1]: as above, with the sum of y and the last bit known from the last question."""
+        """Return the bits for [D D I 0; D J-D 0 1; 0 J 0 1]: like `_solve_signed`; the last question yields the sum of
+        y and the last bit.
+        """
         m = len(inner.rows)
         first, second, last = sums[:m], sums[m : 2 * m] - sums[2 * m], int(sums[2 * m])
         z = (first + second) % 2
@@ -51,7 +53,7 @@ class Design:
 
 
 def signed_design(steps: int) -> Design:
-    """2^k questions about (k + 2) · 2^(k - 1) bits, each added, subtracted or left out."""
+    """Return 2^k questions about (k + 2) · 2^(k - 1) bits, each added, subtracted or left out."""
     found = Design(np.ones((1, 1), dtype=np.int64), is_signed=True)
     for _ in range(steps):
         a = found.rows
@@ -63,7 +65,7 @@ def signed_design(steps: int) -> Design:
 
 
 def plain_design(steps: int) -> Design:
-    """2^(k + 1) - 1 questions about (k + 1) · 2^k bits, each added or left out."""
+    """Return 2^(k + 1) - 1 questions about (k + 1) · 2^k bits, each added or left out."""
     found = Design(np.ones((1, 1), dtype=np.int64), is_signed=False)
     for _ in range(steps):
         d = found.rows
@@ -78,7 +80,7 @@ def plain_design(steps: int) -> Design:
 
 
 def designs_within(questions: int, items: int, *, is_signed: bool) -> list[Design]:
-    """The largest designs that fit into so many questions, one after the other, until they cover the items."""
+    """Return the largest designs that fit into so many questions, one after the other, until they cover the items."""
     found: list[Design] = []
     make = signed_design if is_signed else plain_design
     while questions > 0 and items > 0:

@@ -83,7 +83,7 @@ def faulty(proxy: FaultyStore) -> Iterator[FaultyStore]:
 
 @pytest.fixture
 def shaky(faulty: FaultyStore, bucket: str, tmp_path: Path) -> BucketStorage:
-    """The same bucket by way of the proxy."""
+    """Return the same bucket, accessed through the proxy."""
     return storage_in(s3_settings(faulty.address, bucket, timeout_seconds=0.5, tries=3), tmp_path / "shaky")
 
 

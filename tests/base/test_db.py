@@ -126,7 +126,7 @@ def test_writing_rolls_back_on_any_exception(engine: Engine) -> None:
 
 
 def test_who_reads_cannot_write(engine: Engine) -> None:
-    """There may be no transaction that could be rolled back."""
+    """Check that a reading session writes nothing: there may be no transaction that could be rolled back."""
     ada = add_user(engine, "ada")
     with reading(engine) as session:
         found = session.get_one(User, ada.id)
@@ -151,8 +151,11 @@ def test_a_database_that_cannot_hold_every_letter_is_refused_in_words(postgres_s
 
 
 def test_postgresql_keeps_what_it_has_prepared(postgresql_engine: Engine) -> None:
-    """A question that is asked again and again is not read and planned again and again, whoever reads, writes or fails
-    to find something in between; psycopg would throw all of it away at each ROLLBACK."""
+    """Check that a repeated statement is not parsed and planned again, whoever reads, writes or fails to find something
+    in between.
+
+    psycopg would discard all prepared statements at each ROLLBACK.
+    """
     ada = add_user(postgresql_engine, "ada")
     for _ in range(12):
         with reading(postgresql_engine) as session:
@@ -170,7 +173,7 @@ def test_postgresql_keeps_what_it_has_prepared(postgresql_engine: Engine) -> Non
 
 @pytest.fixture
 def pings(postgresql_engine: Engine, monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """Every time that PostgreSQL is asked whether it is there."""
+    """Return a list to which each check that PostgreSQL is still there is added."""
     asked: list[object] = []
     ping = postgresql_engine.dialect.do_ping
 
@@ -194,7 +197,7 @@ def test_a_connection_used_a_moment_ago_is_not_asked_whether_it_lives(
 def test_a_connection_that_rested_is_asked(
     postgresql_engine: Engine, pings: list[object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its server may be gone without a word."""
+    """Check a connection that was idle: its server may be gone without an error."""
     for _ in range(2):
         monkeypatch.setattr("app.base.db.FRESH_SECONDS", 0.0)
         with reading(postgresql_engine) as session:
@@ -221,7 +224,7 @@ def test_references_are_checked_on_both_databases(engine: Engine) -> None:
 
 
 def test_what_was_counted_does_not_change_before_the_commit(sqlite_engine: Engine) -> None:
-    """On SQLite the write lock is taken at the beginning: twenty threads count to twenty."""
+    """Count with twenty threads to twenty: SQLite's write lock is taken at the beginning."""
     ada = add_user(sqlite_engine, "ada", "0")
 
     def add_one(_: int) -> None:

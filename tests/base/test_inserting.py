@@ -23,7 +23,7 @@ def ada(engine: Engine) -> User:
 
 
 def another(first: Submission, key: str | None) -> Submission:
-    """By the same team, to the same task."""
+    """Return another submission by the same team to the same task."""
     return Submission(
         team_id=first.team_id,
         user_id=first.user_id,

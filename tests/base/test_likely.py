@@ -1,4 +1,4 @@
-"""What is likely is said to SQLite alone: PostgreSQL counts for itself."""
+"""Estimates of likelihood are given only to SQLite: PostgreSQL has its own statistics."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def as_before() -> Iterator[None]:
 
 
 def lines_of(capsys: pytest.CaptureFixture[str]) -> list[str]:
-    """What was written, each time as `NOW`."""
+    """Return the logged lines, with each time replaced by `NOW`."""
     return [STAMP.sub("NOW", line) for line in capsys.readouterr().out.splitlines()]
 
 

@@ -1,4 +1,6 @@
-"""What is written is its user's alone; what web, workers and sweep share is their group's: tried as other users."""
+"""Permissions of files: written ones are only their user's; those that web, workers and sweep share are their group's.
+Tried as other users.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,7 @@ def mode(path: Path) -> int:
 
 
 def acting_as(user: int, act: Callable[[], object]) -> bool:
-    """Whether a process of this user, in the shared group, can do it."""
+    """Return whether a process of this user, in the shared group, can do it."""
     child = os.fork()
     if child == 0:
         code = 1
@@ -108,7 +110,7 @@ def test_copies_of_a_bucket_s_files_are_shared_as_the_files_would_be(data: Path)
 
 
 def store_in(folder: Path, content: bytes, user: int, beside: str = "") -> str:
-    """Stored by that user; beside: in the folder that the other one's file has made."""
+    """Store as that user; beside: in the folder that the other one's file has made."""
     wanted = content
     for n in range(100_000):
         wanted = content + str(n).encode()
@@ -197,7 +199,7 @@ def test_what_an_older_version_left_open_is_closed_at_the_next_start(tmp_path: P
 
 
 def test_a_fresh_server_is_closed_to_others(tmp_path: Path) -> None:
-    """By a process of its own: `evergold init`, then what every start does."""
+    """Check the files of a process of its own: `evergold init`, then everything that a start does."""
     environment = environment_of(data_dir=tmp_path / "var")
     folder = tmp_path / "server"
     command = ["init", str(folder), "--admin-username", "ada", "--admin-email", "a@example.org", "--password-stdin"]

@@ -1,4 +1,6 @@
-"""Waking workers: a message says that something waits; a broker that is down, hangs or forgot costs nobody anything."""
+"""Waking workers: a message tells them that something waits; a broker that is down, hangs or lost its messages harms
+nobody.
+"""
 
 from __future__ import annotations
 

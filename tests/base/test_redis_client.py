@@ -99,7 +99,7 @@ def test_a_connection_that_its_server_closed_is_made_anew(valkey: Valkey) -> Non
 
 @contextmanager
 def a_server_with_tls(tls: ssl.SSLContext) -> Iterator[str]:
-    """To one client, which has an answer for every command."""
+    """Serve one client with TLS, with an answer for every command; yield the address."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def serve() -> None:
@@ -116,7 +116,7 @@ def a_server_with_tls(tls: ssl.SSLContext) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of a server at 127.0.0.1 that nobody vouches for, with its key."""
+    """Return the certificate, with its key, of a server at 127.0.0.1 that no authority vouches for."""
     key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "redis")])
     now, here = datetime.now(UTC), x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))])
     made = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())

@@ -55,7 +55,7 @@ def test_the_sha256_is_the_well_known_one(tmp_path: Path) -> None:
 
 
 def test_a_stored_file_and_its_name_survive_a_power_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its content is on the disk before it has its name, and the name before anybody is told."""
+    """Check that the content is on the disk before it has its name, and the name before anybody is notified."""
     target, synced = stored_path(tmp_path, SHA256), []
 
     def note(descriptor: int) -> None:

@@ -36,7 +36,7 @@ def names(engine: Engine) -> set[str]:
 
 @pytest.fixture
 def commits(sqlite_engine: Engine) -> Iterator[list[str]]:
-    """One entry for each commit from now on."""
+    """Yield a list to which each commit is added."""
     found: list[str] = []
 
     def note(_connection: object) -> None:
@@ -48,7 +48,7 @@ def commits(sqlite_engine: Engine) -> Iterator[list[str]]:
 
 
 class Busy:
-    """The line's thread is held up, so that whoever comes now waits together."""
+    """Blocks the thread of the write queue, so that all later writes wait together."""
 
     def __init__(self, engine: Engine, pool: ThreadPoolExecutor) -> None:
         self.engine, self.pool = engine, pool
@@ -112,7 +112,7 @@ def test_nobody_is_told_of_a_write_whose_commit_failed(busy: Busy) -> None:
     commits = count(1)
 
     def fail(_connection: object) -> None:
-        """All but the first."""
+        """Fail at every commit but the first."""
         if next(commits) > 1:
             raise OperationalError("COMMIT", {}, Exception("disk I/O error"))
 

@@ -1,4 +1,4 @@
-"""What tests of marked rows have in common: to say something of a row, and to take it back."""
+"""Shared by tests of marked rows: mark a row, and remove the mark."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def mark(
     phase: str = PHASE,
     actor: User | None = None,
 ) -> int:
-    """Of a team by name, or of a submission."""
+    """Mark the rows of a team, given by name, or of a submission."""
     with writing(engine) as session:
         return mark_row(
             Act(session, actor, NOW, get_settings()),

@@ -1,4 +1,4 @@
-"""What tests of boards have in common: to enter a score, and to look."""
+"""Shared by tests of boards: enter a score, and look at a board."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def version(engine: Engine, name: str = "zero-shot") -> str:
 
 
 def shown(engine: Engine, name: str = "zero-shot") -> list[tuple[int | None, str, float | None]]:
-    """(rank, team, value in the ranking column) from the top."""
+    """Return (rank, team, value in the ranking column) from the top."""
     found = board(engine, name)
     return [(row.rank, row.team, row.cells[found.rank_by].value) for row in found.rows]
 
 
 def enter(engine: Engine, user: User, zero_shot: float | None, one_shot: float | None = None, minute: int = 0) -> None:
-    """An upload of this user's, `minute` minutes after NOW, scored."""
+    """Upload for this user, `minute` minutes after NOW, and have it scored."""
     accepted = submit(engine, user, NOW + timedelta(minutes=minute), content=f"{user.username} {minute}")
     score(engine, accepted.run_id, zero_shot, one_shot)

@@ -1,6 +1,6 @@
-"""A board's rows the slow way: all that was ever scored is walked through, and nothing is kept.
+"""A board's rows computed the slow way: from everything that was ever scored, with nothing cached.
 
-What `app.standings` keeps is compared with this; it shares no code with it. Not to be made quicker.
+The results of `app.standings` are compared with these; the two share no code. Do not make this faster.
 """
 
 from __future__ import annotations
@@ -79,10 +79,9 @@ def entries_of(
     until: datetime | None = None,
     rescoring: Rescored | None = None,
 ) -> list[Entry]:
-    """In the order in which they were submitted, without those that organisers set aside (`with_marks`).
+    """Return the entries in the order of submission, without those that organisers set aside (`with_marks`).
 
-    column: the one that ranks; until: only those from before then; beside: with this set's runs in the place of the
-    current ones.
+    column: the ranking one; until: only entries before this time; rescoring: this set's runs replace the current ones.
     """
     runs = session.execute(
         select(
@@ -126,7 +125,7 @@ def entries_of(
 
 
 def _entry(found: Sequence[Any], ranked: frozenset[int]) -> Entry:
-    """From a row of the query above. ranked: the baselines that have a rank."""
+    """Return an entry from a row of the query above. ranked: the baselines that have a rank."""
     run_id, team_id, team, kind, submission_id, at, track, method, gold, commitment, version, system, *score = found
     value, reason, signature = score
     cell = NOT_COMPUTED if signature is None else Cell(value, reason, signature)
@@ -150,10 +149,10 @@ def _entry(found: Sequence[Any], ranked: frozenset[int]) -> Entry:
 
 
 def with_marks(entries: Sequence[Entry], marks: Marks) -> list[Entry]:
-    """The entries that a team may stand with, each with what organisers say of it.
+    """Return the entries with which a team may be on the board, each with the organisers' mark.
 
-    One disqualified submission is set aside, and so is a hidden one: the entry rule goes on with the rest. Where there
-    is no rest the team stands as disqualified, or, if everything is hidden, as hidden.
+    A disqualified submission is set aside, and so is a hidden one: the entry rule is applied to the rest. If nothing is
+    left, the team is shown as disqualified, or, if everything is hidden, as hidden.
     """
     if not marks.teams and not marks.submissions:
         return list(entries)
@@ -170,7 +169,7 @@ _SET_ASIDE: Mapping[RowStatus | None, int] = {RowStatus.DISQUALIFIED: 1, RowStat
 
 
 def stricter_mark(mark: Mark | None, row: Entry | LeaderboardRow) -> Mark | None:
-    """A mark of the whole team, unless more is said of the row already."""
+    """Return the mark of the whole team, unless the row already has a stricter one."""
     return mark if mark and _SET_ASIDE.get(mark.status, 0) >= _SET_ASIDE.get(row.status, 0) else None
 
 
@@ -179,7 +178,7 @@ def _marked(entry: Entry, mark: Mark | None) -> Entry:
 
 
 def is_current_or_in(rescoring: Rescored | None = None) -> ColumnElement[bool]:
-    """Of a run: whether its submission stands with it; under a set, whether it would once that is published."""
+    """Return the condition that a run is current; with a set, that it would be current once the set is published."""
     if rescoring is None:
         return ScoringRun.is_current.expression
     ours = aliased(ScoringRun)
@@ -192,8 +191,11 @@ def is_current_or_in(rescoring: Rescored | None = None) -> ColumnElement[bool]:
 
 
 def is_scored() -> ColumnElement[bool]:
-    """Of a run that is found by its submission. Written so that no index of statuses serves: SQLite would take that one
-    and walk through all that was ever scored."""
+    """Return the condition that a run, found by its submission, is scored.
+
+    It is written so that no index of statuses is usable: SQLite would use that index and walk through everything ever
+    scored.
+    """
     return func.coalesce(ScoringRun.status, "") == RunStatus.SCORED
 
 
@@ -207,11 +209,10 @@ def chosen_rows(
     ranking: tuple[int, BoardColumn, int | None],
     until: datetime | None = None,
 ) -> list[LeaderboardRow]:
-    """The rows of those entries that stand on the board, without ranks and in no order.
+    """Return the rows of the entries that count on the board, without ranks and in no order.
 
-    ranking: the ranking column's index, the column, and the decimals by which the best is found: of two that look
-    equal the earlier stands, so that nobody learns by the choice which one is better. until: choices made later do not
-    count.
+    ranking: the ranking column's index, the column, and the decimals by which the best is found: of two that look equal
+    the earlier counts, so that the choice reveals nothing. until: later choices are ignored.
     """
     rows = _rows(session, phase_task, board, entries, settings, ranking, until)
     cells = _cells(session, [row.run_id for row in rows if row.run_id is not None], columns)
@@ -232,7 +233,7 @@ def _rows(
     ranking: tuple[int, BoardColumn, int | None],
     until: datetime | None,
 ) -> list[LeaderboardRow]:
-    """The same, but with the ranking score alone."""
+    """Return the same rows as `chosen_rows`, but with only the ranking score."""
     by_team: defaultdict[int, list[Entry]] = defaultdict(list)
     for entry in entries:
         by_team[entry.team_id].append(entry)
@@ -250,7 +251,7 @@ def _standing(
     choices: Mapping[int, UUID],
     ranking: tuple[int, BoardColumn, int | None],
 ) -> Entry:
-    """The entry that a team stands with."""
+    """Return the entry that counts for a team."""
     chosen = choices.get(theirs[0].team_id)
     found = next((entry for entry in theirs if entry.submission_id == chosen), None)
     if found is not None:
@@ -265,7 +266,9 @@ def _standing(
 
 
 def _on_ladder(theirs: Sequence[Entry], step: float, ranking: tuple[int, BoardColumn, int | None]) -> LeaderboardRow:
-    """The record's holder, its ranking score as it is told; a team without a defined score stands with its last."""
+    """Return the row of the record's holder with the displayed ranking score; a team without a defined score gets its
+    last entry.
+    """
     column = ranking[1]
     if theirs[-1].kind is TeamKind.BASELINE:
         return _row(theirs[-1], len(theirs))
@@ -280,7 +283,7 @@ def _on_ladder(theirs: Sequence[Entry], step: float, ranking: tuple[int, BoardCo
 
 
 def _choices(session: Session, phase_task: PhaseTask, board: Board, until: datetime | None) -> dict[int, UUID]:
-    """The chosen submissions by team."""
+    """Return the chosen submissions by team."""
     made = session.execute(
         select(EntryChoice.team_id, EntryChoice.submission_id).where(
             EntryChoice.phase_task_id == phase_task.id,
@@ -315,7 +318,7 @@ def _row(entry: Entry, entries: int) -> LeaderboardRow:
 
 
 def _in_track(board: Board) -> ColumnElement[bool]:
-    """The board's own track; a baseline without one is there for all to compare with."""
+    """Return the condition for the board's own track; a baseline without a track belongs to every one."""
     if board.track is None:
         return true()
     for_all = and_(Submission.track.is_(None), Team.kind == TeamKind.BASELINE)
@@ -325,7 +328,7 @@ def _in_track(board: Board) -> ColumnElement[bool]:
 def _cells(
     session: Session, runs: Sequence[int], columns: Sequence[BoardColumn]
 ) -> defaultdict[int | None, tuple[Cell, ...]]:
-    """All cells of these runs, by run."""
+    """Return all cells of these runs, by run."""
     place = {(column.metric, column.split): index for index, column in enumerate(columns)}
     empty = (NOT_COMPUTED,) * len(columns)
     found: defaultdict[int | None, list[Cell]] = defaultdict(lambda: list(empty))
@@ -355,7 +358,9 @@ def live_rows(
     gold: str | None,
     half: Half | None,
 ) -> list[LeaderboardRow]:
-    """gold: the one in use; rows that are carried over were scored against it, or are not here."""
+    """Return the current rows of a board. gold: the one in use; rows that are carried over were scored against it, or
+    are missing.
+    """
     assert half is None, "items are divided nowhere here"
     until = bounds.until
     rank_by = [(one.metric, one.split) for one in columns].index((board.rank_metric, board.rank_split))
@@ -370,7 +375,7 @@ def live_rows(
 
 
 def counted(session: Session, phase_task_id: int) -> tuple[int, int]:
-    """How many teams have a scored submission that is not hidden, and how many there are: one by one."""
+    """Count, one by one, the teams that have a scored submission that is not hidden, and these submissions."""
     query = (
         select(Submission.id, Team.id)
         .join(Team, Team.id == Submission.team_id)

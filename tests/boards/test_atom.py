@@ -1,4 +1,4 @@
-"""A feed is XML whatever people write into it, and says what RFC 4287 wants of one."""
+"""Feeds are XML whatever people write into them, and have what RFC 4287 requires."""
 
 from __future__ import annotations
 

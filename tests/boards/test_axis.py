@@ -1,4 +1,4 @@
-"""Where ranking scores lie on the axis that all rows of a board share."""
+"""Positions of ranking scores on the axis that all rows of a board share."""
 
 from __future__ import annotations
 

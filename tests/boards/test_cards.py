@@ -1,4 +1,4 @@
-"""Method cards on boards: what is asked for them, and nothing where names or scores are hidden."""
+"""Method cards on boards: their questions, and nothing where names or scores are hidden."""
 
 from __future__ import annotations
 
@@ -57,7 +57,9 @@ def test_where_names_are_hidden_cards_are(engine: Engine, people: list[User]) ->
 
 @pytest.mark.parametrize("board", ["hidden", "ranks_only"])
 def test_where_scores_are_hidden_cards_are(engine: Engine, people: list[User], board: str) -> None:
-    """Which of a team's submissions stands there tells which one scored better."""
+    """Check that cards are hidden with scores: which of a team's submissions counts would reveal which
+    scored better.
+    """
     ask(engine)
     enter(engine, people[0], 0.5, card={"code": LINK})
     hide(engine, board=board, public_from="close")

@@ -1,4 +1,4 @@
-"""How competitions are cited: with the authors that were declared, and what search engines are told."""
+"""Citations of competitions: with the declared authors, and in the metadata for search engines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A board's intervals and pairs in pictures: exactly where the board tells them, and of the rows that are seen."""
+"""A board's intervals and pairs in pictures: exactly where the board shows them, and only of the visible rows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ VALUES = {"ada": 0.8, "bob": 0.7, "cat": 0.5}
 
 @pytest.fixture
 def engine(sqlite_engine: Engine) -> Engine:
-    """Nothing here asks what databases answer differently."""
+    """Return an SQLite database: nothing here depends on the kind."""
     return sqlite_engine
 
 
@@ -60,12 +60,12 @@ def keep(engine: Engine, runs: dict[str, int]) -> None:
 
 
 def cells(picture: Picture) -> dict[Any, Any]:
-    """By row and column: what the row is to the column, and p."""
+    """Return, by row and column, what the row is to the column, and p."""
     return {(at.y, at.x): (one.look, at.value) for one in picture.series for at in one.points}
 
 
 def test_a_row_of_the_matrix_says_whom_it_beats_with_p_corrected(engine: Engine, runs: dict[str, int]) -> None:
-    """Holm: 0.01 · 3 = 0.03, 0.02 · 2 = 0.04, 0.2 · 1 = 0.2. At 5 % the first two are told apart."""
+    """Check Holm: 0.01 · 3 = 0.03, 0.02 · 2 = 0.04, 0.2 · 1 = 0.2. At 5 % the first two are significant."""
     found = drawn(engine)["pairs"]
     told = {key: (what, pytest.approx(p)) for key, (what, p) in {
         ("Ada", "Bob"): ("same", 0.2), ("Bob", "Ada"): ("same", 0.2),
@@ -127,7 +127,7 @@ def test_a_ladder_has_neither(engine: Engine, runs: dict[str, int]) -> None:
 
 
 def test_a_hidden_row_is_in_no_pair_and_in_no_correction(engine: Engine, runs: dict[str, int]) -> None:
-    """Without Cat a single pair is left, whose p stays 0.2."""
+    """Check that without Cat a single pair is left, whose p stays 0.2."""
     mark(engine, "Cat", HIDDEN)
     found = drawn(engine)
     assert cells(found["pairs"]) == {("Ada", "Bob"): ("same", 0.2), ("Bob", "Ada"): ("same", 0.2)}

@@ -93,7 +93,7 @@ def test_other_texts_are_no_names(frozen: Engine) -> None:
 def test_what_is_shown_again_is_shown_on_boards_that_were_frozen_meanwhile(
     sqlite_engine: Engine, people: list[User]
 ) -> None:
-    """The document has the words that stood in place of the name."""
+    """Check the document, which kept the words that replaced the name."""
     declare(sqlite_engine, ends_at=NOW + HOUR)
     enter(sqlite_engine, people[0], 0.9, system="Crow")
     with writing(sqlite_engine) as session:

@@ -1,4 +1,4 @@
-"""Boards: who stands on them, in which order, with which rank."""
+"""Boards: who is on them, in which order, with which rank."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_equal_scores_share_a_rank_and_the_earlier_stands_first(engine: Engine, 
 
 
 def test_where_all_digits_are_shown_twelve_decimals_rank(engine: Engine, people: list[User]) -> None:
-    """What differs further back is rounding noise: of one score, summed in two orders."""
+    """Check that differences beyond twelve decimals are rounding noise: of one score, summed in two orders."""
     ada, bob, cat = people[:3]
     enter(engine, ada, 0.3)
     enter(engine, bob, 0.1 + 0.2, minute=1)  # 0.30000000000000004
@@ -164,7 +164,7 @@ def test_only_scored_submissions_stand_on_a_board(engine: Engine, people: list[U
 
 
 def test_a_run_that_is_not_current_is_not_shown(engine: Engine) -> None:
-    """A rescoring beside the live one stays unseen until it is published."""
+    """Check that a rescoring next to the current run stays invisible until it is published."""
     add_competition(engine, entry_rule=EntryRule.ALL)
     accepted = submit(engine, add_user(engine, "ada"))
     score(engine, accepted.run_id, 0.5)

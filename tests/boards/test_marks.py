@@ -34,7 +34,7 @@ CLOSE = NOW + DAY
 
 @pytest.fixture
 def engine(sqlite_engine: Engine) -> Engine:
-    """What boards make of marks is the same on each kind of database; writing them is tested on both elsewhere."""
+    """Return an SQLite database: boards treat marks alike on each kind; writing marks is tested on both elsewhere."""
     return sqlite_engine
 
 

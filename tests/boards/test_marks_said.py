@@ -1,4 +1,4 @@
-"""Marks of rows are said, replaced and taken back; recorded, checked, and safe at the same moment."""
+"""Marks of rows are set, replaced and removed; recorded, checked, and safe at the same moment."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_everything_wrong_is_told_and_nothing_is_changed(
 
 @pytest.mark.both
 def test_a_mark_is_taken_back_only_where_it_was_set(engine: Engine, people: list[User]) -> None:
-    """By its number alone an organiser could otherwise clear what those of another competition or phase have said."""
+    """Check the place of a mark: by its number alone, organisers could clear marks of another competition or phase."""
     add_phase(engine, "practice", starts_at=NOW - HOUR)
     enter(engine, people[0], 0.9)
     enter(engine, people[0], 0.9, phase="practice")
@@ -173,7 +173,7 @@ def test_of_organisers_who_mark_at_once_one_is_right(engine: Engine, people: lis
 
 @pytest.mark.both
 def test_marking_while_scores_come_in_loses_neither(engine: Engine, people: list[User]) -> None:
-    """Whatever comes first, the board's version has risen for both."""
+    """Check that the board's version rises for both, whichever comes first."""
     enter(engine, people[0], 0.9)
     with reading(engine) as session:
         before = the_phase_task(session).board_version

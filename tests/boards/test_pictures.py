@@ -1,4 +1,4 @@
-"""The numbers of a board's pictures, against hand calculations beside them; what a board hides, they do not have."""
+"""The numbers of a board's pictures, compared with hand calculations; hidden parts of a board are not in them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def points(picture: Picture, series: str) -> list[tuple[object, object, str]]:
 
 
 def test_pictures_over_time_compare_no_two_of_a_boards_rows(engine: Engine, climbed: list[User]) -> None:
-    """Of many tries there are very many pairs; the board itself has its statistics."""
+    """Check that no pairs are compared: of many attempts there are very many; the board itself has its statistics."""
     with writing(engine) as session:
         place = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")
         key = {"phase_task_id": the_phase_task(session).id, "board_id": place[1].id}
@@ -137,7 +137,9 @@ def entries(engine: Engine, **keys: Any) -> list[object]:
 
 
 def test_an_entry_that_was_replaced_stays_in_the_picture_of_the_time(engine: Engine, climbed: list[User]) -> None:
-    """Where the latest counts the board falls from 0.6 to 0.3, and the record stays where it was reached."""
+    """Check that, where the latest counts, the board falls from 0.6 to 0.3, and the record stays where it
+    was reached.
+    """
     declare(engine, entry_rule=EntryRule.LAST)
     enter(engine, climbed[0], 0.3, minute=9)
     found = drawn(engine)["progress"]
@@ -170,7 +172,9 @@ def test_withdrawn_and_late_unranked_submissions_were_no_entries(engine: Engine,
 
 
 def test_a_ladder_draws_what_it_tells(engine: Engine, climbed: list[User]) -> None:
-    """In steps of 0.25 Ada's 0.6 is no record after her 0.5, and Bob's 0.55 is told as 0.5, which 0.6 does not beat."""
+    """Check that in steps of 0.25 Ada's 0.6 is no record after her 0.5, and Bob's 0.55 is shown as 0.5, which 0.6 does
+    not beat.
+    """
     declare(engine, entry_rule=EntryRule.LADDER, ladder_step=0.25)
     assert [y for _, y, _ in points(drawn(engine)["progress"], "Entries")] == [0.5, 0.5]
 
@@ -225,7 +229,9 @@ def test_what_is_carried_over_stands_here_too_and_came_on_another_day(engine: En
 
 
 def test_scores_are_counted_in_round_ranges(engine: Engine, people: list[User]) -> None:
-    """From 0.41 to 0.60 in at most 4 ranges: 0.1 wide, from 0.4; 0.60 lies on an edge and so in the range above it."""
+    """Check that 0.41 to 0.60 is divided in at most 4 ranges, 0.1 wide, from 0.4; 0.60 is on an edge and so in the
+    range above it.
+    """
     for who, value in zip(people, (0.41, 0.42, 0.55, 0.60), strict=True):
         enter(engine, who, value)
     found = drawn(engine)["distribution"]
@@ -356,7 +362,7 @@ def test_rows_of_one_team_are_told_apart(engine: Engine, people: list[User]) -> 
 def test_rows_are_told_apart_whatever_teams_are_called_and_however_many_they_are(
     engine: Engine, people: list[User]
 ) -> None:
-    """What is called as another would be numbered counts, too; looking at every two of very many would never end."""
+    """Check that numbered names differ from given ones, too, and that very many rows are not compared pair by pair."""
     enter(engine, people[0], 0.5)
     (row,) = board(engine).rows
     teams = [row._replace(team=team, method=method) for team, method in (("A (x)", ""), ("A", "m"), ("A", ""))]

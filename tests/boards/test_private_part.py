@@ -92,7 +92,7 @@ def test_the_private_part_ranks_the_board_from_the_close_on(divided: Engine, peo
 
 
 def test_which_run_counts_the_public_part_decides(divided: Engine) -> None:
-    """Else the best of many tries on the private part would stand there."""
+    """Check the rule: otherwise the best of many attempts on the private part would be shown."""
     shown = look(divided, None, CLOSE)
     assert [row.entries for row in shown.rows] == [1, 1, 2]
     ada = shown.rows[2]

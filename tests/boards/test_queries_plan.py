@@ -1,4 +1,4 @@
-"""How SQLite finds what a board shows: by what is kept of it, never through all that was ever sent or scored."""
+"""Query plans of boards: SQLite uses the cached standings, and never everything that was ever sent or scored."""
 
 from __future__ import annotations
 

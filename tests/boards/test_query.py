@@ -1,4 +1,4 @@
-"""A board asked for in some way: sorted, searched, filtered, and only by what is shown."""
+"""Boards with a query: sorted, searched, filtered, and only by what is shown."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_ranks_stay_those_of_the_board() -> None:
 
 
 def test_an_order_never_tells_hidden_digits() -> None:
-    """What is rounded alike is alike: by name, in both directions."""
+    """Check that scores that are rounded alike are sorted by name, in both directions."""
     shown = replace(BOARD, rows=(row("Bob", 0.7), row("Ann", 0.7)), columns=COLUMNS[:1])
     assert teams(asked("sort=f1 macro", shown)) == teams(asked("sort=f1 macro&order=asc", shown)) == ["Ann", "Bob"]
 

@@ -29,7 +29,7 @@ F1 = BoardColumn("macro_f1", "all", "F1", 4, False, True, "")
 
 
 def board(*rows: tuple[int | None, str, float | None]) -> Leaderboard:
-    """Of (rank, team, score)."""
+    """Return a board of (rank, team, score)."""
     made = tuple(
         LeaderboardRow(rank, team, "team", (Cell(score, None, None),), None, "", 1) for rank, team, score in rows
     )

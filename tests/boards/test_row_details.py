@@ -1,4 +1,4 @@
-"""What stands behind a row: who may open it, what scored it and against which gold, for the public and for its team."""
+"""Details of a row: who may open them, what scored it and against which gold, for the public and for its team."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ NOISE = (0.024999999999999994, 0.025, 0.025000000000000022, 0.024999999999999994
 
 
 def usual(engine: Engine, *, gold_is_public: bool) -> None:
-    """Nothing is declared of digits and slices."""
+    """Reset digits and slices to the defaults, as if nothing were declared."""
     hide(engine, precision=None, slices=None)
     with writing(engine) as session:
         session.execute(update(PhaseTask).values(gold_is_public=gold_is_public))
@@ -63,7 +63,7 @@ def test_of_two_files_that_look_equal_the_earlier_stands_until_gold_is_public(
 
 
 def test_standings_are_kept_by_the_digits_that_are_shown(engine: Engine, people: list[User]) -> None:
-    """They are chosen anew as soon as the gold is public, and not believed before."""
+    """Check that standings are chosen anew as soon as the gold is public, and not trusted before."""
     usual(engine, gold_is_public=False)
     enter(engine, people[0], 0.61401)
     enter(engine, people[0], 0.61404, minute=1)
@@ -78,7 +78,7 @@ def test_standings_are_kept_by_the_digits_that_are_shown(engine: Engine, people:
 
 
 def decimals(engine: Engine) -> int | None:
-    """By which entries are chosen now."""
+    """Return the decimals by which entries are currently chosen."""
     with reading(engine) as session:
         phase, found = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")
         rules = rules_of(phase, the_phase_task(session), found)
@@ -87,7 +87,7 @@ def decimals(engine: Engine) -> int | None:
 
 
 def kept(engine: Engine) -> set[str]:
-    """By which rules the boards' standings were chosen."""
+    """Return the rules by which the boards' standings were chosen."""
     with reading(engine) as session:
         asked = the_phase_task(session)
         return set(session.scalars(select(KeptBoard.rules).where(KeptBoard.phase_task_id == asked.id)))
@@ -102,7 +102,7 @@ def test_until_the_phase_ends_only_the_ranking_score_is_there(engine: Engine, pe
 
 
 def test_sealed_gold_is_as_it_was_put_whatever_is_declared(engine: Engine, people: list[User]) -> None:
-    """Who may edit could else declare sealed gold public, and all digits were shown."""
+    """Check that editing cannot make sealed gold public, which would show all digits."""
     make_key(engine)
     enter(engine, people[0], 0.7)
     for is_put_public in (False, True, False):

@@ -89,7 +89,7 @@ def documents(engine: Engine) -> list[dict[str, Any]]:
 
 
 def test_boards_are_frozen_a_minute_after_the_close(closing: Engine) -> None:
-    """What was complete in time may still be on its way into the database."""
+    """Check the delay: files that arrived in time may still be on their way into the database."""
     assert freeze(closing, CLOSE) == 0
     assert freeze(closing, DUE - INSTANT) == 0
     with pytest.raises(NotFound):
@@ -148,7 +148,9 @@ def test_what_was_rejected_or_failed_does_not_hold_it_up(closing: Engine, people
 
 
 def test_an_open_rescoring_set_does_not_hold_it_up(closing: Engine) -> None:
-    """Its runs wait beside the current ones; official results are what counted when the phase closed."""
+    """Check that its runs wait next to the current ones; official results are those that counted when the
+    phase closed.
+    """
     rescored.start(closing)
     assert freeze(closing, DUE) == 2
     assert rows(official(closing)) == [(1, "Ada", 0.8), (2, "Bob", 0.5)]

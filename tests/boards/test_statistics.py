@@ -1,4 +1,4 @@
-"""Statistics of a board as they are kept, and the ranges that follow for the rows that somebody sees; all by hand."""
+"""Stored statistics of a board, and the ranges that follow for the visible rows; all by hand."""
 
 from __future__ import annotations
 
@@ -34,8 +34,9 @@ def test_what_is_kept_is_read_back_the_same() -> None:
 
 
 def test_ranges_are_corrected_among_the_rows_that_are_seen() -> None:
-    """Of three pairs the smallest p counts thrice, 0.06, and so do the others: nobody is told apart. Where run 9 is not
-    seen there is one pair, and 0.02 is enough."""
+    """Check that of three pairs the smallest p counts three times, 0.06, so that none differs; without run 9 there is
+    one pair, and 0.02 is enough.
+    """
     assert ranges([3, 5, 9]) == {run: RankRange(1, 3, 1) for run in (3, 5, 9)}
     assert ranges([3, 5]) == {3: RankRange(1, 1, 1), 5: RankRange(2, 2, 2)}
 
@@ -89,7 +90,7 @@ def ranges(
 
 
 def test_a_pair_has_its_own_p_and_the_one_that_is_corrected_among_all() -> None:
-    """Of 0.02, 0.03 and 0.4 by Holm: 3 × 0.02, then 2 × 0.03, then 0.4."""
+    """Check 0.02, 0.03 and 0.4 corrected by Holm: 3 × 0.02, then 2 × 0.03, then 0.4."""
     found = pair_tests(THREE, [row(9), row(3), row(5)])
     by_runs = {(one.int, other.int): test for (one, other), test in found.items()}
     assert {key: test.corrected for key, test in by_runs.items()} == pytest.approx(

@@ -1,5 +1,6 @@
-"""Official boards whose phase's end was moved: each stays at its address, under its own embargo, and says what came in
-its place."""
+"""Official boards whose phase's end was moved: each stays at its address, under its own embargo, and names its
+successor.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A team's rows on all boards are those that the boards show its reader, and nothing tells of any other."""
+"""A team's rows on all boards are those that the boards show its reader, and nothing reveals any other."""
 
 from __future__ import annotations
 

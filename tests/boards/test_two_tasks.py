@@ -1,4 +1,4 @@
-"""A phase with two tasks: what is said of one says nothing of the other."""
+"""A phase with two tasks: data of one task never affect the other."""
 
 from __future__ import annotations
 
@@ -80,8 +80,9 @@ def test_a_score_of_one_task_leaves_the_versions_of_the_other(sqlite_engine: Eng
 
 @pytest.fixture
 def carried(sqlite_engine: Engine, people: list[User]) -> Engine:
-    """A later phase that asks both tasks, and carries the entries of the first one over: Ada's and Bob's to one task
-    each, and Cat's to both."""
+    """Add a later phase with both tasks that carries over the first one's entries: Ada's and Bob's to one task each,
+    Cat's to both.
+    """
     add_other_task(sqlite_engine)
     add_phase(sqlite_engine, "post", starts_at=NOW - DAY, carry_over=PHASE, ends_at=NOW + 2 * DAY)
     with writing(sqlite_engine) as session:

@@ -1,4 +1,4 @@
-"""A board as one viewer may see it: rows, names, columns, digits, order, and a version that tells no more than it."""
+"""A board as one viewer may see it: rows, names, columns, digits, order, and a version that reveals no more than it."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def test_neutral_names_of_another_phase_are_others(engine: Engine, people: list[
 
 @pytest.mark.both
 def test_what_looks_equal_shares_a_rank_in_the_order_of_names(engine: Engine, people: list[User], root: User) -> None:
-    """To two decimals 0.704 and 0.701 are 0.70; 0.709 is 0.71."""
+    """Check that to two decimals 0.704 and 0.701 are 0.70; 0.709 is 0.71."""
     ada, bob, cat, dan = people
     for user, value in ((ada, 0.701), (bob, 0.709), (cat, 0.704), (dan, 0.5)):
         enter(engine, user, value, minute=people.index(user))
@@ -208,7 +208,7 @@ def test_what_looks_equal_shares_a_rank_in_the_order_of_names(engine: Engine, pe
 
 
 def test_which_of_two_equal_looking_files_is_better_is_not_told(engine: Engine, people: list[User]) -> None:
-    """Else the date and the link of one's own row would answer, digit by digit."""
+    """Check it, since otherwise the date and the link of one's own row would reveal the answer, digit by digit."""
     ada = people[0]
     earlier = enter(engine, ada, 0.701)
     enter(engine, ada, 0.704, minute=1)
@@ -352,7 +352,7 @@ def test_a_row_names_the_sealed_gold_that_it_was_scored_against(engine: Engine, 
 
 
 def test_scores_are_not_carried_over_to_a_phase_with_other_sealed_gold(sealed_for_both: Engine) -> None:
-    """Both are called `sealed` in the declaration: only what was committed to tells them apart."""
+    """Check two that the declaration both calls `sealed`: only the commitments distinguish them."""
     seal_gold(sealed_for_both, b"gold of its own", places=BOTH[1:], publish=True)
     assert look(sealed_for_both, phase="post").rows == ()
     assert len(look(sealed_for_both).rows) == 1

@@ -68,7 +68,7 @@ def test_a_card_comes_with_the_file(engine: Engine, people: list[User]) -> None:
 
 
 def test_without_a_card_the_method_is_what_came_with_the_file(engine: Engine, people: list[User]) -> None:
-    """Whatever text that is: programs from before know nothing of cards."""
+    """Check that any text is kept: older programs know nothing of cards."""
     ada = people[0]
     sent = enter(engine, ada, 0.5, method="two\nlines")
     assert card(engine, sent, ada).method == "two\nlines"
@@ -122,7 +122,7 @@ def test_the_team_changes_its_card_and_every_change_is_kept(engine: Engine, peop
 
 
 def test_a_card_for_a_run_of_which_nothing_was_said_stands_on_the_board(engine: Engine, people: list[User]) -> None:
-    """Which system made a run is copied into its standing, which is written before anybody says it."""
+    """Check that the system of a run is copied into its standing, which is written before anybody names the system."""
     sent = enter(engine, people[0], 0.5)
     before = board_version_number(engine)
     assert look(engine).rows[0].system == ""

@@ -1,4 +1,4 @@
-"""What a method card may say: every part and every kind of answer; everything wrong is told at once."""
+"""Contents of a method card: every part and every kind of answer; all problems are reported at once."""
 
 from __future__ import annotations
 

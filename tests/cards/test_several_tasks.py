@@ -133,7 +133,7 @@ def test_a_card_is_written_for_one_system_wherever_it_was_sent(crows: Systems) -
 
 
 def test_a_system_without_a_card_has_the_method_that_was_sent_last(crows: Systems) -> None:
-    """By when it was sent, not by which row came last."""
+    """Check that the time of sending decides, and not the order of rows."""
     with writing(crows.engine) as session:
         for submission_id, method, at in ((crows.post, "Older", NOW - HOUR), (crows.first, "Newest", NOW)):
             submission = session.get_one(Submission, submission_id)
@@ -148,7 +148,7 @@ def test_a_system_without_a_card_has_the_method_that_was_sent_last(crows: System
 
 
 def test_systems_are_listed_by_team_and_task_the_last_used_first(crows: Systems) -> None:
-    """One that nothing was sent with stands behind those; asked cards are by the names of the same."""
+    """Check that a system without submissions comes last; requested cards are named alike."""
     jay = send(crows.engine, crows.ada, PHASE, TASK, NOW + 5 * MINUTE, system="Jay", method="BERT")
     send(crows.engine, crows.ada, PHASE, TASK, NOW + 9 * MINUTE)
     with writing(crows.engine) as session:
@@ -180,7 +180,7 @@ def freeze(crows: Systems, phase: str, board: str, made_at: datetime, competitio
 
 
 def frozen(crows: Systems) -> list[int | None]:
-    """What has frozen the cards of Ada's two systems and of Bob's."""
+    """Return what has frozen the cards of Ada's two systems and of Bob's."""
     with reading(crows.engine) as session:
         found = []
         for one in (crows.first, crows.other, crows.bobs):

@@ -1,4 +1,4 @@
-"""What tests of method cards have in common: a competition that asks for more, and to write a card."""
+"""Shared by tests of method cards: a competition whose cards have more questions, and a way to write a card."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ FIELDS: list[dict[str, Any]] = [
 
 
 def required(*names: str) -> list[dict[str, Any]]:
-    """The questions, some of which must be answered."""
+    """Return the questions, some of which must be answered."""
     return [{**field, "required": field["name"] in names} for field in FIELDS]
 
 
@@ -83,7 +83,7 @@ def card(engine: Engine, submission_id: UUID, user: User) -> MethodCard:
 
 
 def history(engine: Engine, submission_id: UUID, user: User) -> list[tuple[int, str, tuple[str, ...]]]:
-    """(version, who, what) of every change."""
+    """Return (version, user, changed parts) of every change."""
     with reading(engine) as session:
         changes = card_history(session, get_submission(session, submission_id, user))
     return [(one.version, one.changed_by, tuple(one.changed)) for one in changes]

@@ -1,1 +1,1 @@
-"""Servers, workers and runs that die at the worst moments; what was accepted is scored once, all the same."""
+"""Servers, workers and runs that die at the worst moments: every accepted file is still scored exactly once."""

@@ -1,4 +1,4 @@
-"""`evergold worker`, but slow, so that a kill finds it at work; and dying by itself over files that say so.
+"""`evergold worker`, but slow, so that a kill finds it at work; it dies by itself over files that request it.
 
 Run as `python -m tests.chaos.dawdling`, with the arguments of `workers.start`.
 """
@@ -41,14 +41,16 @@ def dawdle() -> None:
 
 
 def fill_memory() -> None:
-    """Until there is none; the frame holds it. It is never written to, so that the machine is not troubled."""
+    """Fill the memory until there is none left; the frame keeps it. It is never written to, so that the machine is not
+    disturbed.
+    """
     blocks = []
     while True:
         blocks.append(numpy.empty(BLOCK_BYTES, numpy.uint8))
 
 
 def misbehave(content: bytes) -> None:
-    """What may happen to any file, sent or only to be checked."""
+    """Do what the content of a file, submitted or only checked, requests."""
     if HEAVY in content:
         fill_memory()
     if ENDLESS in content:

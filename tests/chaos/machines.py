@@ -41,14 +41,14 @@ class Machines:
         return self.webs[next(self._turns) % 2]
 
     def logs(self) -> str:
-        """The ends of what everybody said, for a failure."""
+        """Return the ends of all logs, for a failure."""
         logs = sorted(self.folder.rglob("*.log"))
         return "\n".join(f"--- {log.relative_to(self.folder)}\n{log.read_text()[-1500:]}" for log in logs)
 
 
 @contextmanager
 def machines(postgres_server: str, workers: int = 3) -> Iterator[Machines]:
-    """All of it, running; one of them has made the workers' key, and the others have a copy."""
+    """Yield all the machines, running; one of them has made the workers' key, and the others have a copy."""
     with ExitStack() as stack:
         folder = stack.enter_context(short_folder())
         _write_competition(folder)

@@ -58,7 +58,7 @@ LABELS = [str(n * n % 7 % 2) for n in range(ITEMS)]
 
 @dataclass
 class Place:
-    """Everything by name, and the ways to break it."""
+    """Everything by name, and methods that break it."""
 
     folder: Path
     environment: dict[str, str]
@@ -76,7 +76,7 @@ class Place:
         return f"http://127.0.0.1:{self.port}"
 
     def start_worker(self, processes: int = 1, *, is_ready: bool = True, **settings: float) -> Service:
-        """A dawdling worker more."""
+        """Start one more slow worker."""
         own = {f"EVERGOLD_{name.upper()}": str(value) for name, value in settings.items()}
         environment = {**self.environment, "EVERGOLD_GOLD_DIR": str(self.folder / "gold"), **own}
         command = [
@@ -96,22 +96,23 @@ class Place:
         return worker
 
     def kill_worker(self, busy: int | None) -> None:
-        """Parent and children at once, as when a machine loses its power: the one with this child, else the oldest.
+        """Kill a parent and its children at once, as when a machine loses its power: the one with this child, else the
+        oldest.
 
-        Another takes its place.
+        Another worker is started.
         """
         having = (n for n, worker in enumerate(self.workers) if busy in children_of(worker.process.pid))
         kill(self.workers.pop(next(having, 0)))
         self.start_worker(is_ready=False)
 
     def kill_child(self, busy: int | None) -> None:
-        """A scoring process alone, as when memory is short; its parent is left to notice."""
+        """Kill only a scoring process, as the kernel does if memory is short; its parent has to notice."""
         for child in [busy] if busy else children_of(self.workers[0].process.pid):
             with suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)
 
     def kill_background(self) -> None:
-        """What computes statistics and checks gold; its worker starts it again."""
+        """Kill the process that computes statistics and checks gold; its worker starts it again."""
         for worker in self.workers:
             if process := background_of(worker.process.pid):
                 with suppress(ProcessLookupError):
@@ -126,19 +127,19 @@ class Place:
         self.broker.start()
 
     def restart_web(self) -> None:
-        """kill -9; it starts again at the same address."""
+        """Kill the web process (kill -9) and start it again at the same address."""
         kill(self.web)
         self.web = start_web(self.folder, self.environment, self.port)
 
     def logs(self) -> str:
-        """The ends of what everybody said, for a failure."""
+        """Return the ends of all logs, for a failure."""
         return "\n".join(
             f"--- {log.name}\n{log.read_text(errors='replace')[-1500:]}" for log in self.folder.glob("*.log")
         )
 
 
 def children_of(pid: int) -> list[int]:
-    """The living children of a process, whichever of its threads started them."""
+    """Return the living children of a process, whichever of its threads started them."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(FileNotFoundError, ProcessLookupError):
@@ -149,7 +150,7 @@ def children_of(pid: int) -> list[int]:
 
 
 def background_of(worker: int) -> int | None:
-    """The background process of a worker, if it is there."""
+    """Return the background process of a worker, None if there is none."""
     for child in children_of(worker):
         with suppress(FileNotFoundError, ProcessLookupError):
             if b"background" in Path(f"/proc/{child}/cmdline").read_bytes():
@@ -159,7 +160,7 @@ def background_of(worker: int) -> int | None:
 
 @contextmanager
 def a_place(*, on_sqlite: bool = False, web_processes: int = 1, **settings: float) -> Iterator[Place]:
-    """Everything running, except for workers."""
+    """Yield everything running, except for workers."""
     with ExitStack() as stack:
         folder = stack.enter_context(short_folder())
         (folder / "gold").mkdir()

@@ -1,4 +1,6 @@
-"""A deadline rush: many teams upload in the last seconds, some lose patience and send again; was all decided well?"""
+"""A deadline rush: many teams upload in the last seconds, and some lose patience and send again; is everything decided
+correctly?
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,9 @@ IMPATIENCE_SECONDS = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """An upload and its answer. seconds: of the last try; was_lost: the sender heard nothing of the first;
-    left_at: when the sender began, or had sent it."""
+    """An upload and its answer. seconds: of the last attempt; was_lost: True if the sender got no answer to the first;
+    left_at: when the sender began, or had sent it.
+    """
 
     key: str
     status: int
@@ -43,8 +46,11 @@ def rush(
     seed: int,
     name: str = "rush",
 ) -> list[Tried]:
-    """All answers. Uploads begin at random from `lead_seconds` before the end until a fifth of that behind it; a team
-    sends the next when it has the answer to the last."""
+    """Upload at random moments and return all answers.
+
+    Uploads begin from `lead_seconds` before the end until a fifth of that after it; a team sends the next one when it
+    has the answer to the last.
+    """
     dice = random.Random(seed)
     plans: list[list[tuple[float, str, bool]]] = [[] for _ in tokens]
     for number in range(uploads):
@@ -62,7 +68,7 @@ def _one_team(client: httpx.Client, url: str, token: str, plan: list[tuple[float
 
 
 def upload(client: httpx.Client, url: str, token: str, moment: float, key: str, impatient: bool) -> Tried:
-    """One upload at this moment (now, if that is past), and what became of it."""
+    """Upload a file at this moment (now, if it is past) and return the outcome."""
     time.sleep(max(0.0, moment - time.time()))
     left_at = time.time()
     was_lost = impatient and _is_lost(client, url, token, key)
@@ -73,7 +79,7 @@ def upload(client: httpx.Client, url: str, token: str, moment: float, key: str, 
 
 
 def _is_lost(client: httpx.Client, url: str, token: str, key: str) -> bool:
-    """Send it, and do not wait for the answer."""
+    """Send the upload without waiting for the answer; return whether there was none."""
     try:
         _send(client, url, token, key, IMPATIENCE_SECONDS)
     except httpx.TimeoutException:
@@ -89,7 +95,7 @@ def _send(client: httpx.Client, url: str, token: str, key: str, seconds: float) 
 
 
 def wrongs(engine: Engine, tried: list[Tried], ends_at: datetime) -> list[str]:
-    """What is not as it must be, in sentences."""
+    """Return what is wrong, in sentences."""
     with reading(engine) as session:
         query = select(Submission.idempotency_key, Submission.id, Submission.submitted_at)
         rows = session.execute(query.where(Submission.idempotency_key.in_([one.key for one in tried]))).all()

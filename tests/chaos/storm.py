@@ -1,4 +1,4 @@
-"""N submissions of 20 clients, once in peace and once while everything is killed around them; what became of each.
+"""N submissions of 20 clients, once undisturbed and once while everything is killed around them, and their outcomes.
 
 Seeded: files, kills and their order follow from the seed; the moments follow from how far the clients have got.
 """
@@ -50,7 +50,7 @@ CALM, CHAOS = "calm", "chaos"
 
 @dataclass
 class Outcome:
-    """What a phase of the storm came to. files: by number, (state, scores, problems); boards, quotas: by team."""
+    """The outcome of a phase of the storm. files: by number, (state, scores, problems); boards, quotas: by team."""
 
     seconds: float = 0.0
     accept_seconds: list[float] = field(default_factory=list)
@@ -69,7 +69,7 @@ class Outcome:
 
 
 def file_of(seed: int, number: int) -> str:
-    """Good mostly; some are wrong, and some what the same client has sent before."""
+    """Return a file: usually a good one, sometimes a wrong one, or one that the same client has sent before."""
     dice = random.Random(f"{seed} {number}")
     kind = dice.random()
     if kind < 0.1 and number >= CLIENTS:
@@ -96,7 +96,7 @@ class Clients:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def upload_all(self, phase: str, result: Outcome) -> dict[int, str]:
-        """The id of each file's submission."""
+        """Upload all files; return the submission's id of each."""
         self.sent = 0
         accepted: dict[int, str] = {}
         with ThreadPoolExecutor(CLIENTS) as pool:
@@ -142,7 +142,7 @@ class Clients:
 
 
 def name_of(who: int) -> str:
-    """Of a client's team."""
+    """Return the name of a client's team."""
     return f"Team{who:02d}"
 
 
@@ -185,7 +185,7 @@ KILLS = ("worker killed", "scoring process killed")
 
 
 def program(seed: int, count: int) -> list[str]:
-    """What goes wrong, in order: all kinds, kills most often; more of it with more submissions."""
+    """Return the planned mishaps, in order: all kinds, kills most often, and more with more submissions."""
     rounds = max(1, count // 150)
     kinds = [*MISHAPS, *4 * ["scoring process killed"], "worker killed"]
     if count < 150:
@@ -196,7 +196,7 @@ def program(seed: int, count: int) -> list[str]:
 
 
 def wreak(place: Place, clients: Clients, planned: list[str], result: Outcome, stop: threading.Event) -> None:
-    """One mishap after another, spread over the whole phase: the next when the clients have got further."""
+    """Cause one mishap after another, spread over the whole phase: the next one when the clients have got further."""
     dice = random.Random(f"{clients.seed} wreak")
     for number, kind in enumerate(planned):
         goal = clients.count * (number + 1) / (len(planned) + 1)
@@ -210,7 +210,7 @@ def wreak(place: Place, clients: Clients, planned: list[str], result: Outcome, s
 
 
 def _wait_for_work(place: Place) -> int | None:
-    """A kill shall find somebody at work, if anybody works soon: the process that holds a run."""
+    """Return the process that holds a run, so that a kill finds somebody at work; None if nobody works soon."""
     until = time.monotonic() + 2.0
     while time.monotonic() < until:
         try:
@@ -228,7 +228,7 @@ def _wait_for_work(place: Place) -> int | None:
 
 
 def run_phase(place: Place, clients: Clients, phase: str, planned: list[str]) -> Outcome:
-    """All uploads and their scores, while what is planned goes wrong."""
+    """Upload everything and have it scored, while the planned mishaps happen."""
     result, stop, began = Outcome(), threading.Event(), time.monotonic()
     wreaking = threading.Thread(target=_guarded, args=(wreak, place, clients, planned, result, stop))
     wreaking.start()
@@ -258,7 +258,9 @@ def _guarded(
 
 
 def _wait_for_the_end(place: Place, phase: str, result: Outcome) -> None:
-    """Until every run has ended. A long storm leaves a long queue, so what counts is that it grows shorter."""
+    """Wait until every run has ended. A long storm leaves a long queue, so the wait goes on as long as it
+    gets shorter.
+    """
     left, give_up_at = None, time.monotonic()
     while True:
         with reading(place.engine) as session:
@@ -288,7 +290,7 @@ def _runs_of(phase: str, query: Any) -> Any:
 
 
 def _look(place: Place, phase: str, accepted: dict[int, str], result: Outcome) -> None:
-    """At everything, in the database and as people see it."""
+    """Record everything, in the database and as people see it."""
     with reading(place.engine) as session:
         runs = session.execute(_runs_of(phase, select(Submission.id, ScoringRun))).all()
         scores: dict[int, list[Any]] = {}

@@ -1,4 +1,6 @@
-"""PostgreSQL goes away and comes back: web, sweep and worker say so, lose nothing, and need nobody to restart them."""
+"""PostgreSQL goes away and comes back: web, sweep and worker report it, lose nothing, and need nobody to
+restart them.
+"""
 
 from __future__ import annotations
 
@@ -37,14 +39,14 @@ pytestmark = pytest.mark.services
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[postgres.Postgres]:
-    """Of our own: others would miss theirs."""
+    """Yield a server of our own, since other tests would miss a shared one."""
     with postgres.breakable() as own:
         yield own
 
 
 @pytest.fixture
 def away_engine(server: postgres.Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
-    """On that server, migrated; settings and gold of a worker that uses it."""
+    """Yield a migrated engine on that server, with settings and gold of a worker that uses it."""
     (tmp_path / "var" / "gold").mkdir(parents=True)
     (tmp_path / "var" / "gold" / "gold.csv").write_text(GOLD)
     with postgres.database(server.address) as address:
@@ -140,7 +142,7 @@ def test_the_sweep_goes_on_when_the_database_is_back(away_engine: Engine, ada: U
 def test_a_worker_keeps_what_it_scored_until_the_database_is_back(
     away_engine: Engine, ada: User, server: postgres.Postgres, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And one that was told of a run while the database was away claims it when it is back."""
+    """Check a worker notified of a run while the database was away, too: it claims the run when it is back."""
     scored, unscored = upload(away_engine, ada), upload(away_engine, ada, PREDICTION + "\n")
     reached = threading.Event()
     score_claim = score.score_claim

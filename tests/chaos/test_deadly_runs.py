@@ -43,7 +43,7 @@ def _place() -> Iterator[Place]:
 
 @pytest.fixture
 def place(_place: Place) -> Iterator[Place]:
-    """Each test starts a worker, which has one process."""
+    """Yield the place; each test starts a worker, which has one process."""
     yield _place
     while _place.workers:
         kill(_place.workers.pop())
@@ -57,7 +57,7 @@ def ada(place: Place) -> Iterator[httpx.Client]:
 
 @contextmanager
 def somebody(place: Place, name: str) -> Iterator[httpx.Client]:
-    """Somebody new, with a token."""
+    """Yield the client of somebody new, with a token."""
     user = add_user(place.engine, f"{name}{next(_numbers)}")
     with writing(place.engine) as session:
         _, secret = auth.create_token(session, user, "test", datetime.now(UTC))
@@ -124,7 +124,7 @@ def test_a_run_that_kills_its_worker_three_times_fails_alone(place: Place, ada: 
 def test_a_run_that_takes_too_long_is_rejected_at_its_first_try(
     place: Place, ada: httpx.Client, marker: bytes, limits: dict[str, float], words: str
 ) -> None:
-    """For the same bound held for others."""
+    """Check that it is rejected because the same bound applied to others."""
     place.start_worker(1, is_ready=True, **limits)
     before, endless, after = upload(ada, GOOD), upload(ada, GOOD + marker), upload(ada, GOOD + b"\n")
     wait_for_the_end(place, before, endless, after)
@@ -202,7 +202,7 @@ def test_a_check_has_bounds_of_its_own(
 
 @pytest.mark.soak
 def test_a_team_with_many_files_in_line_delays_another_by_one(place: Place, ada: httpx.Client) -> None:
-    """One worker, and all their files in line before it starts."""
+    """Check one worker, with all files in the queue before it starts."""
     many = [upload(ada, GOOD + b"\n" * n) for n in range(12)]
     with somebody(place, "bob") as bob:
         one = upload(bob, GOOD)

@@ -41,7 +41,7 @@ def place(postgres_server: str) -> Iterator[Machines]:
 
 
 def visitors(place: Machines, username: str, role: Role | None = None) -> tuple[Visitor, Visitor]:
-    """One person at both web processes; whatever quotes gold fails the test."""
+    """Return one person's clients at both web processes; any quote of gold fails the test."""
     user = add_user(place.engine, username)
     with writing(place.engine) as session:
         if role:

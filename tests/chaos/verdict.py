@@ -1,4 +1,4 @@
-"""Whether a storm left anything otherwise than a calm run of the same files did, in sentences."""
+"""A comparison of a storm with a calm run of the same files, in sentences."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BOTH_FROM = 100
 
 
 def wrongs(calm: Outcome, chaos: Outcome, count: int) -> list[str]:
-    """Empty: the two are alike, and each is consistent in itself."""
+    """Return the differences and inconsistencies; [] if the two are alike and each is consistent in itself."""
     return [*_alone("calm", calm, count), *_alone("chaos", chaos, count), *_compared(calm, chaos, count)]
 
 

@@ -1,4 +1,4 @@
-"""Pictures of boards that chance made, the same for the same seed: crowded, with long names and equal scores."""
+"""Random pictures of boards, the same for the same seed: crowded, with long names and equal scores."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _START = datetime(2026, 1, 5, tzinfo=UTC)
 
 
 def made(seed: int) -> list[Picture]:
-    """One of each kind; Bo looks at them."""
+    """Return one picture of each kind, as Bo sees it."""
     chance = random.Random(seed)  # noqa: S311 - to draw, not to hide
     names = [*NAMES, *(f"Team {at}" for at in range(chance.randrange(0, 25)))]
     middle, spread = chance.uniform(0.2, 0.9), chance.choice((0.002, 0.03, 0.15))

@@ -1,7 +1,7 @@
-"""Outlines of drawings: of each class of elements how many there are, and what their numbers add up to.
+"""Outlines of drawings: for each class of elements their number and the sum of their numbers.
 
-`python -m tests.charts.outlines` writes outlines.json anew. Look at the pictures of a server first:
-the numbers say that a drawing has changed, not that it is right.
+`python -m tests.charts.outlines` rewrites outlines.json. Look at the pictures of a server first: the numbers show that
+a drawing has changed, not that it is right.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Outline = Mapping[str, list[float]]
 
 
 def drawings() -> Iterator[tuple[str, str]]:
-    """Name and SVG of each."""
+    """Yield the name and the SVG of each drawing."""
     for seed in (0, 1):
         for picture in made(seed):
             drawn = draw(picture)

@@ -1,4 +1,4 @@
-"""Which moments of an axis get a number: round ones, no more than there is room for."""
+"""The moments of an axis that get a number: round ones, no more than there is room for."""
 
 from __future__ import annotations
 

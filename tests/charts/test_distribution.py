@@ -1,4 +1,4 @@
-"""Figures: what stands where, what is said without eyes, and that nothing in them can break a page or a file."""
+"""Figures: the positions of their parts, their descriptions, and that nothing in them can break a page or a file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def of_class(svg: Element, name: str) -> list[Element]:
 
 
 def x(value: float) -> float:
-    """Where a value stands on an axis from 0 to 1."""
+    """Return the position of a value on an axis from 0 to 1."""
     return LEFT + value * (RIGHT - LEFT)
 
 

@@ -1,5 +1,6 @@
-"""Drawings of boards: words lie on nothing else and inside, marks stand where the numbers say, and all is said in
-words, too. Boxes are measured from the SVG itself."""
+"""Drawings of boards: words overlap nothing and are inside, marks are where the numbers put them, and all is in words,
+too. Boxes are measured from the SVG itself.
+"""
 
 from __future__ import annotations
 
@@ -87,7 +88,7 @@ def parsed(text: str) -> Element:
 
 
 def wrong(svg: Element) -> list[str]:
-    """What lies on what, and what lies outside."""
+    """Return what overlaps, and what is outside."""
     found = list(texts(svg))
     placed = [one for one in found if one[0] in PLACED]
     width, height = map(float, svg.get("viewBox", "").split()[2:])

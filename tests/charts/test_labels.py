@@ -1,4 +1,4 @@
-"""Where words find room: on nothing, inside, and cut short rather than outside."""
+"""Positions of words: on nothing else, inside, and cut short rather than outside."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_boxes_far_from_each_other_are_found_however_large_they_are() -> None:
 
 
 def test_wide_letters_take_more_room_and_marks_on_letters_none() -> None:
-    """Two Japanese letters are two em wide; a combining accent adds nothing."""
+    """Check that two Japanese letters are two em wide, and a combining accent adds nothing."""
     assert text_width("東京", 10) == 20
     assert text_width("e\u0301", 10) == text_width("e", 10)
     assert text_width("mm", 10) > text_width("ii", 10)

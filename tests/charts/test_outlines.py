@@ -1,4 +1,4 @@
-"""Every kind of drawing, wide and narrow, is as it was: what is moved in one of them is seen."""
+"""Outlines of every kind of drawing, wide and narrow, are unchanged: any move in one of them is noticed."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ GOLD, ACCENT, CARD = (185, 139, 31), (24, 92, 66), (255, 255, 255)
 
 
 def test_drawings_are_as_they_were() -> None:
-    """What has to change is written anew by `python -m tests.charts.outlines`, once somebody looked at it."""
+    """Compare all outlines; intended changes are written by `python -m tests.charts.outlines`, once somebody has looked
+    at them.
+    """
     found, before = outlines(), kept()
     assert found.keys() == before.keys()
     assert {name: one for name, one in found.items() if one != before[name]} == {}
 
 
 def test_the_picture_for_links_has_dots_at_scores_and_dashes_at_the_baseline() -> None:
-    """The axis goes from 830 to 1120: the baseline's half stands at 975, the rows' quarter and end at 902 and 1120."""
+    """Check an axis from 830 to 1120: the baseline's half is at 975, the rows' quarter and end at 902 and 1120."""
     rows = tuple(PictureRow(str(at + 1), f"Team {at}", "0.50", place) for at, place in enumerate((100.0, 25.0, None)))
     picture = BoardPicture("Idioms", "Zero-shot", "Macro F1", rows, 0, "10 Jan 2026", baseline=50.0)
     image = Image.open(io.BytesIO(draw_board(picture))).convert("RGB")

@@ -1,4 +1,4 @@
-"""Scatters: what stands where, what is said without eyes, and that nothing in them can break a page or a file."""
+"""Scatters: the positions of their parts, their descriptions, and that nothing in them can break a page or a file."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def centre(mark: Element) -> tuple[float, float]:
 
 
 def test_points_stand_between_the_ends_of_both_axes() -> None:
-    """A point in the middle of both axes stands in the middle of those at their ends; up is more."""
+    """Check that a point in the middle of both values is in the middle of both axes; up is more."""
     svg = drawn(
         scatter(ScatterPoint("low", 0.0, 0.0), ScatterPoint("middle", 2.0, 0.5), ScatterPoint("high", 4.0, 1.0))
     )
@@ -42,7 +42,7 @@ def test_points_stand_between_the_ends_of_both_axes() -> None:
 
 
 def test_names_never_lie_on_each_other_nor_on_points() -> None:
-    """Ten systems in one heap: some go without a name, and still say theirs when pointed at."""
+    """Check ten systems in one heap: some have no name, and still show theirs when pointed at."""
     points = tuple(ScatterPoint(f"Team {n}", 2.0 + 0.03 * (n % 3), 0.5 + 0.01 * n) for n in range(10))
     svg = drawn(scatter(*points))
     names = of_class(svg, "fig-name")
@@ -55,7 +55,7 @@ def test_names_never_lie_on_each_other_nor_on_points() -> None:
 
 
 def _box(name: Element) -> tuple[float, float, float, float]:
-    """Letters are taken for 6 wide and 12 high, a little less than what is kept free."""
+    """Return the box of a text, with letters 6 wide and 12 high, a little less than what is reserved."""
     x, y, width = float(name.get("x", "")), float(name.get("y", "")), 6 * len(name.text or "")
     left = {"start": x, "middle": x - width / 2, "end": x - width}[name.get("text-anchor", "")]
     return left, y - 10, left + width, y + 1

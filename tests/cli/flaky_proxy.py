@@ -1,4 +1,6 @@
-"""A TCP proxy that loses connections as planned: how a client behaves on a bad network, with the real server behind."""
+"""A TCP proxy that loses connections as planned: shows how a client behaves on a bad network, with the real server
+behind it.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ class Proxy:
 
 @contextmanager
 def flaky_proxy(server: str, fates: Sequence[Fate]) -> Iterator[Proxy]:
-    """A proxy before `server` that listens on loopback."""
+    """Yield a proxy before `server` that listens on loopback."""
     parts = urlsplit(server)
     target = (str(parts.hostname), int(parts.port or 80))
     listener = socket.create_server(("127.0.0.1", 0))

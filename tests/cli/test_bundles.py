@@ -92,7 +92,7 @@ def test_answers_on_the_command_line_are_used(evergold: Evergold, tmp_path: Path
 
 
 class Terminal(io.StringIO):
-    """Somebody who types."""
+    """A terminal at which somebody types."""
 
     def isatty(self) -> bool:
         return True

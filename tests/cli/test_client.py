@@ -32,7 +32,7 @@ PASSWORD = "correct horse battery"
 
 @dataclass
 class Answer:
-    """What a command line left: exit code, stdout, stderr."""
+    """The result of a command line: exit code, stdout, stderr."""
 
     code: int
     out: str
@@ -79,7 +79,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture(autouse=True)
 def _own_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody is logged in, and nobody waits long."""
+    """Start without a log-in, and with short waits."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setattr(http, "PATIENT", (0.01,) * 5)
     monkeypatch.setattr(http, "BRIEF", (0.01,) * 2)

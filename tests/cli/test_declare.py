@@ -49,7 +49,7 @@ def test_check_of_the_repository_s_own_file_finds_nothing(evergold: Evergold) ->
 def test_gold_that_a_server_elsewhere_has_is_known_to_be_there(
     sqlite_engine: Engine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Its database is where the settings say, and need not lie in the folder of data."""
+    """Check that the settings name its database, which need not be in the data folder."""
     monkeypatch.setenv("EVERGOLD_DATA_DIR", str(tmp_path / "empty"))
     get_settings.cache_clear()
     assert _sealed_here() == set()
@@ -116,7 +116,9 @@ def test_check_says_what_is_public_now(evergold: Evergold, tmp_path: Path) -> No
 
 
 def test_check_says_what_scores_tell_of_hidden_gold(evergold: Evergold, tmp_path: Path) -> None:
-    """Three items of two labels: a score says how many are right, four values or two bits; ten submissions say all."""
+    """Check three items of two labels: a score shows how many are right, four values or two bits; ten submissions
+    reveal all.
+    """
     folder = make_competition(tmp_path)
     folder.write("gold/demo/practice.csv", GOLD)
     gold = ("--gold", tmp_path / "gold")

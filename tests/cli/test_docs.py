@@ -22,7 +22,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs" / "cli.md"
 
 
 def commands(command: Any, name: str = "evergold") -> Iterator[tuple[str, Any]]:
-    """Every command that can be run, with its whole name."""
+    """Yield every command that can be run, with its whole name."""
     parts = getattr(command, "commands", None)
     if parts is None:
         yield name, command
@@ -61,7 +61,7 @@ def test_every_command_and_option_says_what_it_does(name: str) -> None:
 def test_every_command_has_an_example_that_it_can_read(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Files and folders that it names are there; nothing is carried out."""
+    """Check that files and folders in it exist; nothing is run."""
     monkeypatch.chdir(tmp_path)
     words = shlex.split(example_of(name.removeprefix("evergold ")))
     arguments = words[len(name.split()) :]
@@ -101,7 +101,7 @@ def test_help_and_team_commands_load_neither_database_nor_scoring_code() -> None
 
 
 def modules_after(*arguments: str) -> set[str]:
-    """What a process has imported when it has carried out this command line."""
+    """Return the modules that a process has imported after carrying out this command line."""
     code = f"import sys; from evergold.cli import run; run({list(arguments)}); print(*sys.modules, file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return set(done.stderr.splitlines()[-1].split())

@@ -31,7 +31,9 @@ Evergold = Callable[..., tuple[int, str, str]]
 def evergold(
     sqlite_engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> Iterator[Evergold]:
-    """`evergold …` beside a server with one competition; exit code, stdout, stderr, those of child processes too."""
+    """Run `evergold …` with a server with one competition; return exit code, stdout, stderr, also of child
+    processes.
+    """
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("EVERGOLD_DATABASE_URL", sqlite_engine.url.render_as_string(hide_password=False))
     get_settings.cache_clear()

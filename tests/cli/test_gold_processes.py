@@ -1,4 +1,4 @@
-"""Which process of `evergold serve` is told of keys and gold: workers are, the web process is not."""
+"""The processes of `evergold serve` that get keys and gold: workers do, the web process does not."""
 
 from __future__ import annotations
 

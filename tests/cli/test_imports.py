@@ -1,4 +1,4 @@
-"""`evergold import …`: every importer writes, checks and applies; what is wrong with the source is said in full."""
+"""`evergold import …`: every importer writes, checks and applies; all faults of the source are reported."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_an_imported_competition_is_applied_and_found_sound(
 
 
 def test_importing_one_competition_says_nothing_of_others(evergold: Evergold, tmp_path: Path) -> None:
-    """Not of one that was imported before, nor of one whose file is broken."""
+    """Check one that was imported before, and one whose file is broken."""
     assert evergold("import", "astitch", official_shapes.astitch(tmp_path / "first"))[0] == Code.OK
     broken = tmp_path / "competitions/broken/competition.yaml"
     broken.parent.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""`evergold models`: a model is brought whole, pinned, with only what scoring reads; faults are said in words."""
+"""`evergold models`: a model is fetched whole, pinned, with only what scoring reads; faults are reported in words."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ Evergold = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Folder:
-    """Its dates are long over; what has ended can be edited all the same."""
+    """Return a folder whose dates have long passed; it can still be edited."""
     return make_competition(tmp_path / "demo")
 
 
@@ -30,7 +30,7 @@ def folder(tmp_path: Path) -> Folder:
 def evergold(
     folder: Folder, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> Evergold:
-    """`evergold …` beside the applied phases.yaml; exit code, stdout, stderr."""
+    """Run `evergold …` next to the applied phases.yaml; return exit code, stdout, stderr."""
     monkeypatch.chdir(folder.folder)
     monkeypatch.setenv("EVERGOLD_DATA_DIR", str(tmp_path / "var"))
     monkeypatch.setattr("getpass.getuser", lambda: "root")
@@ -184,7 +184,7 @@ def add_revision_of_another(address: str) -> None:
 
 
 def test_a_server_that_starts_leaves_edits_and_says_so(evergold: Evergold, folder: Folder) -> None:
-    """What `evergold serve` prepares, and shows before anything else."""
+    """Check what `evergold serve` prepares, and shows before anything else."""
     evergold("set", "demo", "title=A demo")
     folder.change('title: "Demo"', 'title: "From the file"')
     document = prepare._prepare(with_demo=False)

@@ -1,4 +1,4 @@
-"""`evergold role`: roles with rights, invitations and the owner, by whoever runs the server."""
+"""`evergold role`: roles with rights, invitations and the owner, by the person who runs the server."""
 
 from __future__ import annotations
 

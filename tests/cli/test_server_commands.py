@@ -1,4 +1,6 @@
-"""Where the server is not installed its commands end in one sentence; the list of their names is what it registers."""
+"""Commands of the server where it is not installed: they end in one sentence; the list of their names is the registered
+one.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from evergold.cli.parts import SERVER_COMMANDS, server_command, whole
 
 
 def leaves(command: Any, name: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Every command with the top package that it is from."""
+    """Yield every command with the top package that it is from."""
     parts = getattr(command, "commands", None)
     if parts is None:
         callback = command.callback
@@ -27,7 +29,7 @@ FROM = dict(leaves(typer.main.get_command(whole())))
 
 
 def test_the_names_are_those_that_the_server_registers() -> None:
-    """A group of which all is the server's stands for all commands in it."""
+    """Check that a group that is completely the server's is listed for all its commands."""
     origins: dict[str, set[str]] = {}
     for name, package in FROM.items():
         origins.setdefault(name[0], set()).add(package)
@@ -43,7 +45,7 @@ def test_no_command_for_teams_is_taken_for_the_server_s() -> None:
 
 @pytest.fixture
 def without_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As where only `evergold` is installed: nothing has joined."""
+    """Remove all joined commands, as where only `evergold` is installed."""
     alone = typer.Typer(no_args_is_help=True)
     exports = typer.Typer()
     exports.command("participants")(lambda: None)

@@ -1,4 +1,4 @@
-"""What cannot be meant is refused before anything is done, with the exit status of wrong usage."""
+"""Wrong usage: refused before anything is done, with its own exit status."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`evergold workers`: who is there, as a table and as JSON, with what a self-check had to say."""
+"""`evergold workers`: who is present, as a table and as JSON, with the results of self-checks."""
 
 from __future__ import annotations
 

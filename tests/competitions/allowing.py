@@ -1,4 +1,4 @@
-"""Allowing a team more, by a short call."""
+"""Short calls that grant a team an extension."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WHY = "their cluster was down"
 
 
 def allow(engine: Engine, team: str = "Ada", *, now: datetime = NOW, **more: Any) -> int:
-    """Its id."""
+    """Grant an extension; return its id."""
     with writing(engine) as session:
         wanted = NewExtension(**{"phase": PHASE, "team": team, "reason": WHY, **more})
         return grant(Act(session, None, now, Settings()), find_competition(session, COMPETITION), wanted).allowance.id

@@ -1,4 +1,4 @@
-"""What tests of who sees what have in common: to declare it, to add a phase, and to look with somebody's eyes."""
+"""Shared by tests of visibility: declare it, add a phase, and look at a board as somebody."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ INSTANT = timedelta(microseconds=1)
 
 
 def declare(engine: Engine, *, phase: str = PHASE, competition: str = COMPETITION, **values: Any) -> None:
-    """Set columns of a phase, as apply does: its boards change with it. Digits and slices are whole unless declared."""
+    """Set columns of a phase, as apply does, which changes its boards, too. Digits and slices are whole unless
+    declared.
+    """
     if "visibility" in values:
         values["visibility"] = {**world.SHOWN_WHOLE, **values["visibility"]}
     with writing(engine) as session:
@@ -52,7 +54,7 @@ def add_phase(
     competition: str = COMPETITION,
     **values: Any,
 ) -> None:
-    """Another phase that asks the same task, with no end unless one is given."""
+    """Add another phase with the same task, without an end unless one is given."""
     with writing(engine) as session:
         asked = select(CompetitionTask).join(Competition, Competition.id == CompetitionTask.competition_id)
         task = session.scalars(asked.where(Competition.name == competition, CompetitionTask.name == TASK)).one()
@@ -74,7 +76,7 @@ def add_phase(
 def enter(
     engine: Engine, user: User, zero_shot: float | None, one_shot: float | None = None, *, minute: int = 0, **more: Any
 ) -> Any:
-    """A scored submission, `minute` minutes after NOW or `at` a moment, to `phase`; its id."""
+    """Add a scored submission to `phase`, `minute` minutes after NOW or `at` a moment; return its id."""
     phase, at = more.pop("phase", PHASE), more.pop("at", NOW + minute * MINUTE)
     with writing(engine) as session:
         accepted = accept_submission(
@@ -98,7 +100,7 @@ def look(
     board: str = "zero-shot",
     seen_as: SeenAs | None = None,
 ) -> Leaderboard:
-    """The board as this viewer sees it; its version is checked to be what `board_version` says."""
+    """Return the board as this viewer sees it; its version must equal that of `board_version`."""
     with reading(engine) as session:
         place = find_board(find_competition(session, COMPETITION), phase, board)
         found = build_leaderboard(session, *place, Viewer(viewer, now, seen_as))
@@ -107,11 +109,11 @@ def look(
 
 
 def rows(found: Leaderboard) -> list[tuple[int | None, str, float | None]]:
-    """(rank, team, value in the ranking column) from the top."""
+    """Return (rank, team, value in the ranking column) from the top."""
     return [(row.rank, row.team, row.cells[found.rank_by].value) for row in found.rows]
 
 
 def freeze(engine: Engine, now: datetime) -> int:
-    """What the sweep does; how many boards it froze."""
+    """Freeze boards as the sweep does; return how many were frozen."""
     with writing(engine) as session:
         return len(freeze_due(session, now))

@@ -1,4 +1,4 @@
-"""What organisers allow one team: a later close, more submissions; late entries, and what is taken back."""
+"""Exceptions for one team: a later deadline, more submissions; late entries, and revoked exceptions."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def faults(engine: Engine, **wanted: Any) -> dict[str, str]:
 
 @pytest.fixture
 def ada(engine: Engine, people: list[User]) -> User:
-    """With a team of her own; another team is there, too."""
+    """Return a user with a team of her own; another team exists, too."""
     add_team(engine, people[0], name="Ada")
     add_team(engine, people[1], name="Bob")
     return people[0]
@@ -228,7 +228,7 @@ def test_every_member_reads_of_it_in_a_mail(engine: Engine, people: list[User], 
 def test_the_closed_phase_that_is_open_longest_for_ones_own_team_is_found(
     engine: Engine, people: list[User], ada: User
 ) -> None:
-    """Not one that is open for everybody, nor one that is open for others, here or elsewhere."""
+    """Check that phases that are open for everybody, or for other teams, here or elsewhere, do not count."""
     for name, until in (("first", 3), ("second", 5), ("third", 9)):
         add_phase(engine, name, starts_at=NOW - DAY, ends_at=NOW, position=-1)
         allow(engine, "Ada" if name != "third" else "Bob", phase=name, until=NOW + until * HOUR, now=NOW - HOUR)
@@ -322,7 +322,7 @@ def test_results_wait_for_late_entries_that_are_ranked(
 
 
 def test_results_that_were_frozen_before_have_no_late_entries(engine: Engine, ada: User) -> None:
-    """Of this phase, for this close: the first of them counts, and it may have come after the extension."""
+    """Check this phase with this close: its first official results count, and may be later than the extension."""
     add_phase(engine, "post", starts_at=NOW - DAY, ends_at=CLOSE)
 
     def late(until: datetime = LATER) -> LateEntries | None:

@@ -1,4 +1,6 @@
-"""How many languages a team sent: a column of its own on boards of tasks whose languages are each team's choice."""
+"""The number of languages that a team sent: a column of its own on boards of tasks whose languages each
+team chooses.
+"""
 
 from __future__ import annotations
 

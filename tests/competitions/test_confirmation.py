@@ -1,4 +1,6 @@
-"""Scores that an organiser confirms before an imported competition is seen: what refuses, what holds, what is kept."""
+"""Scores that an organiser confirms before an imported competition is visible: what is refused, what is valid, what is
+stored.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,7 @@ NONE = replace(ONE, value=None, reason="no items")
 
 @pytest.fixture
 def draft(sqlite_engine: Engine) -> Engine:
-    """A draft with a baseline that is scored, and whose first revision asks for a confirmation."""
+    """Return a draft with a scored baseline, whose first revision requires a confirmation."""
     leave_alone_what_is_prepared(sqlite_engine)
     add_competition(sqlite_engine)
     add_user(sqlite_engine, "ada")
@@ -174,7 +176,7 @@ def test_a_score_that_is_declared_has_to_be_the_same(
 
 
 def test_each_score_is_that_of_its_own_baseline_task_and_phase(draft: Engine) -> None:
-    """A team of the name, another phase, another competition, and runs that were replaced or are older are beside."""
+    """Check it next to a team of this name, another phase, another competition, and runs that are replaced or older."""
     add_other_task(draft)
     add_phase(draft, "practice", starts_at=NOW)
     places = [("practice", TASK, "Zeros"), (PHASE, OTHER_TASK, "Zeros"), (PHASE, TASK, "Ones"), (PHASE, TASK, "Zeros")]
@@ -236,7 +238,7 @@ def test_a_rejected_or_failed_baseline_says_so(draft: Engine) -> None:
 
 
 def test_the_last_verdict_on_this_competition_holds(draft: Engine) -> None:
-    """Not one on another competition, nor any other entry on this one."""
+    """Check that verdicts on another competition, and other entries on this one, do not count."""
     score(draft, 0.5)
     with writing(draft) as session:
         for name in (NEIGHBOURS, f"{COMPETITION}-2"):

@@ -1,4 +1,4 @@
-"""The phase that a competition is in: the nearest deadline, else the next beginning, else what lies behind."""
+"""The phase that a competition is in: the nearest deadline, else the next beginning, else the last one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.world import DAY, NOW
 
 
 def phase(name: str, start: int, end: int | None) -> Phase:
-    """From and until so many days from now."""
+    """Return a phase that starts and ends so many days from now."""
     ends_at: datetime | None = None if end is None else NOW + end * DAY
     return Phase(name=name, starts_at=NOW + start * DAY, ends_at=ends_at)
 

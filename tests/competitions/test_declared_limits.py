@@ -1,4 +1,4 @@
-"""Limits as they are declared: what the task says goes before what the phase says, and an allowance comes on top."""
+"""Declared limits: the task's take precedence over the phase's, and an extension is added."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_of_limits_the_tightest_is_told_and_of_those_that_are_reached_the_one_th
 def test_what_a_team_is_allowed_comes_on_top_of_each_limit_that_there_is(
     sqlite_engine: Engine, declared: dict[str, int], allowed: dict[str, int]
 ) -> None:
-    """More in all is more in every longer stretch, too; where there is no limit there is nothing to add to."""
+    """Check that more in all is more in every longer stretch, too; where there is no limit, nothing is added."""
     add_competition(sqlite_engine, per_day=declared.get("day"), total=declared.get("phase"))
     declare(
         sqlite_engine,

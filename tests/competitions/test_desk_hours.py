@@ -20,7 +20,7 @@ def counted(engine: Engine) -> list[Hour]:
 
 
 def test_an_hour_has_what_came_in_it_and_what_of_that_was_in_vain(sqlite_engine: Engine) -> None:
-    """It is 12:00: the last hour has just begun, and the one before it ran from 11:00 until a second ago."""
+    """Check at 12:00: the last hour has just begun, and the one before it ran from 11:00 until a second ago."""
     engine = sqlite_engine
     add_competition(engine, per_day=None, starts_at=NOW - 9 * DAY)
     ada = add_user(engine, "ada")

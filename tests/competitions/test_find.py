@@ -1,4 +1,4 @@
-"""Finding things: what is unknown is said in words, what is somebody else's looks as if it were not there."""
+"""Finding things: unknown ones are reported in words, and those of others look as if they did not exist."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_an_unknown_board_is_told_the_boards_there_are(engine: Engine) -> None:
 
 
 def test_a_phase_has_the_tasks_boards_and_files_that_are_its_own(engine: Engine) -> None:
-    """Another task is asked in one of the two phases alone; files stand by their positions."""
+    """Check another task in only one of the two phases; files are ordered by their positions."""
     add_competition(engine)
     add_other_task(engine)
     with writing(engine) as session:
@@ -171,7 +171,7 @@ def names_of(competitions: list[Competition]) -> list[str]:
 
 
 def test_ones_own_competitions_are_those_one_belongs_to_the_newest_first(engine: Engine) -> None:
-    """By a team, a role, or a registration that was not refused; all of them are private."""
+    """Check membership by a team, a role, or a registration that was not refused; all competitions are private."""
     ada, bob = add_user(engine, "ada"), add_user(engine, "bob")
     age = {"team": 1, "role": 3, "asked": 2, "role-too": 3, "refused": 1, "bobs": 1, "nobodys": 1}
     for name in age:
@@ -260,7 +260,7 @@ def test_who_may_see_a_submission(engine: Engine) -> None:
 
 
 def pages(engine: Engine, user: User, limit: int, **filters: Any) -> list[list[Submission]]:
-    """All pages of the user's list."""
+    """Return all pages of the user's list."""
     found: list[list[Submission]] = []
     after = None
     while not found or after is not None:

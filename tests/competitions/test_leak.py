@@ -1,4 +1,4 @@
-"""What share of hidden gold a team can read: from what is declared, against numbers worked out by hand."""
+"""The share of hidden gold that a team can read, from what is declared, compared with numbers computed by hand."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LABELS = GoldSize(1000, 1000.0, 2)
 
 
 def leak(metric: str = "accuracy", size: GoldSize | None = LABELS, **said: Any) -> Leak:
-    """Of a phase of fourteen days with the usual limits, as far as `said` says nothing else."""
+    """Return the leak of a phase of fourteen days with the usual limits, except as `said` changes them."""
     return leak_of(asked(metric, **said), size)
 
 

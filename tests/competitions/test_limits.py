@@ -319,7 +319,7 @@ def test_another_task_of_the_same_phase_has_a_quota_of_its_own(sqlite_engine: En
 
 
 def test_who_leaves_takes_along_what_was_sent_while_they_were_there(sqlite_engine: Engine) -> None:
-    """And what they sent themselves, whenever that was timed; not what others did before and behind."""
+    """Check their own files, too, whenever they were timed; not what others did before and after."""
     add_competition(sqlite_engine, per_day=None, total=9)
     ada, bob = add_user(sqlite_engine, "ada"), add_user(sqlite_engine, "bob")
     add_team(sqlite_engine, ada, name="Two")
@@ -344,7 +344,7 @@ def test_who_leaves_takes_along_what_was_sent_while_they_were_there(sqlite_engin
 
 
 def test_what_a_team_had_sent_before_it_merged_stays_with_who_had_left_it(sqlite_engine: Engine) -> None:
-    """What the other team sent is none of theirs, though it lies beside it by now."""
+    """Check that the other team's earlier files are not theirs, though they are in the same place by now."""
     add_competition(sqlite_engine, per_day=None, total=9)
     allow_merging(sqlite_engine)
     ada, bob, cat = (add_user(sqlite_engine, name) for name in ("ada", "bob", "cat"))
@@ -375,7 +375,7 @@ def test_rejected_and_failed_submissions_cost_nothing(engine: Engine) -> None:
 
 
 def test_being_rescored_costs_nothing(sqlite_engine: Engine) -> None:
-    """Neither while the new run waits beside the old one, nor when it fails, nor once it has taken its place."""
+    """Check the quota: while the new run waits next to the old one, when it fails, and once it has replaced it."""
     add_competition(sqlite_engine, per_day=10, total=10)
     ada = add_user(sqlite_engine, "ada")
     submission = enter(sqlite_engine, ada, 0.5)
@@ -421,7 +421,9 @@ def test_rejected_uploads_have_a_cap_of_their_own_per_hour(engine: Engine) -> No
 
 
 def test_failed_uploads_count_towards_the_cap_per_hour(engine: Engine) -> None:
-    """They are free, and each took a worker's time: without a cap, one file a day would be as many as one likes."""
+    """Check the cap: failed uploads are free, but each took a worker's time; without a cap, one per day would mean any
+    number.
+    """
     add_competition(engine, rejected_per_hour=3, per_day=1, total=1)
     ada = add_user(engine, "ada")
     fail(engine, submit(engine, ada).run_id)
@@ -468,7 +470,7 @@ def test_threads_of_different_teams_do_not_stand_in_each_others_way(engine: Engi
 
 
 def test_threads_cannot_have_more_files_rejected_than_the_hour_allows(engine: Engine) -> None:
-    """Each of those that wait may be rejected, and here all are."""
+    """Check that all waiting files may be rejected, as they are here."""
     add_competition(engine, per_day=None, rejected_per_hour=5)
     ada = add_user(engine, "ada")
     for number in range(2):
@@ -518,7 +520,7 @@ def test_threads_with_one_key_and_different_files_make_one_submission(engine: En
 
 
 def test_one_key_in_two_competitions_at_once_makes_one_submission(engine: Engine) -> None:
-    """They have no team lock in common: the table itself decides."""
+    """Check that the table itself decides: the two have no team lock in common."""
     names = ["idioms", "proverbs"]
     for name in names:
         add_competition(engine, name=name)

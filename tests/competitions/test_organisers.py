@@ -1,4 +1,6 @@
-"""Who may make competitions, and how many: counted so that nobody gains by asking twice at the same moment."""
+"""The right to make competitions, and the number allowed: counted so that two requests at the same moment
+gain nothing.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ ONE_MEBIBYTE = Settings(mebibytes_per_organiser=1)
 
 
 def own(engine: Engine, user: User, name: str) -> bool:
-    """Whether one more was made."""
+    """Return whether one more was made."""
     try:
         with writing(engine) as session:
             check_competitions_left(session, user, LIMITS)

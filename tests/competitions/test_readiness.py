@@ -32,7 +32,7 @@ STEPS = {
 
 @pytest.fixture
 def ready(sqlite_engine: Engine) -> Engine:
-    """Two tasks in `evaluation`, one of them in `earlier`, too; all have what they need."""
+    """Return two tasks in `evaluation`, one of them also in `earlier`; all have what they need."""
     add_competition(sqlite_engine)
     add_other_task(sqlite_engine)
     with writing(sqlite_engine) as session:
@@ -57,7 +57,7 @@ def points(engine: Engine) -> Mapping[str, Point]:
 
 
 def missing(engine: Engine) -> dict[str, str]:
-    """What is said of each point that is not there."""
+    """Return the words about each point that is not met."""
     return {name: one.words for name, one in points(engine).items() if not one.is_there}
 
 

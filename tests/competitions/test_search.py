@@ -22,7 +22,9 @@ CLOSE = NOW + DAY
 
 @pytest.fixture
 def here(sqlite_engine: Engine) -> Engine:
-    """`evaluation` asks two tasks and closes tomorrow, `post` is open for ever and asks one."""
+    """Return a competition in which `evaluation` has two tasks and closes tomorrow, `post` is open for ever and has
+    one.
+    """
     add_competition(sqlite_engine)
     add_other_task(sqlite_engine)
     add_phase(sqlite_engine, "post", starts_at=NOW)
@@ -34,7 +36,7 @@ def here(sqlite_engine: Engine) -> Engine:
 
 
 def hits(engine: Engine, words: str, now: datetime = NOW) -> list[str]:
-    """What is found, from the outside in: `idioms/detection/evaluation/zero-shot`."""
+    """Return what is found, from the outside in: `idioms/detection/evaluation/zero-shot`."""
     with reading(engine) as session:
         found = search([find_competition(session, name) for name in (COMPETITION, NEIGHBOURS)], words, now)
     places = []

@@ -58,7 +58,7 @@ def send(
 
 @pytest.fixture
 def ada(engine: Engine) -> User:
-    """Somebody in a competition with two tracks."""
+    """Return somebody in a competition with two tracks."""
     add_competition(engine, per_day=None)
     declare(engine, CLOSED, OPEN)
     return add_user(engine, "ada")
@@ -203,7 +203,7 @@ WITH_TRACKS = """\
 
 @pytest.fixture
 def demo(tmp_path: Path) -> Folder:
-    """Lines 6 to 8 declare tracks; the board stands from line 14 on, the baseline on line 46."""
+    """Return a folder whose lines 6 to 8 declare tracks; the board is from line 14 on, the baseline on line 46."""
     folder = make_competition(tmp_path / "demo")
     folder.change("    tasks:\n      - name: detection", f"{WITH_TRACKS}      - name: detection")
     return folder
@@ -262,7 +262,7 @@ def test_another_track_submits_a_baseline_anew(engine: Engine, demo: Folder) -> 
 
 
 def told_of_demo(engine: Engine, folder: Folder) -> list[str]:
-    """What apply leaves to people, but for the neighbours, whom the folder does not declare."""
+    """Return what apply reports for people, without the neighbours, which the folder does not declare."""
     return [change for change in noted(apply(engine, folder)) if NEIGHBOURS not in change and PREPARED not in change]
 
 

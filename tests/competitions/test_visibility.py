@@ -1,4 +1,4 @@
-"""Who sees what when: every setting before, at and after its moment, for every kind of viewer."""
+"""Visibility: every setting before, at and after its moment, for every kind of viewer."""
 
 from __future__ import annotations
 
@@ -268,20 +268,22 @@ def test_statistics_of_hidden_gold_appear_with_the_close_or_where_all_slices_are
 def test_what_follows_from_digits(
     precision: int | str | None, ranks_by: int, has_statistics: bool, has_details: bool
 ) -> None:
-    """Intervals are shown beside the usual digits; counts would tell them all."""
+    """Check that intervals are shown with the usual digits; counts would reveal them all."""
     view = decide(declared({"precision": precision, "slices": "all"}), NOW)
     assert (view.ranks_by, view.has_statistics, view.has_details) == (ranks_by, has_statistics, has_details)
 
 
 def test_public_gold_compares_by_twelve_decimals() -> None:
-    """More are rounding noise: 0.025 and 0.024999999999999994 are one mean of absolute errors, summed in two orders."""
+    """Check that more decimals are noise: 0.025 and 0.024999999999999994 are one mean of absolute errors, summed in two
+    orders.
+    """
     view = decide(declared({}, gold_is_public=True), NOW)
     assert (view.precision, view.ranks_by, view.ranks_exactly) == (None, 12, True)
     assert rounded(0.024999999999999994, view.ranks_by) == rounded(0.025000000000000022, view.ranks_by) == 0.025
 
 
 def test_a_moment_alone_hides_until_then() -> None:
-    """Whoever writes `public_from` and forgets `board` means an embargo."""
+    """Check that `public_from` without `board` means an embargo."""
     assert declared({"public_from": "2026-01-10T13:00:00Z"}).board is HIDDEN
     assert declared({"public_from": "2026-01-10T13:00:00Z", "board": "public"}).board is HIDDEN
     assert declared({"public_from": "2026-01-10T13:00:00Z", "board": "ranks_only"}).board is RANKS
@@ -354,7 +356,7 @@ def test_a_task_overrides_its_phase_key_by_key() -> None:
 
 @pytest.fixture
 def embargoed(engine: Engine) -> Engine:
-    """Everything that can be held back is."""
+    """Return a competition in which everything that can be hidden is."""
     add_competition(engine)
     with writing(engine) as session:
         the_phase_task(session).phase.visibility = {
@@ -408,7 +410,9 @@ def test_whoever_organises_without_the_right_to_submissions_sees_what_participan
 
 
 def test_each_board_is_seen_as_its_own_task_in_its_own_phase_says(embargoed: Engine) -> None:
-    """All of it in one session, which keeps what it has found; the neighbours have boards of these names, too."""
+    """Check all boards in one session, which caches what it has found; the neighbours have boards of these
+    names, too.
+    """
     add_other_task(embargoed, visibility={"board": "ranks_only", "precision": 3})
     with writing(embargoed) as session:
         found = find_competition(session, COMPETITION)
@@ -438,7 +442,7 @@ def test_each_board_is_seen_as_its_own_task_in_its_own_phase_says(embargoed: Eng
 
 
 def test_what_ranks_is_that_of_the_tasks_own_boards(embargoed: Engine) -> None:
-    """Not of another task's of the same competition, nor of boards of these names elsewhere."""
+    """Check that the boards of another task, and boards of these names elsewhere, do not count."""
     add_other_task(embargoed)
     with writing(embargoed) as session:
         for place, metric in ((NEIGHBOURS, "accuracy"), (COMPETITION, "mcc")):
@@ -495,7 +499,7 @@ def test_rounding_is_half_even(value: float | None, decimals: int | None, expect
 
 
 def test_zero_has_no_sign() -> None:
-    """`-0.0` would tell that a correlation is below zero."""
+    """Check `-0.0`, which would reveal that a correlation is below zero."""
     assert str(rounded(-0.0004, 2)) == "0.0"
 
 
@@ -531,7 +535,7 @@ def test_neutral_names_are_stable_and_each_teams_own() -> None:
 
 
 def test_neutral_names_follow_no_order_and_are_others_elsewhere() -> None:
-    """Of 500 neighbours about half rise; a name by number would always or never."""
+    """Check that of 500 neighbours about half rise; names by number would always or never."""
     names = [neutral_name("salt", 1, team_id) for team_id in range(1, 501)]
     rising = sum(one < other for one, other in zip(names, names[1:], strict=False))
     assert 200 < rising < 300

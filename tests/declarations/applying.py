@@ -1,4 +1,4 @@
-"""What the tests of apply have in common: applying a folder, what was said, what is counted, a person's submission."""
+"""Shared by tests of apply: apply a folder, get its messages, count rows, submit as a person."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def apply(engine: Engine, demo: Folder, now: Any = NOW) -> list[Change]:
 
 
 def without_neighbours(changes: list[Change]) -> list[Change]:
-    """Whatever is applied leaves them alone, and says so each time."""
+    """Return the changes without those of the neighbours, which are left alone and reported each time."""
     beside = (f"'{NEIGHBOURS}'", f"'{PREPARED}'")
     return [change for change in changes if not any(name in str(change) for name in beside)]
 
@@ -57,7 +57,7 @@ def phase_task(engine: Engine, phase: str) -> PhaseTask:
 
 
 def submit(engine: Engine, phase: str = "evaluation") -> int:
-    """A submission of a person; returns the run's id."""
+    """Submit as a person; return the run's id."""
     with writing(engine) as session:
         user = session.scalar(select(User).where(User.username == "ada"))
         if user is None:

@@ -80,7 +80,7 @@ class Competition:
         return self.folder / "phases.yaml"
 
     def change(self, old: str, new: str, file: str = "phases.yaml") -> None:
-        """Replace a piece of a file that is there exactly once."""
+        """Replace a piece of a file, which must occur exactly once."""
         text = (self.folder / file).read_text(encoding="utf-8")
         assert text.count(old) == 1, f"{old!r} is {text.count(old)} times in {file}"
         (self.folder / file).write_text(text.replace(old, new), encoding="utf-8")
@@ -93,7 +93,7 @@ class Competition:
         return check_phases(self.phases, now=NOW)
 
     def said(self) -> list[str]:
-        """`12 error: …`: the findings without file and column."""
+        """Return the findings without file and column, such as `12 error: …`."""
         return [f"{finding.line} {finding.severity}: {finding.message}" for finding in self.check()]
 
 

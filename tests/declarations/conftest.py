@@ -13,13 +13,13 @@ from tests.declarations.place import Place
 
 @pytest.fixture
 def place(sqlite_engine: Engine, tmp_path: Path) -> Place:
-    """Applied once; on SQLite."""
+    """Return a place on SQLite whose folder was applied once."""
     return _applied(sqlite_engine, tmp_path)
 
 
 @pytest.fixture
 def each(engine: Engine, tmp_path: Path) -> Place:
-    """The same, once on each kind of database."""
+    """Return the same place as `place`, once on each kind of database."""
     return _applied(engine, tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""What the tests of declarations begin with: a folder that is applied, and short calls to edit, plan and look."""
+"""Shared by tests of declarations: a folder that is applied, and short calls to edit, plan and look."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Place:
             return present_revision(session, find_competition(session, DEMO))
 
     def history(self) -> list[Revision]:
-        """The oldest first."""
+        """Return the revisions, the oldest first."""
         with reading(self.engine) as session:
             return list_revisions(session, find_competition(session, DEMO), limit=100)[::-1]
 

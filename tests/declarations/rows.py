@@ -14,7 +14,7 @@ from tests.world import COMPETITION, NOW, PHASE, TASK, ZERO_SHOT
 
 
 def keep_declaration(engine: Engine, *, phases: tuple[str, ...] = (PHASE,), metric: str, split: str) -> None:
-    """The first revision of the world's competition: in order, and alike enough to be edited."""
+    """Store the first revision of the world's competition; it is like its rows, so that it can be edited."""
     with writing(engine) as session:
         competition = session.scalars(select(Competition).where(Competition.name == COMPETITION)).one()
         task = session.scalars(select(CompetitionTask).where(CompetitionTask.competition_id == competition.id)).one()
@@ -34,7 +34,7 @@ def keep_declaration(engine: Engine, *, phases: tuple[str, ...] = (PHASE,), metr
 
 
 def keep_detection(engine: Engine) -> None:
-    """The same where it is of idiom detection."""
+    """Store the same for a competition of idiom detection."""
     keep_declaration(engine, metric="macro_f1", split=ZERO_SHOT)
 
 

@@ -1,4 +1,4 @@
-"""What nobody goes on writing is cleared in time, and never before its owner was told."""
+"""Abandoned drafts: deleted in time, and never before their owner was notified."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`apply_phases`: the database follows phases.yaml, says what it did, and twice is as good as once."""
+"""`apply_phases`: the database follows phases.yaml, changes are reported, and applying twice is the same as once."""
 
 from __future__ import annotations
 
@@ -279,7 +279,7 @@ def test_published_results_stand_on_the_board_with_their_source(engine: Engine, 
 
 
 def test_what_is_said_of_published_systems_stands_beside_their_names(sqlite_engine: Engine, demo: Folder) -> None:
-    """On one line of a result is enough; links come with the row's card."""
+    """Check that it is enough on one line of a result; links come with the row's card."""
     text = (demo.folder / "historic.csv").read_text(encoding="utf-8")
     header, first, *others = text.splitlines()
     said = [f"{header},method,paper,code", f"{first},BERT,https://example.org/paper,", *(f"{row},,," for row in others)]

@@ -1,4 +1,4 @@
-"""What phases.yaml no longer declares: removed where nobody ever submitted anything, else left alone."""
+"""Parts that phases.yaml no longer declares: removed where nobody ever submitted anything, else left alone."""
 
 from __future__ import annotations
 

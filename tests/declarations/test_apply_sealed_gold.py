@@ -80,7 +80,7 @@ def test_an_edit_on_the_server_does_not_miss_gold_that_was_sealed(engine: Engine
 
 
 def test_baselines_are_scored_again_by_their_last_runs_alone(engine: Engine, demo: Competition) -> None:
-    """What an earlier run had read is past: only the run that counts now is replaced."""
+    """Check that only the current run is replaced: what an earlier run had read is past."""
     demo.change(DECLARED, "")
     apply(engine, demo)
     seal(engine)

@@ -68,7 +68,7 @@ def test_baseline_whose_scoring_failed_is_submitted_again(sqlite_engine: Engine,
 
 
 def test_baseline_whose_rescoring_failed_is_not_submitted_again(sqlite_engine: Engine, demo: Folder) -> None:
-    """Its score on the board holds; the set's organisers see the failure."""
+    """Check that its score on the board stays; the set's organisers see the failure."""
     apply(sqlite_engine, demo)
     with writing(sqlite_engine) as session:
         current = session.scalars(fresh(ScoringRun)).one()

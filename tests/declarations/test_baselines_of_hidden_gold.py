@@ -1,4 +1,6 @@
-"""A score of hidden gold tells of it, so a baseline needs the right to gold, and there are few of them."""
+"""Baselines of hidden gold: their scores reveal something of it, so they need the right to gold, and few
+are allowed.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ def organiser(place: Place, name: str) -> User:
 
 
 def answers(number: int) -> str:
-    """One of eight predictions."""
+    """Return one of eight predictions."""
     rows = MAJORITY.splitlines()
     return "\n".join([rows[0], *(f"{row[:-1]}{number >> place & 1}" for place, row in enumerate(rows[1:]))]) + "\n"
 

@@ -1,4 +1,4 @@
-"""Forms made from the models of a declaration: what can be said is there, explained, and comes back as it was typed."""
+"""Forms made from the models of a declaration: every key is there, explained, and comes back as it was typed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ DOCUMENT: Document = {
 
 
 def form_of(at: str, document: Document = DOCUMENT) -> dict[str, str]:
-    """What a browser sends back for a part, untouched."""
+    """Return what a browser sends back for a part, unchanged."""
     sent = {}
     for field in fields_of(document, steps_of(at)):
         sent[field.name] = field.value
@@ -133,7 +133,7 @@ def test_there_is_no_form_for_what_cannot_be_said(at: str) -> None:
 
 
 def test_data_is_yaml_of_bounded_size() -> None:
-    """An alias of an alias of an alias … stands for millions of values in a few lines: it stays a text."""
+    """Check an alias of an alias of an alias …, millions of values in a few lines: it stays a text."""
     document = {**DOCUMENT, "tasks": [{"name": "main", "type": "program"}]}
     field = next(one for one in fields_of(document, steps_of("tasks/0/options")) if one.name == "json_schema")
     assert typed(field, "out.csv: [id, label]", data_values(["out.csv: [id, label]"])) == {"out.csv": ["id", "label"]}

@@ -58,7 +58,7 @@ def numbers(engine: Engine) -> list[int]:
 
 
 def became(engine: Engine, user: User, number: int, now: datetime = NOW) -> Creation:
-    """What is told by number, and by key alike."""
+    """Return what is reported by number, and in the same way by key."""
     with reading(engine) as session:
         found = creation_by_number(session, user, number, now)
         key = session.get_one(BundleUpload, number).key
@@ -119,7 +119,7 @@ def test_what_became_of_a_bundle_is_told_to_its_sender_for_a_day(sqlite_engine: 
 
 
 def test_the_oldest_of_ones_own_make_room(sqlite_engine: Engine, users: list[User]) -> None:
-    """By when they were announced, whatever their numbers; another one's stay."""
+    """Check the order in which they were announced, whatever their numbers; another user's stay."""
     ada, bob = users
     bobs = announce(sqlite_engine, bob, NOW - 10 * HOUR)
     hours = (3, 1, 2, *range(4, KEPT_AT_ONCE + 1))

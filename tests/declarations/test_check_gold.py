@@ -1,4 +1,4 @@
-"""What `evergold check --gold FOLDER` adds: gold that is wrong or does not fit, baselines that score otherwise."""
+"""Additions of `evergold check --gold FOLDER`: gold that is wrong or does not fit, baselines that score otherwise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Findings concern the phase and the task that they name: another phase, task or limit beside it makes none."""
+"""Findings concern the phase and the task that they name: other phases, tasks or limits cause none."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def demo(tmp_path: Path) -> Competition:
 
 
 def with_other(*phases: str) -> list[Change]:
-    """The other task is asked in these phases, with gold and items of its own."""
+    """Add the other task to these phases, with gold and items of its own."""
     lines = "          other:\n            gold: demo/other.csv\n"
     places = {"practice": PRACTISED, "evaluation": '"Majority", file: majority.csv, method: "Always 1"}\n'}
     return [("    boards:\n", OTHER), *((places[phase], places[phase] + lines) for phase in phases)]

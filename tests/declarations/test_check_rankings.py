@@ -1,4 +1,4 @@
-"""What `check` says of rankings across tasks, by line."""
+"""Findings of `check` about rankings across tasks, by line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`registration` and `teams` of phases.yaml: what check says of them by line, and what apply keeps."""
+"""`registration` and `teams` of phases.yaml: findings of check, by line, and what apply stores."""
 
 from __future__ import annotations
 

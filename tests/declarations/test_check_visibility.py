@@ -30,7 +30,7 @@ def evaluation(demo: Competition, *lines: str) -> None:
 
 
 def practice(demo: Competition, *lines: str) -> None:
-    """The same from line 27 on in the phase 'practice', which has no end."""
+    """Add the same, from line 27 on, to the phase 'practice', which has no end."""
     limits = "        limits: {per_day: 5, total: 10}\n"
     demo.change(limits, limits + "".join(f"        {line}\n" for line in lines))
 
@@ -172,7 +172,7 @@ def test_official_results_that_nobody_could_see(demo: Competition) -> None:
 
 
 def test_entries_that_would_not_be_carried_over(demo: Competition) -> None:
-    """The gold of both phases is there, and another."""
+    """Check with the gold of both phases present, and another one."""
     evaluation(demo, "carry_over: practice")
     assert demo.said() == [
         "38 warning: nothing of 'detection' can be carried over from 'practice': its gold differs there"

@@ -1,4 +1,6 @@
-"""YAML out of the database: whatever is declared, it is read back as the same, and applying it changes nothing."""
+"""YAML exported from the database: whatever is declared, it is read back as the same, and applying it
+changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -131,7 +133,7 @@ def everything(place: Place) -> Place:
 
 
 def keys_of(model: Any, path: str = "") -> Iterator[str]:
-    """Every key that can be declared, those of lists and mappings once."""
+    """Yield every key that can be declared, those of lists and mappings once."""
     for attribute, field in model.model_fields.items():
         name = field.alias or attribute
         yield f"{path}{name}"
@@ -148,7 +150,7 @@ def _models_in(annotation: Any) -> list[Any]:
 
 
 def said_in(document: Any, model: Any, path: str = "") -> Iterator[str]:
-    """Those that a document says."""
+    """Yield the keys that a document has."""
     for attribute, field in model.model_fields.items():
         name = field.alias or attribute
         if name not in document:
@@ -174,7 +176,7 @@ def test_every_key_that_can_be_declared_comes_back(everything: Place, tmp_path: 
 
 
 def come_back(place: Place, folder: Path) -> set[str]:
-    """The keys that an export says; it is what was applied, and applying it changes nothing."""
+    """Return the keys of an export, which must be what was applied; applying it changes nothing."""
     main = exported(place, folder)
     document, faults = read_yaml(main, "home")
     assert document is not None

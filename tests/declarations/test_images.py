@@ -1,4 +1,4 @@
-"""Images of texts: made anew whatever comes, named by the texts alone, kept in step with the declaration."""
+"""Images in texts: re-encoded in every case, named only by the texts, kept in step with the declaration."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_an_image_is_set_at_the_end_of_its_text() -> None:
 
 @pytest.fixture
 def demo(tmp_path: Path) -> Folder:
-    """Its first task shows an image."""
+    """Return a competition whose first task shows an image."""
     demo = make_competition(tmp_path / "demo")
     (demo.folder / "figure.png").write_bytes(image())
     return demo

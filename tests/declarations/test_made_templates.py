@@ -36,7 +36,7 @@ ROWS = ["ID,Language,Setting,Label", "1,EN,zero_shot,", "2,PT,zero_shot,", "3,EN
 
 @pytest.fixture
 def demo(tmp_path: Path) -> Folder:
-    """Its items are public, and it declares no template."""
+    """Return a competition with public items and without a declared template."""
     demo = make_competition(tmp_path / "demo")
     demo.change(DECLARED, "")
     demo.change("languages: [en, pt]", "languages: [en, pt], settings: [zero_shot]")
@@ -193,7 +193,7 @@ def test_a_filled_template_is_read_without_a_problem(name: str, tmp_path: Path) 
 
 
 def test_a_filled_template_of_rankings_is_read_without_a_problem(tmp_path: Path) -> None:
-    """There is one where the items have candidates."""
+    """Check the template that exists where the items have candidates."""
     task, items_path = TASKS["ranking"], tmp_path / "items.csv"
     items_path.write_text("query,document\nq1,a\nq1,b\nq2,a\n")
     options = read_options(task)

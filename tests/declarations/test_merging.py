@@ -1,4 +1,4 @@
-"""Merging a changed file with edits on the server: key by key, and only what both changed is asked."""
+"""Merging a changed file with edits on the server: key by key; only what both changed needs an answer."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ CLOSE = NOW + DAY
 
 @pytest.fixture
 def frozen(sqlite_engine: Engine) -> Engine:
-    """Of `evaluation` twice, its other task later than the first; of `practice` once."""
+    """Freeze `evaluation` twice, its other task later than the first, and `practice` once."""
     add_competition(sqlite_engine)
     add_other_task(sqlite_engine)
     add_phase(sqlite_engine, "practice", starts_at=NOW - DAY, ends_at=CLOSE + 5 * HOUR)

@@ -253,7 +253,7 @@ def test_other_competitions_are_applied_beside_an_edited_one(edited: Place) -> N
 
 
 def test_edited_competition_is_still_brought_in_line(place: Place) -> None:
-    """A baseline that waited for its gold goes in when that is there, edits or not."""
+    """Check that a baseline that waited for its gold is submitted when that is there, with edits or without."""
     place.folder.change("            gold: demo/evaluation.csv\n", "")
     place.folder.change('"Majority"', '"Late"')
     place.apply()

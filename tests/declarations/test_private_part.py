@@ -1,4 +1,4 @@
-"""`private_part`: what check refuses, what apply keeps and says, how it is set on the server."""
+"""`private_part`: what check refuses, what apply stores and reports, how it is set on the server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`gold_is_public`: what check warns of, what apply says and forgets, how it is set on the server."""
+"""`gold_is_public`: warnings of check, what apply reports and deletes, how it is set on the server."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_only_yes_or_no_is_an_answer(demo: Competition) -> None:
 
 
 def test_apply_says_what_changed_and_raises_the_boards_version(place: Place) -> None:
-    """Whoever holds a board as it was asks for it again: it shows more digits, and ranks by them."""
+    """Check that a cached board is requested again: it shows more digits, and ranks by them."""
     assert phase_task(place.engine, "evaluation").gold_is_public is False
     before = phase_task(place.engine, "evaluation").board_version
     place.folder.change(EVALUATION, EVALUATION + PUBLIC)

@@ -1,4 +1,4 @@
-"""Two organisers, and an apply, at the very same moment: exactly one wins, the others are told."""
+"""Two organisers, and an apply, at the very same moment: exactly one succeeds, the others get an error."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ def test_an_apply_and_an_edit_together_leave_the_edit_or_tell_the_editor(each: P
 
 
 def test_edits_of_what_holds_follow_each_other(each: Place) -> None:
-    """Without a base each is made from what holds; whoever is overtaken is told, and may try again."""
+    """Check that without a base each edit is made from what is current; those who are overtaken get an error, and may
+    try again.
+    """
 
     def until_made(number: int) -> None:
         while _attempt(lambda: each.edit({"summary": f"from {number}"})) != "made":

@@ -20,7 +20,7 @@ WHO = ("Readers", "The team", "Organisers")
 
 @pytest.fixture
 def root(sqlite_engine: Engine) -> User:
-    """Two baselines in `evaluation` and its other task, one in `practice`, which never ends."""
+    """Return two baselines in `evaluation` and its other task, one in `practice`, which never ends."""
     leave_alone_what_is_prepared(sqlite_engine)
     add_competition(sqlite_engine, ends_at=NOW + DAY)
     add_other_task(sqlite_engine)

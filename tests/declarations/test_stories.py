@@ -1,4 +1,4 @@
-"""Stories of who sees what: a choice sets the keys, keys are recognised as a story, and the picture tells the truth."""
+"""Stories of visibility: a choice sets the keys, keys are recognised as a story, and the picture shows the truth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Two tasks in each of two phases, with boards, baselines and gold of their own: a change of one leaves the other."""
+"""Two tasks in each of two phases, with boards, baselines and gold of their own: a change of one leaves the other
+alone.
+"""
 
 from __future__ import annotations
 
@@ -96,7 +98,7 @@ def risen(engine: Engine, before: dict[tuple[str, str], int]) -> list[tuple[str,
 
 
 def send(engine: Engine, user: User, phase: str, task: str) -> int:
-    """Somebody's file; its run."""
+    """Submit a file as a user; return its run."""
     with writing(engine) as session:
         asked = find_phase_task(session, "demo", phase, task)
         form = SubmissionForm("x.csv", track="closed")
@@ -188,7 +190,7 @@ def test_the_limit_of_baselines_is_of_a_phase(
 def test_what_waited_for_gold_beyond_the_limit_is_left_out_and_keeps_no_gold_back(
     sqlite_engine: Engine, demo: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nobody who puts gold declared the baselines."""
+    """Check the limit: those who put gold did not declare the baselines."""
     monkeypatch.setattr("app.declarations.apply.baselines.MOST_BASELINES", 1)
     for gold in ("evaluation", "other"):
         demo.change(f"            gold: demo/{gold}.csv\n", "")
@@ -282,7 +284,7 @@ def test_a_change_is_one_of_the_boards_that_it_concerns(
 
 
 def versions_beside(engine: Engine) -> list[int]:
-    """Of what is next door."""
+    """Return the versions of the neighbours."""
     with reading(engine) as session:
         phases = find_competition(session, NEIGHBOURS).phases
         return [one.board_version for phase in phases for one in phase.phase_tasks]
@@ -366,7 +368,7 @@ def test_only_what_has_submissions_is_said_to_stay_as_it_is(sqlite_engine: Engin
 
 
 def test_a_task_that_a_phase_asks_no_longer_goes_alone(sqlite_engine: Engine, demo: Folder) -> None:
-    """Its kept numbers go with it, and no other's; the other task of the phase has a submission."""
+    """Check that its stored numbers go with it, and no other's; the other task of the phase has a submission."""
     engine = sqlite_engine
     apply(engine, demo)
     send(engine, add_user(engine, "ada"), PRACTICE, DETECTION)

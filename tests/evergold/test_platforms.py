@@ -1,4 +1,6 @@
-"""What teams install works on Linux, macOS and Windows: nothing on its path asks for what only some systems have."""
+"""The package that teams install works on Linux, macOS and Windows: its code uses nothing that only some
+systems have.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,7 @@ def test_credentials_lie_where_the_system_keeps_such(tmp_path: Path, monkeypatch
 
 
 def test_no_module_of_the_package_names_a_posix_one() -> None:
-    """Also inside functions, which importing does not run."""
+    """Check the code inside functions, too, which importing does not run."""
     folder = Path(credentials.__file__).parents[1]
     wanted = tuple(f"{word} {name}" for name in POSIX_ONLY for word in ("import", "from"))
     lines = [

@@ -46,7 +46,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def _registered(installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in a process that starts with it installed."""
+    """Register the plug-in, as in a process that starts with it installed."""
     unusable_plugins()  # all that are really there are known before
     monkeypatch.syspath_prepend(str(installed))
     tasks, unusable = load_plugins(own=OWN)
@@ -71,7 +71,7 @@ def quiz(sqlite_engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sit
 
 
 def evergold(installed: Path, *arguments: object) -> str:
-    """What `evergold …` prints in a process of its own, with the plug-in installed."""
+    """Return the output of `evergold …` in a process of its own, with the plug-in installed."""
     command = [sys.executable, "-m", "evergold.cli", *(str(argument) for argument in arguments)]
     environment = environment_of() | {"PYTHONPATH": str(installed)}
     done = subprocess.run(command, env=environment, cwd=REPOSITORY, capture_output=True, text=True)
@@ -151,7 +151,7 @@ def test_a_broken_file_is_rejected_by_line(quiz: Site) -> None:
 
 
 def test_a_server_that_lost_it_says_so_and_loses_nothing(quiz: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As between an update of the server and that of the plug-in."""
+    """Check a server that was updated before its plug-in."""
     path = f"{API}/competitions/quiz/phases/open/tasks/answers/submissions"
     with taking_part(quiz) as (ada, browser):
         sent(ada, "quiz/open/answers", PREDICTION)

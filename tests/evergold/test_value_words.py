@@ -1,4 +1,4 @@
-"""What pydantic refuses, in words of people: every type of fault has a sentence without pydantic's own."""
+"""Values that pydantic refuses, in plain words: every type of fault has a sentence without pydantic's own."""
 
 from __future__ import annotations
 

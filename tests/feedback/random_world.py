@@ -1,5 +1,6 @@
-"""Competitions drawn at random, with all that decides where a run stands: rules, marks, baselines, choices, a second
-phase that carries entries over, digits that are hidden, gold that changed, statistics, runs that others replaced."""
+"""Random competitions with everything on which an entry depends: rules, marks, baselines, choices, a second phase that
+carries entries over, hidden digits, changed gold, statistics, replaced runs.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +50,7 @@ LATER = NOW + HOUR
 
 @dataclass(frozen=True, slots=True)
 class RandomWorld:
-    """Who looks, and what there is to look at, in the order of submission."""
+    """The people who look, and the submissions in order."""
 
     people: list[User]
     organiser: User

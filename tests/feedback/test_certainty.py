@@ -1,4 +1,4 @@
-"""How sure a team's own scores are: of the scores that the phase shows, and of no others."""
+"""Certainty of a team's own scores: only of the scores that the phase shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two submissions of a team side by side: which scores come first."""
+"""Two submissions of a team side by side: the order of their scores."""
 
 from __future__ import annotations
 

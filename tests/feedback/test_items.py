@@ -1,4 +1,4 @@
-"""Two submissions item by item: who is right, who is closer, what is left out, and when nothing is shown."""
+"""Two submissions item by item: which is right, which is closer, what is left out, and when nothing is shown."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def labels(*pairs: str) -> list[ItemResult]:
 
 
 def numbers(*errors: float | None) -> list[ItemResult]:
-    """Of gold 0.5; None: an item without gold of its own."""
+    """Return results with gold 0.5; None: an item without gold of its own."""
     return [
         ItemResult(str(number), EN, None if error is None else 0.5, 0.5 + (error or 0.0), error=error)
         for number, error in enumerate(errors)
@@ -114,7 +114,7 @@ def test_results_are_kept_as_they_were() -> None:
 
 @pytest.fixture
 def two(engine: Engine) -> tuple[UUID, UUID]:
-    """Two scored submissions of Ada's, the gold of whose phase is public."""
+    """Return two scored submissions of Ada's, in a phase whose gold is public."""
     add_competition(engine, per_day=None)
     ada = add_user(engine, "ada")
     make_public(engine)
@@ -200,7 +200,7 @@ def test_runs_from_before_are_said_by_name(engine: Engine, two: tuple[UUID, UUID
 def test_a_task_type_without_items_says_so(
     engine: Engine, two: tuple[UUID, UUID], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As one from outside may be."""
+    """Check a task type like one of a plug-in."""
     monkeypatch.setitem(TASKS, "quiet", replace(TASKS["table"], name="quiet", item_results=None))
     with writing(engine) as session:
         session.execute(update(CompetitionTask).values(task_type="quiet"))

@@ -1,4 +1,6 @@
-"""Who reads the log of the organisers' program: those who see submissions, and a team what it is shown of its own."""
+"""Readers of the log of the organisers' program: those who see submissions, and a team for the parts shown
+of its own.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,7 @@ def sent(engine: Engine, people: list[User]) -> UUID:
 
 
 def told(engine: Engine, submission_id: UUID, user: User, seen_as: SeenAs | None = None) -> tuple[Any, Any] | str:
-    """stdout and stderr, or why there is nothing."""
+    """Return stdout and stderr, or why there is nothing."""
     with reading(engine) as session:
         try:
             log = find_program_log(session, submission_id, Viewer(user, NOW, seen_as))

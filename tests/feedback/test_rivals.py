@@ -1,4 +1,6 @@
-"""A run beside the other rows of its board: who is better, who is alike, and the baseline, as the board tells them."""
+"""A run compared with the other rows of its board: who is better, who is alike, and the baseline, as the board shows
+them.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ def pair(difference: float, p: float) -> PairTest:
 
 
 def board(column: BoardColumn = F1) -> Leaderboard:
-    """Ada has rank 3 of 5: Bob and Cat are before her, Dan and Eve behind, two baselines, and Fay unranked."""
+    """Return a board on which Ada has rank 3 of 5: Bob and Cat are above her, Dan and Eve below, with two baselines,
+    and Fay unranked.
+    """
     rows = (
         row(2, "Bob", 1, 0.9),
         row(3, "Cat", 2, 0.8),

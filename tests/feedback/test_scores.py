@@ -1,4 +1,4 @@
-"""What a team may do with a run whose scores it sees: choose it, while that counts for something."""
+"""Actions of a team on a run whose scores it sees: choose it, while that counts for something."""
 
 from __future__ import annotations
 

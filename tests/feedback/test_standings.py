@@ -1,4 +1,4 @@
-"""What a team's runs mean for a board: scores, changes, ranks then and now, which run counts, and who is told what."""
+"""A team's runs on a board: scores, changes, ranks then and now, which run counts, and what each viewer sees."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.world import COMPETITION, HOUR, NOW, PHASE
 
 
 def told(engine: Engine, viewer: User, submission: UUID, now: datetime = NOW + HOUR) -> RunStanding:
-    """Of one run on the first board."""
+    """Return the standing of one run on the first board."""
     with reading(engine) as session:
         found = standings_of_one(session, get_submission(session, submission, viewer), Viewer(viewer, now))
     return next(one for one in found if one.board.name == "zero-shot")

@@ -1,4 +1,4 @@
-"""What kept standings tell of a run is what all runs tell, in competitions drawn at random, to whoever looks."""
+"""Cached standings give the same result as all runs, in random competitions, for every viewer."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_standings_that_are_kept_tell_the_same_as_all_runs(engine: Engine, seed:
 def told(
     engine: Engine, found: RandomWorld, viewer: User, seen_as: SeenAs | None
 ) -> Mapping[UUID, tuple[list[object], list[object]]]:
-    """Each run that somebody may see: by itself, and in a list."""
+    """Return each run that somebody may see: by itself, and in a list."""
     answers: dict[UUID, tuple[list[object], list[object]]] = {}
     with reading(engine) as session:
         seen = []

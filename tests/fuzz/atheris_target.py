@@ -1,6 +1,6 @@
 """One reader under atheris (coverage-guided): `python -m tests.fuzz.atheris_target TASK FOLDER [libFuzzer options]`.
 
-Whatever it gets, `check_prediction` must hold. FOLDER keeps the corpus, begun with the golden submissions; inputs whose
+`check_prediction` must hold for every input. FOLDER keeps the corpus, begun with the golden submissions; inputs whose
 first byte is odd are packed into a zip under the name of a golden member, so that coverage reaches behind the archive.
 """
 

@@ -1,4 +1,4 @@
-"""What is fuzzed: the readers of every task type, over its golden files, and what must be true whatever they are given.
+"""Targets of fuzzing: the readers of every task type, over its golden files, and what must hold for every input.
 
 A reader accepts a file, or raises its own error with problems that can be stored and shown; nothing else comes out.
 """
@@ -41,7 +41,7 @@ class Target:
 
 
 def target(name: str) -> Target:
-    """The target of this task type."""
+    """Return the target of this task type."""
     folder = GOLDEN / name
     task = TASKS[name]
     expected = folder / ("case.json" if task.run is not None else "expected.json")
@@ -86,7 +86,7 @@ def check_organisers_file(target: Target, kind: str, changed: Path, content: byt
 
 
 def organisers_files(name: str) -> Iterator[tuple[str, Path]]:
-    """("gold" | "items", file) of the golden folder."""
+    """Yield ("gold" | "items", file) for each file of the golden folder."""
     for kind in ("gold", "items"):
         if _has(GOLDEN / name, kind):
             path = _the(GOLDEN / name, kind)
@@ -94,7 +94,7 @@ def organisers_files(name: str) -> Iterator[tuple[str, Path]]:
 
 
 def zip_of(members: Sequence[tuple[str, bytes]]) -> bytes:
-    """A zip of these members, in order; names may be strange and may repeat."""
+    """Return a zip of these members, in order; names may be strange and may repeat."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members:

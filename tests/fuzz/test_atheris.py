@@ -1,4 +1,4 @@
-"""Every reader under atheris for a bounded number of inputs; `make fuzz` goes on for as long as one likes."""
+"""Every reader under atheris for a bounded number of inputs; `make fuzz` goes on for any time."""
 
 from __future__ import annotations
 

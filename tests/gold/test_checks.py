@@ -1,4 +1,6 @@
-"""What a worker says of a version of gold: counted, told again in time, the last word once, and of that one alone."""
+"""A worker's verdict on a version of gold: counted, requested again in time, final only once, and about that version
+only.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,7 @@ def put(engine: Engine, **values: Any) -> int:
 
 @pytest.fixture
 def version(sqlite_engine: Engine) -> int:
-    """In use as soon as it is found right."""
+    """Return a version that is used as soon as it is found right."""
     add_competition(sqlite_engine)
     return put(sqlite_engine, publish_when_valid=True)
 

@@ -82,7 +82,7 @@ def test_the_same_gold_is_the_newest_in_use_or_the_plain_one_of_that_name(engine
 
 
 def test_the_same_gold_is_that_of_the_phase_and_the_task_each_by_its_own_id(engine: Engine) -> None:
-    """Of the phase next door whose id is that of no task."""
+    """Check the phase next door whose id is not that of a task."""
     rich_rows.add_gold(engine, NEIGHBOURS, DIVIDED, TASK, NOW)
     with reading(engine) as session:
         asked = find_phase_task(session, NEIGHBOURS, DIVIDED, TASK)
@@ -114,7 +114,7 @@ def test_publishing_puts_one_version_of_one_task_in_use(engine: Engine) -> None:
 
 
 def test_what_is_older_than_the_newest_in_use_is_never_used_again(engine: Engine) -> None:
-    """Of 1 to 4 the second and the fourth are in use; the next one is the fifth."""
+    """Check that of 1 to 4 the second and the fourth are in use; the next one is the fifth."""
     for in_use in (True, False, True):
         rich_rows.add_gold(engine, COMPETITION, PHASE, TASK, NOW, in_use=in_use)
     with writing(engine) as session:
@@ -140,7 +140,7 @@ def test_what_is_older_than_the_newest_in_use_is_never_used_again(engine: Engine
 def test_gold_is_for_another_program_where_it_was_put_for_one_and_never_for_this(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, put: list[dict[str, str]], is_another: bool
 ) -> None:
-    """What was put before programs were written down says nothing."""
+    """Check that gold put before programs were recorded is for no particular one."""
     kind = TASKS["idiom-detection"]
     monkeypatch.setitem(TASKS, "idiom-detection", replace(kind, bound_to=lambda options: "now"))
     rich_rows.add_gold(engine, COMPETITION, PHASE, TASK, NOW)

@@ -1,4 +1,4 @@
-"""Whom gold is sealed to: current keys whose id is their own, or those of them that the operator names."""
+"""Recipients of sealed gold: current keys whose id is their own, or those of them that the operator names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.world import NOW
 
 
 def add_key(engine: Engine, *, key_id: str | None = None, is_retired: bool = False) -> str:
-    """The id under which it stands."""
+    """Add a key; return its id."""
     own_id, key = a_key()
     with writing(engine) as session:
         row = WorkerKey(key_id=key_id or own_id, public_key=bytes(key.public_key), created_at=NOW)

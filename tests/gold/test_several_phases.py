@@ -39,7 +39,7 @@ LATER, GOLD = "later", b"gold"
 
 @pytest.fixture
 def engine(sqlite_engine: Engine) -> Engine:
-    """The task is asked in two phases, with other options in the earlier one."""
+    """Return a database with the task in two phases, with other options in the earlier one."""
     add_competition(sqlite_engine)
     make_key(sqlite_engine)
     return sqlite_engine
@@ -131,7 +131,7 @@ def test_the_first_version_is_used_by_itself_until_one_is_in_use(engine: Engine)
 
 
 def put_ahead(engine: Engine, content: bytes, *, public: bool) -> GoldVersion:
-    """For the phase that is there, prepared, and for the one to come."""
+    """Put gold for the present phase, prepared, and for the next one."""
     binding = binding_of(engine, PHASE, public=public).ahead(PHASE, [LATER, PHASE])
     assert binding.versions[PHASE] == len(versions_of(engine, PHASE)) + 1, "a phase that is there keeps its number"
     assert set(binding.options) == {PHASE, LATER}
@@ -158,7 +158,7 @@ def use(engine: Engine, phase: str, user: User) -> GoldVersion | None:
 
 @pytest.mark.parametrize("public", [True, False])
 def test_a_new_phase_begins_with_the_newest_gold_that_was_sealed_for_it(engine: Engine, public: bool) -> None:
-    """Whether it is in use or not where it was put."""
+    """Check that it does not matter whether the gold is in use where it was put."""
     user = add_user(engine, "olga")
     seal_gold(engine, b"for one phase alone")
     ahead = put_ahead(engine, b"for both", public=public)
@@ -197,7 +197,7 @@ def retire(engine: Engine, key_ids: Iterable[str]) -> None:
 
 
 def test_gold_needs_one_of_its_keys_in_use(engine: Engine) -> None:
-    """A rotation seals anew what any of them opens."""
+    """Check a rotation, which seals again what any of them opens."""
     first = set(sealed(engine, binding_of(engine, PHASE)).keys)
     make_key(engine)
     both = sealed(engine, binding_of(engine, PHASE))

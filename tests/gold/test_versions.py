@@ -1,4 +1,4 @@
-"""Versions of gold: numbered without a gap, whoever puts one at the same moment."""
+"""Versions of gold: numbered without a gap, even if several are put at the same moment."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.world import COMPETITION, NOW, add_competition, add_user, answer_to
 
 
 def sealed(engine: Engine, content: bytes) -> Sealed:
-    """What is to become the next version, as the web process has it before it is recorded."""
+    """Return what is to become the next version, as the web process has it before it is recorded."""
     with reading(engine) as session:
         binding = bind_gold(session, [find_phase_task(session, *PLACE.split("/"))], is_public=False)
         keys = current_keys(session)
@@ -50,7 +50,7 @@ def test_of_those_who_put_gold_at_once_one_gets_the_number_and_the_others_are_to
 
 
 def test_whoever_puts_gold_waits_for_who_came_first_and_sees_that_number_taken(postgresql_engine: Engine) -> None:
-    """Before the one is committed, the other has asked already which number comes next."""
+    """Check two at once: before the first is committed, the other has already asked which number comes next."""
     add_competition(postgresql_engine)
     make_key(postgresql_engine)
     first, second = (sealed(postgresql_engine, content) for content in (b"gold", b"other gold"))

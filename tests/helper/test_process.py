@@ -1,4 +1,4 @@
-"""The helper: it answers, ends what exceeds its bounds, knows no secret, and is there again when it was killed."""
+"""The helper process: it answers, ends what exceeds its bounds, has no secret, and restarts when it was killed."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Of each paper's tables: how many of their values stand on the boards of the imported competition; of each official
-evaluator: how many of its results ours are held against. `python -m tests.importers.published_tables` writes both into
-docs/tasks.md.
+"""Two counts: for each paper's tables, how many of their values are on the boards of the imported competition; for each
+official evaluator, how many of its results ours are compared with. `python -m tests.importers.published_tables` writes
+both into docs/tasks.md.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ END = "[//]: # (until here)"
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A published value that a board shows: phase, the name of its row, which column, the value."""
+    """A published value that a board shows: the phase, the name of its row, its column, and the value."""
 
     phase: str
     team: str
@@ -59,7 +59,7 @@ class Printed:
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """A paper, its values, and what makes its competition from the folder of the organisers."""
+    """A paper, its values, and the function that makes its competition from the organisers' folder."""
 
     title: str
     printed: Callable[[], Iterator[Printed]]
@@ -103,7 +103,7 @@ def _parseme(edition: str) -> Iterator[Printed]:
 
 
 def _import_parseme(edition: str, into: Path) -> None:
-    """The French golden files under the names of all the edition's languages."""
+    """Import the French golden files under the names of all the edition's languages."""
     for language in LANGUAGES[edition]:
         shutil.copytree(GOLDEN / "mwe-identification" / "gold" / "FR", into / "source" / language.upper())
     import_parseme(into / "source", into / "competition", into / "gold", edition)
@@ -162,7 +162,7 @@ def _made(importer: Callable[[Path, Path, Path], object], source: Path, into: Pa
 
 
 def shown_values(folder: Path) -> set[Shown]:
-    """Every published value in a column that its board shows."""
+    """Return every published value in a column that its board shows."""
     (declared,) = yaml.safe_load((folder / "competition.yaml").read_text(encoding="utf-8"))["competitions"]
     found = set()
     for board in declared["boards"]:
@@ -179,7 +179,7 @@ def shown_values(folder: Path) -> set[Shown]:
 
 @cache
 def counts(paper: Paper) -> dict[str, tuple[int, int]]:
-    """By table: how many values it has, and how many of them a board shows in the row of their system."""
+    """Return, by table, how many values it has, and how many of them a board shows in the row of their system."""
     with tempfile.TemporaryDirectory() as folder:
         paper.import_into(Path(folder))
         shown = shown_values(Path(folder) / "competition")
@@ -200,7 +200,7 @@ def counts(paper: Paper) -> dict[str, tuple[int, int]]:
 
 @dataclass(frozen=True, slots=True)
 class Evaluator:
-    """An official evaluator. expected: the files with what it printed; test: what compares all of it with ours."""
+    """An official evaluator. expected: the files with its output; test: the test that compares all of it with ours."""
 
     title: str
     expected: str
@@ -244,8 +244,9 @@ EVALUATORS = (
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """What a newer task type is held against: no shared task's evaluator, but everybody's. module: as the test names
-    it; cases: made up at random there, those of `make soak` included, unless it says otherwise."""
+    """The reference of a newer task type: not a shared task's evaluator, but a widely used library. module: as the test
+    names it; cases: made at random there, those of `make soak` included, unless noted otherwise.
+    """
 
     title: str
     module: str
@@ -265,7 +266,7 @@ LIBRARIES = (
 
 
 def results_of(evaluator: Evaluator, conformance: Path) -> int:
-    """How many results of it there are: numbers, or lines of scores."""
+    """Return how many results it has: numbers, or lines of scores."""
     found = 0
     for path in sorted(conformance.glob(evaluator.expected)):
         text = path.read_text(encoding="utf-8")
@@ -274,7 +275,7 @@ def results_of(evaluator: Evaluator, conformance: Path) -> int:
 
 
 def _numbers(document: Any) -> int:
-    """Undefined ones, and yes or no, too."""
+    """Count the numbers in a document, including undefined and boolean ones."""
     if isinstance(document, Mapping):
         return sum(_numbers(value) for value in document.values())
     if isinstance(document, list):
@@ -286,13 +287,13 @@ def _numbers(document: Any) -> int:
 
 
 def facts_shown() -> int:
-    """Count the FACTS that stand in the description of the competition."""
+    """Count the FACTS that are in the description of the competition."""
     text = " ".join(DESCRIPTION.split())
     return sum(fact in text for fact in FACTS)
 
 
 def papers_text() -> str:
-    """The first table."""
+    """Return the first table."""
     lines = ["| paper | table | values | on our boards |", "|---|---|---|---|"]
     for paper in PAPERS:
         lines += [
@@ -307,7 +308,7 @@ def papers_text() -> str:
 
 
 def evaluators_text(conformance: Path) -> str:
-    """The second table."""
+    """Return the second table."""
     lines = ["| official evaluator | results compared | identical | to | compared by |", "|---|---|---|---|---|"]
     lines += [
         f"| {one.title} | {results_of(one, conformance)} | all | {one.tolerance} | `{one.test}` |" for one in EVALUATORS
@@ -317,7 +318,7 @@ def evaluators_text(conformance: Path) -> str:
 
 
 def written_tables() -> tuple[str, str]:
-    """As docs/tasks.md has them."""
+    """Return both tables as they are in docs/tasks.md."""
     block = DOCS.read_text(encoding="utf-8").split(BEGIN)[1].split(END)[0]
     first, second = block.strip().split("\n\n")
     return first + "\n", second + "\n"

@@ -1,4 +1,4 @@
-"""The AStitch importer on a small checkout written here: what it makes of it, and what it says about a wrong one."""
+"""The AStitch importer on a small checkout written here: its result, and its messages about a wrong checkout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every imported competition has baselines on its boards, and a starter kit on its Data tab that runs as it is."""
+"""Every imported competition has baselines on its boards, and a starter kit on its Data tab that runs unchanged."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PARAPHRASES = official_shapes.GOLDEN / "mwe-paraphrase" / "gold"
 
 @pytest.fixture(params=[("1.2",), pytest.param(("1.1", "1.2", "2.0"), marks=pytest.mark.soak)], ids=",".join)
 def phases(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """All of them for one server, from small folders of their forms; the editions of PARSEME are made alike."""
+    """Return all of them for one server, from small folders of their forms; the editions of PARSEME are made alike."""
     gold = tmp_path / "gold"
 
     def folder(name: str) -> Path:

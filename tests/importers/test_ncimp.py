@@ -1,4 +1,4 @@
-"""The NCIMP importer on a small checkout written here: what it makes of it, and what it says about a wrong one."""
+"""The NCIMP importer on a small checkout written here: its result, and its messages about a wrong checkout."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ PUBLISHED = """table,team,metric,split,value,method
 
 
 def test_values_of_the_papers_tables_stand_on_the_boards_that_they_belong_to(checkout: Path, tmp_path: Path) -> None:
-    """No date is needed, and the column `table` is ignored."""
+    """Check that no date is needed, and that the column `table` is ignored."""
     table, target, told = tmp_path / "paper.csv", tmp_path / "competition", list[str]()
     table.write_text(PUBLISHED, encoding="utf-8")
     import_ncimp(checkout, target, tmp_path / "gold", table, told.append)

@@ -53,7 +53,7 @@ def source(tmp_path: Path) -> Path:
 
 
 def imported(source: Path, folder: Path, edition: str = "1.2", **options: Any) -> Path:
-    """The competition's folder; its gold lies beside it, in `gold`."""
+    """Return the competition's folder; its gold is next to it, in `gold`."""
     import_parseme(source, folder / "competition", folder / "gold", edition, **options)
     return folder / "competition"
 

@@ -43,7 +43,7 @@ def source(tmp_path: Path) -> Path:
 
 
 def imported(source: Path, folder: Path) -> dict[str, Any]:
-    """The declaration; the competition lies in `folder`/competition, its gold beside it."""
+    """Return the declaration; the competition is in `folder`/competition, its gold next to it."""
     written = import_parseme_paraphrase(source, folder / "competition", folder / "gold")
     assert set(written) == {path for place in ("competition", "gold") for path in (folder / place).rglob("*.*")} - {
         path for place in ("competition", "gold") for path in (folder / place).rglob("*") if path.is_dir()
@@ -81,7 +81,7 @@ def test_it_is_applied_once_with_its_boards_and_baselines(sqlite_engine: Engine,
 
 
 def test_blind_files_have_ids_and_sentences_alone(source: Path, tmp_path: Path) -> None:
-    """Whatever the folder's own blind file holds: marks, references, remarks."""
+    """Check a folder whose own blind file contains marks, references and remarks."""
     path = source / "EN/test.blind.json"
     rows = json.loads(path.read_text(encoding="utf-8"))
     gold = {row["source_sent_id"]: row for row in json.loads((source / "EN/test.json").read_text(encoding="utf-8"))}

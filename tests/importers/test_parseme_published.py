@@ -1,4 +1,4 @@
-"""What papers print of PARSEME identification, as historic rows: their values, papers and code."""
+"""Results of PARSEME identification printed in papers, as published results: their values, papers and code."""
 
 from __future__ import annotations
 
@@ -53,7 +53,9 @@ def test_printed_f1_follows_from_printed_p_and_r_but_for_fipsco() -> None:
 
 @pytest.mark.parametrize(("languages", "expected"), [(("fr", "pl"), 10), (("ga",), 0), (OFFICIAL[1:], 46)])
 def test_only_results_of_the_competitions_languages_are_given(languages: tuple[str, ...], expected: int) -> None:
-    """Of the five systems three are in table 6 with 11 languages, one with 10, one with 8: 51 figures, 5 in German."""
+    """Check that of the five systems three are in table 6 with 11 languages, one with 10, one with 8: 51 figures, 5 in
+    German.
+    """
     boards = published_rows("1.2", languages)
     assert len(boards.get("unseen-by-language", [])) == expected
     assert "unseen" not in boards

@@ -34,7 +34,7 @@ MACRO = {"mwe_precision": "46.49", "mwe_recall": "48.55", "mwe_f1": "47.50"}
 
 
 def board(**changes: Any) -> dict[str, Any]:
-    """What `/api/phases/{id}/get_leaderboard/` gives, with what an importer has no use for."""
+    """Return the response of `/api/phases/{id}/get_leaderboard/`, with parts that an importer ignores."""
     columns = [
         {"id": 1, "key": "f1", "title": "Global MWE-based F1", "index": 0, "sorting": "desc", "hidden": False},
         {"id": 2, "key": "rich", "title": "Richness", "index": 1, "sorting": "desc", "hidden": False},

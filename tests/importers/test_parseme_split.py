@@ -1,4 +1,6 @@
-"""What `evergold split` writes is what `evergold import parseme` reads: from a corpus to a competition, untouched."""
+"""The output of `evergold split` is the input of `evergold import parseme`: from a corpus to a
+competition, unchanged.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/tasks.md says how many values of each paper stand on our boards, and it is right."""
+"""The figures in docs/tasks.md on how many values of each paper are on our boards are right."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_facts_of_the_paraphrasing_paper_stand_on_its_competitions_page() -> Non
 
 
 def test_table_of_the_evaluators_in_the_docs_is_this_one() -> None:
-    """That all are identical is what the named tests hold; they fail at the first difference."""
+    """Check the table; that all are identical is checked by the named tests, which fail at the first difference."""
     conformance()
     assert written_tables()[1] == evaluators_text(conformance()), WRITE
     assert all((REPOSITORY / one.test).is_file() for one in EVALUATORS)

@@ -75,7 +75,7 @@ def imports(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Import]
 
 @pytest.fixture(params=["ours", "official"])
 def done(request: pytest.FixtureRequest, imports: Callable[[str], Import]) -> Import:
-    """To look at; what tests change they copy."""
+    """Return an import to look at; tests that change it make a copy."""
     return imports(request.param)
 
 
@@ -178,7 +178,7 @@ def test_gold_that_comes_later_needs_one_line(done: Import, server: Path) -> Non
 
 @pytest.fixture
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One of our own, that tests may take things out of."""
+    """Return a checkout of our own, from which tests may remove parts."""
     return ours(tmp_path_factory.mktemp("checkout"))
 
 
@@ -376,7 +376,7 @@ def test_systems_of_the_paper_have_its_names_and_all_its_values(applied: Callabl
 
 
 def test_every_system_has_the_moment_of_its_listed_submission(applied: Callable[[str], Import]) -> None:
-    """With the official lists: nobody is left under a name of CodaLab, and who is dated is who was listed."""
+    """Check the official lists: no row has a CodaLab name, and exactly the listed systems have a date."""
     applied("official")
     with reading(get_engine(get_settings().database_address)) as session:
         rows = session.scalars(select(HistoricRow)).all()
@@ -402,7 +402,9 @@ def test_names_on_codalab_belong_to_the_scores_of_the_paper() -> None:
 
 
 def test_baselines_declare_what_the_official_evaluator_says_of_them(imports: Callable[[str], Import]) -> None:
-    """One of the conformance submissions says 1 everywhere, as the baseline does; four digits are declared."""
+    """Check that one of the conformance submissions predicts 1 everywhere, as the baseline does; four digits are
+    declared.
+    """
     official_import = imports("official")
     declared = official_import.declared
     baselines = {one.name: one for one in declared.phases[0].tasks["idiom-detection"].baselines}
@@ -444,7 +446,7 @@ def score_in_practice(predictions: Mapping[str, Path]) -> None:
 
 
 def test_scores_worked_out_by_hand_stand_on_the_boards(applied: Callable[[str], Import]) -> None:
-    """Of the golden cases, which are the development data of our own checkout."""
+    """Check the golden cases, which are the development data of our own checkout."""
     applied("ours")
     cases = official_shapes.DEVELOPMENT.values()
     score_in_practice({task: official_shapes.GOLDEN / task / "prediction.csv" for task in cases})

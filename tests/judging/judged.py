@@ -1,4 +1,4 @@
-"""Paraphrases to judge: a small task in English and Portuguese, systems that rewrote its sentences, rounds of it."""
+"""Paraphrases to judge: a small task in English and Portuguese, systems that paraphrased its sentences, and rounds."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ NO_MODEL = "no model reads it"
 
 
 def add_task(engine: Engine, sentences: Texts = SENTENCES) -> None:
-    """The world's competition, now one of paraphrasing: the blind file in storage, a board of macro BERTScore."""
+    """Change the world's competition to paraphrasing: the blind file in storage, a board of macro BERTScore."""
     column = {"metric": "bertscore", "split": "macro", "title": "BERTScore", "decimals": 2, "percent": True}
     files = {
         f"{language.upper()}/test.blind.json": [
@@ -71,7 +71,7 @@ def add_task(engine: Engine, sentences: Texts = SENTENCES) -> None:
 
 
 def stored(files: Mapping[str, object]) -> str:
-    """The sha256 of a stored zip with these JSON files."""
+    """Store a zip with these JSON files; return its sha256."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for name, document in files.items():
@@ -80,7 +80,7 @@ def stored(files: Mapping[str, object]) -> str:
 
 
 def enter(engine: Engine, user: User, texts: Texts, bertscores: Mapping[str, float]) -> UUID:
-    """A system's paraphrases, submitted and scored: BERTScore by language; one that is left out has none."""
+    """Submit a system's paraphrases and have them scored. bertscores: by language; a language left out has none."""
     files = {
         f"{language.upper()}/test.system.json": [
             {"source_sent_id": id_, "prediction": text} for id_, text in items.items()
@@ -104,7 +104,7 @@ def enter(engine: Engine, user: User, texts: Texts, bertscores: Mapping[str, flo
 
 
 def enter_three(engine: Engine) -> dict[str, UUID]:
-    """Alpha, beta and gamma, with BERTScores that fall."""
+    """Enter alpha, beta and gamma, with falling BERTScores."""
     return {
         "alpha": enter(engine, world.add_user(engine, "alpha"), ALPHA, {"en": 0.9, "pt": 0.8}),
         "beta": enter(engine, world.add_user(engine, "beta"), BETA, {"en": 0.7, "pt": 0.7}),
@@ -119,7 +119,7 @@ def start(
     annotators: Mapping[str, str] | None = None,
     **form: Any,
 ) -> JudgingRound:
-    """A round, committed; annotators: user name to language."""
+    """Start a round and commit. annotators: user name to language."""
     with reading(engine) as session:
         competition, phase_task = places(session)
         chosen = choose_submissions(session, competition, phase_task, wanted, Viewer(organiser, NOW))

@@ -1,4 +1,4 @@
-"""Rounds of judging: what is drawn and shown, who is asked, marks that are kept one by one, publishing."""
+"""Rounds of judging: what is drawn and shown, who judges, marks that are saved one by one, publishing."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def systems(engine: Engine) -> dict[str, UUID]:
 
 @pytest.fixture
 def olga(engine: Engine) -> User:
-    """Who organises."""
+    """Return the organiser."""
     return world.add_user(engine, "olga", is_administrator=True)
 
 
@@ -60,7 +60,7 @@ def anna(engine: Engine) -> User:
 
 
 def texts_of(engine: Engine, language: str) -> dict[tuple[str, str], int]:
-    """How many systems gave each paraphrase of each item."""
+    """Return how many systems gave each paraphrase of each item."""
     with reading(engine) as session:
         query = select(JudgedText.item, JudgedText.paraphrase).join(JudgedAnswer, JudgedAnswer.text_id == JudgedText.id)
         found: dict[tuple[str, str], int] = {}
@@ -116,7 +116,7 @@ def test_the_same_seed_draws_the_same_items_whatever_else_there_is() -> None:
 
 
 def test_what_a_seed_draws_never_changes() -> None:
-    """Rounds say only their seed: another order here would tell another story about old rounds.
+    """Check the order: rounds record only their seed, so another order would misrepresent old rounds.
 
     `printf '1\\0en\\0a' | sha256sum` and so on begin with 27 (a), 34 (c), 48 (b), 4a (f), 90 (e), ab (d).
     """

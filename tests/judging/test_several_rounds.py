@@ -1,4 +1,6 @@
-"""Two rounds of one task, and one of their name in the competition next door, with the same annotators: kept apart."""
+"""Two rounds of one task, and one with their name in the competition next door, with the same annotators, are kept
+apart.
+"""
 
 from __future__ import annotations
 
@@ -139,7 +141,7 @@ def mark_all(here: World, place: tuple[str, str], users: Iterable[User], languag
 
 
 def counts(engine: Engine) -> dict[tuple[str, str], list[int]]:
-    """How many entries, texts, answers, annotators and marks each round has."""
+    """Return how many entries, texts, answers, annotators and marks each round has."""
     with reading(engine) as session:
         found = {}
         for competition, name in ROUNDS:
@@ -384,7 +386,7 @@ def test_who_is_in_a_team_that_is_not_judged_in_this_round_may_judge_it(here: Wo
 
 
 def test_submissions_to_judge_are_scored_in_this_place_and_not_withdrawn(here: World) -> None:
-    """In the order in which they came, by their current runs."""
+    """Check that they come in the order in which they were sent, by their current runs."""
     engine, systems = here.engine, here.systems
     with writing(engine) as session:
         session.get_one(Submission, systems["beta"]).submitted_at = NOW - HOUR

@@ -57,7 +57,7 @@ def mark(engine: Engine, olga: User, systems: Mapping[str, UUID], english: Mappi
 
 
 def score_an_open_set(engine: Engine) -> None:
-    """Every system again, with other scores."""
+    """Score every system again, with other scores."""
     scores = [Score("bertscore", split, 0.1, None, "s") for split in ("en", "pt", "macro")]
     for run_id in runs_of(engine, start_set(engine)).values():
         assert world.finish(engine, world.sure(world.claim(engine, run_id)), scores)
@@ -138,7 +138,7 @@ def test_only_baselines_keep_their_name_where_names_are_hidden(
 def test_who_is_disqualified_or_hidden_stands_in_no_summary_but_an_organisers(
     engine: Engine, systems: dict[str, UUID], olga: User
 ) -> None:
-    """By a mark of the team or of the submission; one without a rank stays, and so does one marked elsewhere."""
+    """Check marks of the team and of the submission; a row without a rank stays, and so does one marked elsewhere."""
     mark(engine, olga, systems, {"alpha": "333", "beta": "300", "gamma": "000"})
     publish(engine, olga)
 

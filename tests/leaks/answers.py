@@ -1,4 +1,4 @@
-"""Answers as they can be compared: without what differs from one request to the next, whoever asks for whatever."""
+"""Answers in comparable form: without the parts that differ from one request to the next, whoever asks for whatever."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FLEETING_TEXT = (
 
 
 def plain(answer: httpx.Response) -> str:
-    """Status, headers and body, all that a reader could learn from."""
+    """Return status, headers and body: everything from which a reader could learn something."""
     heads = sorted(f"{name}: {value}" for name, value in answer.headers.items() if name not in _FLEETING)
     text = answer.text
     for fleeting in _FLEETING_TEXT:

@@ -18,7 +18,7 @@ from tests.web.site import Site
 
 @pytest.fixture(params=["folder", in_soak("bucket")])
 def kept_in(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Where the server has its files."""
+    """Return where the server has its files."""
     if request.param == "bucket":
         for name, value in request.getfixturevalue("bucket").items():
             monkeypatch.setenv(name, value)
@@ -29,7 +29,7 @@ def kept_in(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.fixture(scope="session")
 def bucket() -> Iterator[dict[str, str]]:
-    """The settings of a server whose files are in this one."""
+    """Yield the settings of a server whose files are in this bucket."""
     with s3_server() as address:
         yield s3_environment(address, new_bucket(address))
 
@@ -41,7 +41,7 @@ def guarded(
     cheap_passwords: None,
     templates: Templates,
 ) -> Iterator[Place]:
-    """The hidden evaluation over, its results frozen, rounds of judging begun."""
+    """Yield a place whose hidden evaluation is over, its results frozen, and rounds of judging begun."""
     found = templates.copy(quick_empty_site, build_guarded, kept_in)
     yield found
     found.close()

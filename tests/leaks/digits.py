@@ -1,4 +1,4 @@
-"""Digits and ends of intervals that were planted in hidden scores, and whether a number of an answer is one of them."""
+"""Digits and ends of intervals that were planted in hidden scores, and checks whether a number in an answer is one."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _NUMBER = re.compile(r"\d+\.\d{3,}")
 
 
 def telling(text: str, tells: Tells) -> list[str]:
-    """The first number that tells something, if any does."""
+    """Return the first number that reveals something, in a list; [] if none does."""
     return [number for number in _NUMBER.findall(text) if tells(number)][:1]
 
 
 def is_digit_of(planted: Hidden) -> Tells:
-    """Whether a number, as a fraction or in percent, is nearer to what was planted than four decimals come."""
+    """Return a check whether a number, as a fraction or in percent, is within four decimals of a planted score."""
     values, ends = _values(planted), _ends(planted)
     differences = [abs(one - other) for one, other in combinations(values, 2)]
     truths = [one for one in (*values, *ends, *differences) if abs(round(one, 4) - one) > 5e-6]
@@ -40,7 +40,9 @@ def is_digit_of(planted: Hidden) -> Tells:
 
 
 def is_end_of(planted: Hidden) -> Tells:
-    """Whether a number, as a fraction or in percent, is an end of an interval in four decimals or more."""
+    """Return a check whether a number, as a fraction or in percent, is an end of an interval in four
+    decimals or more.
+    """
     ends = _ends(planted)
 
     def tells(number: str) -> bool:

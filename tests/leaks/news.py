@@ -1,4 +1,4 @@
-"""Messages of webhooks at this moment: each kind of news about everything there is, with the eyes of each role."""
+"""Messages of webhooks at this moment: each kind of news about everything that exists, as each role would get it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _OUTSIDE = {
 
 
 def told_to(place: Place, role: str) -> dict[str, str]:
-    """By what is told, each message to this role in each form; nothing where it is not told."""
+    """Return, by kind of news, each message to this role in each form; news that the role does not get are missing."""
     found = {}
     with reading(place.site.engine) as session:
         competition = find_competition(session, COMPETITION)
@@ -49,7 +49,7 @@ def told_to(place: Place, role: str) -> dict[str, str]:
 
 
 def _webhook(session: Session, competition: Competition, role: str, audience: WebhookAudience) -> Webhook:
-    """One of theirs, which is not in the database."""
+    """Return a webhook of this role that is not in the database."""
     username = ACCOUNTS.get(role, "olga")
     owner = session.scalars(select(User).where(User.username == username)).one()
     team = select(TeamMember.team_id).where(TeamMember.user_id == owner.id)

@@ -1,4 +1,4 @@
-"""Whatever can be asked of a server by GET: every route with everything that is there, in all the ways it is asked."""
+"""All GET requests that can be made: every route with everything that exists, in all the ways it is requested."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ QUERIES = {
 
 
 def paths_of(unscored: Place) -> list[str]:
-    """Every GET route with everything that is there, and the other ways to ask for it."""
+    """Return the paths of every GET route for everything that exists, and the other ways to request it."""
     paths = []
     for address in addresses(unscored.site.app):
         if address.method == "GET":

@@ -1,6 +1,7 @@
 """A server with something to hide: an evaluation with a hidden board, open practice, sealed gold, rounds of judging.
 
-Who looks at it is in ROLES. What was hidden can be replaced by something else, everything else staying byte for byte.
+ROLES are its visitors. The hidden part can be replaced by something else, while everything else stays the same byte for
+byte.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ HIDDEN: Hidden = {"alpha": (0.91, 0.83), "beta": (0.72, 0.64), "gamma": (0.55, N
 
 @dataclass
 class Place:
-    """The server, who looks at it, and the names of what is there."""
+    """The server, its visitors, and the names of everything in it."""
 
     site: Site
     secrets: dict[str, tuple[str, str, str]]  # by role: API token, cookie, CSRF token
@@ -132,7 +133,7 @@ class Place:
             live.backup(self.saved)
 
     def restore(self) -> None:
-        """The database as it was saved, if anybody wrote to it; whatever a server remembers starts anew."""
+        """Restore the saved database if anything was written to it; everything that a server remembers starts anew."""
         if self._version() != self._saved_version:
             with closing(sqlite3.connect(self._database())) as live:
                 live.execute("PRAGMA synchronous = OFF")
@@ -145,7 +146,7 @@ class Place:
         self._watching.close()
 
     def _version(self) -> int:
-        """Another number after each write of anybody."""
+        """Return a number that changes with each write by anybody."""
         version: int = self._watching.execute("PRAGMA data_version").fetchone()[0]
         return version
 
@@ -157,12 +158,12 @@ class Place:
         return self.site.engine.url.database or ""
 
     def fill(self, address: Address) -> str:
-        """The address with the names of what is there; a new kind of name must be given one in `names_of`."""
+        """Return the address filled with existing names; a new kind of name must get a value in `names_of`."""
         more = NAMES_BY_TEMPLATE.get(address.template, {})
         return re.sub(r"{(\w+)(?::\w+)?}", lambda found: more.get(found[1]) or self.names[found[1]], address.template)
 
     def fill_all(self, address: Address) -> list[str]:
-        """The address with every name of everything that is there: for looking at it all."""
+        """Return the address filled with every name of everything that exists, to look at it all."""
         found = [address.template]
         for part, names in self._all_names(address.template):
             found = [re.sub(rf"{{{part}(?::\w+)?}}", name, path) for path in found for name in names]
@@ -223,14 +224,14 @@ NAMES_BY_TEMPLATE: dict[str, dict[str, str]] = {
 
 
 def serve(site: Site, settings: Settings) -> None:
-    """A server with these settings, which has answered nothing yet."""
+    """Start a server with these settings, which has answered nothing yet."""
     site.settings = settings
     site.app.state.server = Server(settings, site.engine, lambda: site.now)
     site.app.state.rate_limits = RateLimits(settings)
 
 
 def build(site: Site) -> Place:
-    """Everything but the hidden outcomes, saved: `reveal` adds those."""
+    """Build everything but the hidden outcomes, and save it: `reveal` adds those."""
     engine = site.engine
     serve(site, site.settings.model_copy(update=MONITORED))
     world.add_competition(engine, per_day=None, starts_at=NOW - 2 * DAY, ends_at=CLOSE)
@@ -258,7 +259,7 @@ def build(site: Site) -> Place:
 
 
 def _declare_ranking(engine: Engine) -> None:
-    """Across the boards of the task: it is hidden wherever these are."""
+    """Declare a ranking across the boards of the task, which is hidden wherever these are."""
     with writing(engine) as session:
         boards = [{"board": "zero-shot"}, {"board": "one-shot", "weight": 2.0}]
         find_competition(session, COMPETITION).rankings = [{"name": "overall", "title": "Overall", "boards": boards}]
@@ -271,9 +272,11 @@ def reveal(
     private: Mapping[str, tuple[float | None, float | None]] | None = None,
     ends_at: datetime | None = None,
 ) -> None:
-    """Start from what was saved and let the evaluation end so: None for a file that was rejected, a team that is not
-    there never took part. private: scores of a private part of the items, shown with the REVEAL. ends_at: where it has
-    not ended."""
+    """Start from the saved state and end the evaluation with these hidden scores.
+
+    None: a rejected file; a team that is missing never took part. private: scores of a private part of the items, shown
+    with the REVEAL. ends_at: the end, for an evaluation that has not ended.
+    """
     place.restore()
     engine = place.site.engine
     if ends_at is not None:
@@ -299,7 +302,7 @@ def reveal(
 
 
 def _divide(engine: Engine) -> None:
-    """In both phases alike, so that entries are carried over."""
+    """Divide the items in both phases alike, so that entries are carried over."""
     with writing(engine) as session:
         for phase in (PHASE, "post"):
             phase_task = find_phase_task(session, COMPETITION, phase, TASK)
@@ -307,14 +310,14 @@ def _divide(engine: Engine) -> None:
 
 
 def make_gold_public(engine: Engine) -> None:
-    """All gold, as if it had been uploaded so, and is declared so."""
+    """Make all gold public, as if it had been uploaded and declared so."""
     with writing(engine) as session:
         session.execute(update(PhaseTask).values(gold_is_public=True))
         session.execute(update(GoldVersion).values(is_public=True))
 
 
 def judge(place: Place, among: Sequence[str]) -> None:
-    """A round that is published and one at work, of these teams' submissions."""
+    """Add a published round and one in progress, with these teams' submissions."""
     engine = place.site.engine
     with writing(engine) as session:
         olga = _user(session, "olga")
@@ -341,7 +344,7 @@ def _mark_all(session: Session, name: str) -> None:
 
 
 def _add_items(engine: Engine) -> None:
-    """All phases ask for the same sentences."""
+    """Add the same sentences as items to all phases."""
     with writing(engine) as session:
         asked = [find_phase_task(session, COMPETITION, phase, TASK) for phase in (PHASE, "practice", "post")]
         for phase_task in asked[1:]:
@@ -384,7 +387,7 @@ def appoint(engine: Engine) -> None:
 
 
 def _say_something(engine: Engine, settings: Settings) -> None:
-    """An announcement, which beta reported, one that is hidden, and a question of alpha's without an answer."""
+    """Add an announcement, which beta reported, a hidden one, and a question of alpha's without an answer."""
     with writing(engine) as session:
         here, olga = find_competition(session, COMPETITION), _user(session, "olga")
         said = AnnouncementForm("Welcome", "Have a good time.")
@@ -401,7 +404,7 @@ def _say_something(engine: Engine, settings: Settings) -> None:
 
 
 def _add_webhook(engine: Engine, settings: Settings) -> None:
-    """One of olga's, to which a test waits to be sent."""
+    """Add a webhook of olga's, with a test message that waits to be sent."""
     with writing(engine) as session:
         here, olga = find_competition(session, COMPETITION), _user(session, "olga")
         entry = WebhookEntry(name="Ours", address="https://chat.example.org/hook", kinds=[NewsKind.QUESTION_ASKED])
@@ -424,7 +427,7 @@ def _add_webhook(engine: Engine, settings: Settings) -> None:
 
 
 def _ask_to_merge(engine: Engine) -> None:
-    """Beta asks alpha."""
+    """Let beta offer alpha to merge."""
     with writing(engine) as session:
         find_competition(session, COMPETITION).teams = {"merge_until": (NOW + 2 * DAY).isoformat()}
     merged.ask(engine, _user_of(engine, "beta"), "Alpha")
@@ -436,7 +439,9 @@ def _user_of(engine: Engine, username: str) -> User:
 
 
 def _submit_all(engine: Engine) -> dict[str, tuple[UUID, int]]:
-    """Every team submits to the evaluation, where all wait, and to practice, where all are scored; one run failed."""
+    """Let every team submit to the evaluation, where all wait, and to practice, where all are scored; one
+    run failed.
+    """
     waiting = {team: _accept(engine, team, PHASE, CLOSE - HOUR) for team in TEAMS}
     for number, team in enumerate(TEAMS):
         score(engine, _accept(engine, team, "practice", NOW - HOUR)[1], (0.4 + number / 10, 0.5))
@@ -471,7 +476,7 @@ def score(
     values: tuple[float | None, float | None],
     private: tuple[float | None, float | None] | None = None,
 ) -> None:
-    """What a worker would say: by language and, as their mean, together."""
+    """Record scores as a worker would: by language and, as their mean, together."""
     scores, macro = _scores(values), sum(value or 0.0 for value in values) / len(values)
     held = world.sure(world.claim(engine, run_id, NOW - 30 * MINUTE))
     with writing(engine) as session:
@@ -504,8 +509,10 @@ def keep_statistics(
     values: Mapping[int, tuple[float | None, float | None]],
     private: Mapping[int, tuple[float | None, float | None]] | None = None,
 ) -> None:
-    """What a worker would keep of the evaluation's boards, and of those that its rows are carried over to: intervals
-    around these scores, by run, and who is better than whom by them; and of the runs themselves."""
+    """Store statistics of the evaluation's boards and of those that its rows are carried over to, as a worker would.
+
+    Intervals around these scores, by run, and who is better than whom by them; also those of the runs themselves.
+    """
     document, intervals = _statistics(values)
     if private:
         document["private"] = _statistics(private)[0]
@@ -538,7 +545,7 @@ def _difference(a: float, b: float) -> Difference:
 
 
 def _have_checked(engine: Engine) -> str:
-    """A file of alpha's that was only checked."""
+    """Validate a file of alpha's without submitting it; return the id."""
     with writing(engine) as session:
         accepted = accept_validation(
             session,
@@ -553,7 +560,7 @@ def _have_checked(engine: Engine) -> str:
 
 
 def rescore(engine: Engine, phase: str) -> None:
-    """An open set of a phase, ready to be published: everything scores otherwise."""
+    """Start an open set of a phase, ready to be published, in which everything has another score."""
     with writing(engine) as session:
         competition, olga = find_competition(session, COMPETITION), _user(session, "olga")
         made = start_rescoring(
@@ -565,7 +572,7 @@ def rescore(engine: Engine, phase: str) -> None:
 
 
 def _forget(engine: Engine, run_id: int) -> None:
-    """As if this team had never taken part in the evaluation."""
+    """Delete everything as if this team had never taken part in the evaluation."""
     with writing(engine) as session:
         run = session.get_one(ScoringRun, run_id)
         submission = run.submission_id
@@ -575,7 +582,7 @@ def _forget(engine: Engine, run_id: int) -> None:
 
 
 def names_of(engine: Engine, submission_id: UUID | str, failed_run: int = 1) -> dict[str, str]:
-    """What the parts of addresses are called here; a submission and a run to ask for."""
+    """Return values for the variable parts of addresses, among them a submission and a run."""
     with reading(engine) as session:
         other = session.scalars(_others_of_the_same(submission_id)).first()
         token = session.scalars(select(ApiToken.id).join(ApiToken.user).where(User.username == "alpha")).one()
@@ -646,7 +653,9 @@ def names_of(engine: Engine, submission_id: UUID | str, failed_run: int = 1) -> 
 
 
 def _others_of_the_same(submission_id: UUID | str) -> Select[UUID]:
-    """To compare it with: what its team sent, too, to the same task or another phase of it, and was scored."""
+    """Return the query for submissions to compare it with: its team's other scored ones, to the same task, in any
+    phase.
+    """
     team = select(Submission.team_id).where(Submission.id == UUID(str(submission_id))).scalar_subquery()
     scored = Submission.runs.any(ScoringRun.is_current & (ScoringRun.status == RunStatus.SCORED))
     mine = Submission.team_id == team, Submission.id != UUID(str(submission_id))
@@ -658,7 +667,7 @@ def _user(session: Session, username: str) -> User:
 
 
 def give_all_but_submissions(unscored: Place) -> None:
-    """An organiser who may everything else sees what participants see."""
+    """Give an organiser every right except to see submissions; such an organiser sees what participants see."""
     rights = frozenset(Right) - {Right.SUBMISSIONS}
     with writing(unscored.site.engine) as session:
         editor = session.scalars(select(User).where(User.username == ACCOUNTS["editor"])).one()

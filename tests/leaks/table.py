@@ -1,16 +1,18 @@
 # ruff: noqa: E501 (a route is a line)
-"""Who gets which answer: every route of the application, a line each, with a status for each of `place.ROLES`.
+"""The answers that each visitor gets: every route of the application, a line each, with a status for each of
+`place.ROLES`.
 
-The last four organise with one right each. They are named where an administrator is answered otherwise than who
-organises elsewhere: where nobody asks who organises, nobody asks for a right either.
+The last four organise with one right each. They have their own status where an administrator gets another answer than
+an organiser of another competition: where being an organiser does not matter, no right matters either.
 
-Asked of the competition `idioms`, whose evaluation is over and hidden: its board, its gold, alpha's submission to it, a
-round of judging that is not published. Submissions are sent to its practice, which is open. A row that is missing, or
-too many, fails; so whoever adds a route says here who may.
+The requests are about the competition `idioms`, whose evaluation is over and hidden: its board, its gold, alpha's
+submission to it, a round of judging that is not published. Submissions are sent to its practice, which is open. A
+missing or superfluous row fails; so whoever adds a route states here who may use it.
 
-- Pages send those who are not logged in to log in (303), the API asks for a token (401); a form that did what it was
-  asked sends its reader on (303), too.
-- What is not yours and could not be known is not there (404); what everybody knows to be there is refused (403).
+- Pages send those who are not logged in to log in (303), the API requires a token (401); a form that succeeded
+  redirects its reader (303), too.
+- An object that is not the visitor's and that the visitor may not know of is not found (404); access to one that
+  everybody knows of is refused (403).
 """
 
 from __future__ import annotations
@@ -547,7 +549,7 @@ POST   /webhooks/{webhook_id}/test                                              
 
 
 def rows() -> dict[str, tuple[int, ...]]:
-    """`METHOD path` -> the statuses, in the order of the roles."""
+    """Return `METHOD path` -> the statuses, in the order of the roles."""
     found = {}
     for line in TABLE.strip().splitlines()[1:]:
         method, path, *statuses = line.split()

@@ -1,4 +1,4 @@
-"""Places are built once for all tests of a process: building one takes a hundred times as long as a copy."""
+"""Places that are built once for all tests of a process: building one takes a hundred times as long as a copy."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tests.web.site import Site
 
 @dataclass(frozen=True)
 class Templates:
-    """What was built, by the name of what builds it."""
+    """Built places, by the name of the function that builds them."""
 
     folder: Path
     _built: dict[str, Place] = field(default_factory=dict)
 
     def copy(self, site: Site, build: Callable[[Site], Place], kept_in: str = "folder") -> Place:
-        """What `build` makes of a server that has nothing yet, and keeps its files there."""
+        """Return a copy of the place that `build` makes of an empty server, which keeps its files in `kept_in`."""
         name = f"{build.__qualname__}-{kept_in}"
         if name not in self._built:
             place = build(site)

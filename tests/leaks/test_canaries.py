@@ -93,7 +93,9 @@ def _ask_for_texts(engine: Engine) -> None:
 
 
 def _break_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A fault of ours, which says what it was working on: no file can provoke one that we know of. And outcomes."""
+    """Cause a fault of ours that quotes what it was working on, also outcomes: no file can provoke one
+    that we know of.
+    """
     task = TASKS["table"]
 
     def score(gold: Any, prediction: Any, options: Any) -> Any:
@@ -157,7 +159,7 @@ _TOLD = {"alpha": "good", "gamma": CRASH}
 
 
 def stored_with(planted: bytes, without: Collection[str]) -> list[str]:
-    """Every other file that holds these bytes, of those for all and the sealed ones, wherever the server keeps them."""
+    """Return every other public or sealed file that contains these bytes, wherever the server keeps them."""
     found, kept = [], 0
     for storage in (storage_of(get_settings()), sealed_storage_of(get_settings())):
         names = [one.name for one in storage.listed() if one.name not in without]
@@ -168,7 +170,7 @@ def stored_with(planted: bytes, without: Collection[str]) -> list[str]:
 
 
 def put_gold(olga: Client, content: str, number: str, *, public: bool = False) -> httpx.Response:
-    """As an organiser does it over the API."""
+    """Put gold as an organiser does over the API."""
     path = f"/api/v1/competitions/idioms/phases/{PHASE}/tasks/{TASK}/gold"
     said = {"public": str(public)}
     sent = olga.send("POST", path, files={"file": (f"{NAME}-{number}.csv", content.encode())}, data=said)
@@ -180,7 +182,7 @@ def put_gold(olga: Client, content: str, number: str, *, public: bool = False) -
 
 
 def checked_again(planted: Place, olga: Client) -> httpx.Response:
-    """What a worker says of the broken version, as the organiser sees it."""
+    """Return a worker's verdict on the broken version, as the organiser sees it."""
     path = f"/api/v1/competitions/idioms/phases/{PHASE}/tasks/{TASK}/gold"
     assert olga.send("POST", f"{path}/2/check").status_code == 202
     with reading(planted.site.engine) as session:
@@ -223,8 +225,9 @@ def check_scenario(planted: Place, ended: dict[str, tuple[str, int]]) -> None:
 
 
 def crawl(planted: Place, roles: Iterable[str], submissions: dict[str, str]) -> Iterator[tuple[str, httpx.Response]]:
-    """Every GET route, asked by these, and what shows a submission, asked about each by those whom it is shown to:
-    who asked for what, and the answer."""
+    """Yield each request and its answer: every GET route by these roles, and every page of a submission by those who
+    see it.
+    """
     for role in roles:
         with planted.client(role) as visitor:
             for what, submission in submissions.items():
@@ -245,7 +248,7 @@ def everything(answer: httpx.Response) -> str:
 
 
 def columns_with(engine: Engine, planted: bytes) -> list[str]:
-    """The columns in which the word stands, also where they are compressed."""
+    """Return the columns that contain the word, also compressed."""
     found = set()
     with engine.connect() as connection:
         for table in Base.metadata.sorted_tables:

@@ -1,8 +1,9 @@
-"""Two servers that differ in nothing but what is hidden answer every GET route byte for byte alike.
+"""Two servers that differ only in what is hidden answer every GET route byte for byte alike.
 
-It is one server whose hidden outcomes are exchanged: so ids, names, times and tags stay, and whatever differs tells
-something, be it a digit, an order, a count, an ETag, a length or an error. Where the same outcomes are shown, they do
-differ, else this would compare nothing. Requests are answered in process: that HTTP tells no more, test_canaries sees.
+It is one server whose hidden outcomes are exchanged: so ids, names, times and tags stay, and any difference reveals
+something, be it a digit, an order, a count, an ETag, a length or an error. Where the same outcomes are shown, the
+answers do differ, otherwise this would compare nothing. Requests are answered in process: test_canaries checks that
+HTTP reveals no more.
 """
 
 from __future__ import annotations
@@ -34,10 +35,11 @@ Private = Mapping[str, tuple[float | None, float | None]]
 
 @dataclass(frozen=True)
 class Pair:
-    """Two outcomes that those who look must not tell apart under this visibility. private: of a private part of the
-    items, where that is what differs; sure: scores that intervals and tests are made of, likewise. each_commit: who
-    looks with each commit; nobody: the pair is for soak. ends_at: where the evaluation is still open. untold: the
-    numbers of the first outcome that no answer may have."""
+    """Two outcomes that the viewers must not distinguish under this visibility. private: scores of a private part of
+    the items, where these differ; sure: the scores behind intervals and tests, likewise. each_commit: the viewers with
+    each commit; none: the pair is for soak. ends_at: the end, where the evaluation is still open. untold: the numbers
+    of the first outcome that no answer may have.
+    """
 
     what: str
     one: Hidden
@@ -134,13 +136,15 @@ PAIRS = [
 
 
 def _lane(pair: Pair) -> list[pytest.MarkDecorator]:
-    """With each commit: the pair that changes everything, and what no other hides."""
+    """Return no mark for pairs tested with each commit (the one that changes everything, and those that no other
+    includes), else soak.
+    """
     return [] if pair.each_commit else [pytest.mark.soak]
 
 
 @pytest.fixture
 def unscored(quick_empty_site: Site, cheap_passwords: None, templates: Templates) -> Iterator[Place]:
-    """Everything is there but the outcomes."""
+    """Yield a place with everything but the outcomes."""
     found = templates.copy(quick_empty_site, place.build)
     give_all_but_submissions(found)
     yield found
@@ -149,8 +153,10 @@ def unscored(quick_empty_site: Site, cheap_passwords: None, templates: Templates
 
 @pytest.mark.parametrize("pair", [pytest.param(pair, marks=_lane(pair), id=pair.what) for pair in PAIRS])
 def test_what_is_hidden_makes_no_difference(unscored: Place, pair: Pair, pytestconfig: pytest.Config) -> None:
-    """With --soak everybody looks, also at single pictures: their page has the same numbers. Where numbers are looked
-    for, these are looked at with each commit."""
+    """Compare all answers; with --soak for every viewer, and also single pictures, whose page has the same numbers.
+
+    Where numbers are searched for, pictures are read with each commit.
+    """
     is_deep = pytestconfig.getoption("--soak")
     roles = pair.looking if is_deep else pair.each_commit
     one, other = (_everything(unscored, pair, of, roles, is_deep or pair.untold is not None) for of in (0, 1))
@@ -165,7 +171,7 @@ def test_what_is_hidden_makes_no_difference(unscored: Place, pair: Pair, pytestc
 
 
 def _check_only_organisers_read(answers: Mapping[tuple[str, str], str], tells: Tells) -> None:
-    """No answer has such a number, but those to organisers."""
+    """Check that no answer has such a number, except those to organisers."""
     found = {asked: told for asked, answer in answers.items() if (told := telling(answer, tells))}
     assert {asked: told for asked, told in found.items() if asked[0] != "organiser"} == {}
     assert found, "organisers read all digits: so they were there to be told"
@@ -200,7 +206,7 @@ def test_the_private_part_is_seen_everywhere_once_it_is_shown(unscored: Place) -
 def _everything(
     unscored: Place, pair: Pair, of: int, roles: Sequence[str], pictures: bool
 ) -> dict[tuple[str, str], str]:
-    """What each of them gets from every address, by role and address."""
+    """Return what each role gets from every address, by role and address."""
     hidden = (pair.one, pair.other)[of]
     place.reveal(unscored, hidden, pair.visibility, pair.private[of] if pair.private else None, ends_at=pair.ends_at)
     if pair.sure:
@@ -217,7 +223,7 @@ def _report(unscored: Place) -> str:
 
 @pytest.mark.soak
 def test_an_open_rescoring_set_makes_no_difference(unscored: Place, pytestconfig: pytest.Config) -> None:
-    """Every board is shown, all is scored; then all of it is scored otherwise beside."""
+    """Show every board with everything scored, then score all of it otherwise in a set."""
     is_deep = pytestconfig.getoption("--soak")
     place.reveal(unscored, HIDDEN, {})
     before = _answers(unscored, OUTSIDERS, is_deep)
@@ -233,7 +239,7 @@ def test_an_open_rescoring_set_makes_no_difference(unscored: Place, pytestconfig
 
 
 def _answers(unscored: Place, roles: Sequence[str], pictures: bool) -> dict[tuple[str, str], str]:
-    """By role and address, and the four of organisers; pictures: also single ones."""
+    """Return the answers by role and address, and the four of organisers; pictures: True to add single ones."""
     paths = [path for path in paths_of(unscored) if pictures or "/pictures/" not in path]
     found = {}
     for role, asked in [

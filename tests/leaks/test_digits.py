@@ -21,7 +21,7 @@ BOARD = "/api/v1/competitions/idioms/phases/evaluation/boards/zero-shot"
 
 @pytest.fixture
 def unscored(quick_empty_site: Site, cheap_passwords: None, templates: Templates) -> Iterator[Place]:
-    """Everything is there but the outcomes."""
+    """Yield a place with everything but the outcomes."""
     found = templates.copy(quick_empty_site, place.build)
     give_all_but_submissions(found)
     yield found
@@ -54,7 +54,7 @@ def test_declared_or_closed_the_ends_are_there(unscored: Place) -> None:
 
 
 def _leaks(unscored: Place, tells: Tells, paths: Sequence[str]) -> list[str]:
-    """The paths and messages that tell a participant something."""
+    """Return the paths and messages that reveal something to a participant."""
     with unscored.client("participant") as visitor:
         visitor.bare.headers["Accept-Encoding"] = "identity"
         answers = {path: visitor.send("GET", path).text for path in paths} | told_to(unscored, "participant")

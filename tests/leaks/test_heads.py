@@ -1,4 +1,4 @@
-"""Every page of a competition has the competition's head and tabs, and no other head: seen where there is all."""
+"""Every page of a competition has the competition's head and tabs, and no other head, in a place with everything."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.world import COMPETITION, NOW, PHASE
 
 
 def pages_of(guarded: Place) -> list[Address]:
-    """Of the competition, and of what was sent to it."""
+    """Return the pages of the competition, and of its submissions."""
     heads = ("/competitions/{competition}", "/submissions/{submission_id}", "/validations/{validation_id}")
     asked = [one for one in addresses(guarded.site.app) if one.method == "GET" and one.template.startswith(heads)]
     return [one for one in asked if not one.template.endswith((".svg", "/live"))]

@@ -1,5 +1,5 @@
-"""A competition that somebody may not see answers them, at every address, as one that never was; a pause and an
-archive refuse what they say, whoever asks.
+"""A hidden competition responds at every address like one that never existed; a paused or archived one refuses with its
+reason, whoever asks.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def test_who_may_not_see_it_finds_nothing_anywhere(guarded: Place) -> None:
 @pytest.mark.parametrize("role", ["anonymous", "participant", "other team", "annotator", "organiser elsewhere"])
 @pytest.mark.parametrize("stage", [Stage.DRAFT, Stage.PRIVATE])
 def test_nobody_without_a_part_in_it_does_nor_changes_anything(guarded: Place, stage: Stage, role: str) -> None:
-    """Each of these answers comes before the route, so nothing is written, either."""
+    """Check that each of these answers comes before the route, so that nothing is written, either."""
     if stage is Stage.PRIVATE and role in ("participant", "other team", "annotator"):
         pytest.skip("they belong to it")
     put(guarded, stage)
@@ -124,7 +124,7 @@ def test_uploads_are_refused_with_the_reason(guarded: Place, halt: Halt, code: s
 
 
 def test_an_archive_is_changed_by_nobody(guarded: Place) -> None:
-    """Every address that writes, asked by who may do everything; what lets it out of the archive still answers."""
+    """Send to every address that writes as an administrator; the one that ends the archiving still works."""
     put(guarded, Stage.PUBLISHED, Halt.ARCHIVED)
     writes = [one for one in of_competition(guarded) if one.method not in ("GET", "HEAD")]
     closed = [one for one in writes if not any(place in one.template for place in OPEN_IN_ARCHIVES)]

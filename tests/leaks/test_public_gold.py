@@ -43,7 +43,7 @@ def declare(place: Place, *, public: bool) -> None:
 
 
 def quotes_gold(place: Place, path: str) -> bool:
-    """Whether this answer to alpha has a word of gold: the client of the tests raises for it."""
+    """Return whether this answer to alpha has a word of gold: the client of the tests raises for it."""
     with place.client(OWN) as ada:
         try:
             assert ada.send("GET", path).status_code == 200

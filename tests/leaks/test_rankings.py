@@ -1,4 +1,4 @@
-"""A ranking across tasks over hidden boards tells nobody but organisers who stands in it."""
+"""A ranking across tasks over hidden boards reveals its teams to nobody but organisers."""
 
 from __future__ import annotations
 

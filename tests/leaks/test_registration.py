@@ -1,4 +1,4 @@
-"""What people tell organisers when they register is read by them and by nobody else, wherever one looks."""
+"""Answers to organisers' questions at registration are read by organisers and by nobody else, on any page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever organises with one right finds no link and no form that would be refused them, on any page that they see."""
+"""Organisers with one right find no link and no form that would be refused, on any page that they see."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HERE = re.compile(r"/(api/v1/)?(competitions/idioms|submissions/|validations/)")
 
 
 def posts(guarded: Place) -> list[tuple[re.Pattern[str], str]]:
-    """Every route that takes a form, as a pattern of its address."""
+    """Return every route that takes a form, as a pattern of its address."""
     found = [one for one in addresses(guarded.site.app) if one.method == "POST" and not one.is_api]
     return [(re.compile(re.sub(r"{(\w+)(?::\w+)?}", "[^/]+", one.template)), str(one)) for one in found]
 

@@ -33,7 +33,7 @@ def test_whoever_organises_with_one_right_is_named_wherever_organisers_are() -> 
 
 
 def test_every_route_answers_everybody_as_the_table_says(guarded: Place) -> None:
-    """All that is wrong at once; what a request changed is as it was before the next."""
+    """Report all deviations at once; changes by a request are undone before the next."""
     expected, wrong = rows(), []
     with ExitStack() as clients:
         visitors = [clients.enter_context(guarded.client(role)) for role in ROLES]
@@ -80,7 +80,7 @@ THINGS = (
 
 
 def test_what_lies_in_one_competition_is_not_within_reach_of_the_organisers_of_another(guarded: Place) -> None:
-    """They name their own competition, which they organise, and a thing of this one: it is not there, and stays."""
+    """Request an object of this competition under their own one, which they organise: it is not found, and stays."""
     engine = guarded.site.engine
     here = {"mark_id": str(mark(engine, "Gamma", HIDDEN)), "allowance_id": str(allow(engine, "Gamma", extra_total=1))}
     names = {**guarded.names, "competition": OTHERS, **here}
@@ -100,13 +100,13 @@ def test_what_lies_in_one_competition_is_not_within_reach_of_the_organisers_of_a
 
 
 def contents(guarded: Place) -> list[str]:
-    """All that is in the database, but when tokens were last used."""
+    """Return all contents of the database, except when tokens were last used."""
     with closing(sqlite3.connect(guarded.site.engine.url.database or "")) as database:
         return [line for line in database.iterdump() if not line.startswith('INSERT INTO "api_tokens"')]
 
 
 def test_as_the_public_sees_it_is_what_people_who_are_not_logged_in_get(guarded: Place) -> None:
-    """Wherever an organiser may borrow those eyes: to the byte, whatever else there would be for them."""
+    """Compare, to the byte, all pages that an organiser may see as the public, whatever else there is for them."""
     described = guarded.site.app.openapi()["paths"]
     asked = [
         address

@@ -1,7 +1,5 @@
-"""Intervals, ranges of ranks and clusters tell no more than the scores that stand beside them.
-
-`test_differences` compares every answer where something is hidden; here is what follows of single rules, and of rows
-that are hidden by name.
+"""Intervals, ranges of ranks and clusters reveal no more than the scores next to them. `test_differences` compares
+every answer where something is hidden; here single rules are tested, and rows that are hidden by name.
 """
 
 from __future__ import annotations
@@ -115,7 +113,7 @@ def test_they_appear_when_the_phase_closes_or_its_gold_is_public(unscored: Place
 
 
 def test_rows_carried_over_bring_no_intervals_that_their_phase_does_not_show(unscored: Place) -> None:
-    """The later phase shows all of its own; rows of the one that is still open stand there, too."""
+    """Check that the later phase shows all of its own; rows of the one that is still open are there, too."""
     for visibility, expected in (({"slices": "columns"}, WITHHELD), ({"slices": "all"}, ALL)):
         place.reveal(unscored, HIDDEN, visibility, ends_at=REVEAL)
         with unscored.client("anonymous") as anybody:
@@ -125,7 +123,7 @@ def test_rows_carried_over_bring_no_intervals_that_their_phase_does_not_show(uns
 
 
 def _own_statistics(unscored: Place) -> list[tuple[bool, bool]]:
-    """Whether a team's page and API tell the interval of its score, and how it compares, by board."""
+    """Return whether a team's page and API show the interval of its score, and its comparison, by board."""
     submission = unscored.submitted["alpha"][0]
     with unscored.client("participant") as alpha:
         page = alpha.send("GET", f"/submissions/{submission}").text
@@ -136,7 +134,7 @@ def _own_statistics(unscored: Place) -> list[tuple[bool, bool]]:
 
 
 def pictures_of(unscored: Place, role: str) -> set[str]:
-    """Which of the pictures that tell statistics this role gets, by whatever way."""
+    """Return which of the pictures that show statistics this role gets, in any way."""
     with unscored.client(role) as visitor:
         listed = {one["name"] for one in visitor.send("GET", f"{BOARD}/pictures").json()["pictures"]}
         page = visitor.send("GET", f"{PAGE}/pictures").text
@@ -165,8 +163,9 @@ def test_a_ladder_tells_records_and_nobody_how_sure_they_are(unscored: Place) ->
 
 
 def test_nobody_learns_of_a_pair_with_a_hidden_row(unscored: Place) -> None:
-    """Gamma's row is hidden, and was compared with the others before it was: whatever came of that is told to nobody
-    who does not see the row, nor that anything did."""
+    """Check that the results of comparisons with Gamma's row, which was hidden later, and even their existence, are
+    visible only to those who see the row.
+    """
     answers = []
     for gamma in ((0.99, 0.98), (0.01, 0.02), (0.73, 0.63)):
         place.reveal(unscored, {**HIDDEN, "gamma": gamma}, {})
@@ -209,7 +208,7 @@ def test_pairs_are_told_of_rows_whose_scores_are_seen_and_of_no_hidden_one(unsco
 
 
 def test_a_team_reads_on_its_own_page_what_it_reads_on_the_board(unscored: Place) -> None:
-    """And how sure its own scores are where it sees four decimals of them, whatever the board shows."""
+    """Check the certainty of its own scores, too, where it sees four decimals of them, whatever the board shows."""
     never = {"own_scores": "never"}
     for visibility, outsiders in [*DECLARED, (never, NOTHING), ({"board": "hidden", **never}, NOTHING)]:
         place.reveal(unscored, HIDDEN, visibility)

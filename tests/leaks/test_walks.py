@@ -1,7 +1,7 @@
-"""No page, and nothing that the server does by itself, costs as much as ever was: it costs what it shows.
+"""No page, and nothing that the server does by itself, costs as much as there ever was: it costs as much as it shows.
 
-Everything that can be looked at is, with a short past and with a longer one (`tests.history`): what SQLite does for
-each statement has to stay the same, and no plan walks through a table that grows. With a million submissions:
+Everything is requested with a short past and with a longer one (`tests.history`): SQLite's work for each statement has
+to stay the same, and no plan may walk through a table that grows. With a million submissions:
 `tests/soak/test_million.py`.
 """
 

@@ -1,5 +1,6 @@
-"""What it costs to look at everything, and what the server does by itself: in steps of SQLite's machine for each
-statement, or in rows that PostgreSQL meets, so that a short past and a long one can be compared on any machine."""
+"""The costs of looking at everything, and of what the server does by itself: in steps of SQLite's machine for each
+statement, or in rows that PostgreSQL meets, so that a short past and a long one can be compared on any machine.
+"""
 
 from __future__ import annotations
 
@@ -55,8 +56,10 @@ Steps = Mapping[str, int]
 
 
 def look(guarded: Place, role: str, *, without: Collection[str] = ()) -> tuple[dict[str, Counter[str]], list[str]]:
-    """At everything that there is to look at: the costs by template and statement, and SQLite's plans that are walks.
-    without: templates."""
+    """Look at everything; return the costs by template and statement, and SQLite's plans that are walks.
+
+    without: templates to leave out.
+    """
     found: dict[str, Counter[str]] = {}
     engine = guarded.site.engine
     with guarded.client(role) as visitor, costs(engine) as counted, statements(engine) as asked:
@@ -70,12 +73,12 @@ def look(guarded: Place, role: str, *, without: Collection[str] = ()) -> tuple[d
 
 
 def costs(engine: Engine) -> AbstractContextManager[Counter[str]]:
-    """What the database meanwhile does for each statement."""
+    """Return a context manager that counts what the database does for each statement inside the block."""
     return steps(engine) if engine.dialect.name == "sqlite" else rows_met(engine)
 
 
 def more_costly(before: Steps, after: Steps) -> dict[str, tuple[int, int]]:
-    """The statements that cost more than they did, with both costs."""
+    """Return the statements that cost more than before, with both costs."""
     return {
         statement: (before.get(statement, 0), number)
         for statement, number in after.items()
@@ -84,7 +87,7 @@ def more_costly(before: Steps, after: Steps) -> dict[str, tuple[int, int]]:
 
 
 def pages_that_grew(before: Mapping[str, Steps], after: Mapping[str, Steps]) -> dict[tuple[str, str], tuple[int, int]]:
-    """By template and statement; a quota may."""
+    """Return the costs that grew, by template and statement, except those of quotas."""
     return {
         (path, statement): told
         for path, counted in after.items()
@@ -94,7 +97,9 @@ def pages_that_grew(before: Mapping[str, Steps], after: Mapping[str, Steps]) -> 
 
 
 class OwnWork:
-    """Sweeping, counting for monitoring, and what a new team sends: let in, claimed, scored, put on the boards."""
+    """The server's own work: sweeping, counting for monitoring, and letting in, claiming, scoring and ranking the files
+    of a new team.
+    """
 
     def __init__(self, guarded: Place, monkeypatch: pytest.MonkeyPatch) -> None:
         self._settings, self._engine, self._newcomers = guarded.site.settings, guarded.site.engine, count()
@@ -103,7 +108,7 @@ class OwnWork:
             drop_rescoring(Act(session, None, NOW, get_settings()), find_competition(session, COMPETITION), 1)
 
     def costs(self) -> Counter[str]:
-        """Of doing it a second time: the first one does what was due."""
+        """Return the costs of doing it a second time: the first time does what was due."""
         with reading(self._engine) as session:
             newest_team = session.scalars(select(func.max(Team.id))).one()
         self._do(newest_team)

@@ -1,4 +1,4 @@
-"""What a server looks like follows from its settings and its two logos, each of which stands in for the other."""
+"""The look of a server follows from its settings and its two logos, each of which can replace the other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""An SVG is rebuilt from what draws: what runs, loads or leads elsewhere is not in it, whatever way it was written."""
+"""SVGs are rebuilt from their drawing elements: what runs, loads or links elsewhere is dropped, however it
+was written.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Announcements: shown as organisers want them, mailed once to exactly whom they chose, and never to who said no."""
+"""Announcements: shown as organisers want them, mailed once to exactly the chosen group, and never to those who opted
+out.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Who gets a mail: groups after a rescoring, beside another task, and organisers by the one right that they have."""
+"""Recipients of mails: groups after a rescoring, beside another task, and organisers by the one right that
+they have.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +79,7 @@ def test_groups_hold_nobody_of_another_competition(sqlite_engine: Engine, people
 def test_about_what_a_right_is_for_only_those_who_have_it_are_written_to(
     sqlite_engine: Engine, people: list[User], right: Right
 ) -> None:
-    """Not who has another one, nor the same one next door."""
+    """Check that organisers with another right, or with the same right next door, get no mail."""
     one_right_each(sqlite_engine)
     with reading(sqlite_engine) as session:
         assert [user.username for user in organisers_of(session, COMPETITION, right)] == [f"has-{right.value}"]

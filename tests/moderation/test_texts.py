@@ -1,4 +1,4 @@
-"""Reports and hidden texts: a question beside its answer and an announcement of one number, and those next door."""
+"""Reports and hidden texts: a question with its answer and an announcement of one number, and those next door."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def hide(here: World, kind: TextKind, which: str, by: User | None = None) -> int
 
 
 def shown(here: World) -> dict[TextKind, str | None]:
-    """What is stored of each text."""
+    """Return what is stored of each text."""
     with reading(here.engine) as session:
         found = find_competition(session, COMPETITION)
         team = session.get_one(Submission, here.of_ada).team_id
@@ -120,7 +120,7 @@ def shown(here: World) -> dict[TextKind, str | None]:
 
 
 def second_texts(here: World) -> list[tuple[TextKind, str]]:
-    """Another text of each kind: Bob's, and a question of his with its answer beside an announcement."""
+    """Add another text of each kind: Bob's, and a question of his with its answer, next to an announcement."""
     with writing(here.engine) as session:
         found = find_competition(session, COMPETITION)
         form = QuestionForm("Why them?", "I ask.")
@@ -185,7 +185,7 @@ def test_a_text_is_reported_once_by_each_and_told_once_to_those_who_decide(here:
 
 
 def report_mails(engine: Engine) -> list[tuple[str, str]]:
-    """Who was told of a report, and of what kind of text."""
+    """Return who was notified of a report, and of what kind of text."""
     with reading(engine) as session:
         mails = session.scalars(
             select(OutgoingMail).where(OutgoingMail.subject == "[Idioms] A text was reported").order_by(OutgoingMail.id)

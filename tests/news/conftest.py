@@ -17,7 +17,7 @@ def _listening() -> Iterator[Receiver]:
 
 @pytest.fixture
 def there(_listening: Receiver) -> Receiver:
-    """One server for all tests, well again, with nothing received."""
+    """Return the one server of all tests, reset: working again, with nothing received."""
     fresh = Receiver(port=_listening.port, released=_listening.released)
     _listening.__dict__.update(fresh.__dict__)
     return _listening

@@ -56,7 +56,7 @@ def hook(
     bearer: str = "",
     scheme: str = "http",
 ) -> int:
-    """Set one up for these kinds of news, or all that the audience may have; return its id."""
+    """Set up a webhook for these kinds of news, or for all that the audience may have; return its id."""
     with writing(engine) as session:
         found = find_competition(session, competition) if competition else None
         holder = holder_for(session, found, owner, of_team=audience is WebhookAudience.TEAM)
@@ -85,7 +85,7 @@ def deliver(engine: Engine, now: datetime = NOW, settings: Settings = LOOPBACK) 
 
 
 def bodies(there: Receiver) -> list[Any]:
-    """Return and forget what was received so far."""
+    """Return and delete what was received so far."""
     found = [json.loads(one.body) for one in there.received]
     there.received.clear()
     return found

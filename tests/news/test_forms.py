@@ -1,4 +1,4 @@
-"""In a chat, what participants wrote is text: no mention, no link, no formatting; in the shape that the chat takes."""
+"""Participants' words in a chat are plain text: no mention, no link, no formatting; in the format of the chat."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A real sweep that is killed between a request and the note of its answer: nothing is lost, and receivers can tell."""
+"""A real sweep that is killed between a request and the record of its answer: nothing is lost, and receivers notice."""
 
 from __future__ import annotations
 

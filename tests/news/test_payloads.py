@@ -1,4 +1,4 @@
-"""A webhook is told what its audience sees in the API at that moment, and nothing that it does not see."""
+"""Webhooks get what their audience sees in the API at that moment, and nothing else."""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ def test_what_fails_is_tried_again_with_growing_pauses_and_given_up(
 
 
 def test_a_killed_sender_loses_nothing(engine: Engine, people: list[User], olga: User, there: Receiver) -> None:
-    """It is killed once before it sends, once after."""
+    """Kill the sender once before it sends, and once after."""
     webhook_id = hook(engine, olga, there, NewsKind.QUESTION_ASKED)
     asked(engine, people[0])
     [delivery] = deliveries(engine, webhook_id)

@@ -157,7 +157,7 @@ def test_a_draft_is_watched_by_its_own_webhooks_and_not_by_the_servers(
 def test_phases_are_told_to_those_who_asked_for_that_kind(
     engine: Engine, people: list[User], hooks: dict[str, int], there: Receiver
 ) -> None:
-    """Of two phases, with moments between two looks; the moment of a look belongs to it."""
+    """Check two phases, with moments between two looks; the moment of a look belongs to it."""
     with reading(engine) as session:
         olga = session.get_one(User, people[3].id)
     opened = hook(engine, olga, there, NewsKind.PHASE_OPENED, audience=PUBLIC)

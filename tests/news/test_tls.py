@@ -23,7 +23,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 
 @pytest.fixture(autouse=True)
 def _trusted(monkeypatch: pytest.MonkeyPatch, authority: Authority) -> None:
-    """This machine trusts the authority; the variable is OpenSSL's own."""
+    """Let this machine trust the authority; the variable is OpenSSL's own."""
     monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
     monkeypatch.setenv("SSL_CERT_DIR", str(Path(authority.folder) / "none"))
 

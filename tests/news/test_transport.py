@@ -58,7 +58,7 @@ def test_an_answer_is_text_without_controls(there: Receiver) -> None:
 
 
 def test_an_answer_that_drips_is_ended(there: Receiver) -> None:
-    """Each byte comes soon after the one before: a timeout for each read would never end it."""
+    """Check that the whole answer has a limit: a timeout for each read would never end it."""
     there.drips = True
     with pytest.raises(NotDelivered, match="No answer within 0.3 seconds"):
         send(target_of(there), b"{}", {}, seconds=0.3)

@@ -1,4 +1,4 @@
-"""Providers of identities in a process of their own, in node: without it tests are skipped, and in CI they fail."""
+"""Identity providers in a separate node process: without node tests are skipped, and in CI they fail."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ PEOPLE: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Providers:
-    """Addresses of two providers of OpenID Connect, and of one with GitHub's protocol."""
+    """The addresses of two OpenID Connect providers, and of one with GitHub's protocol."""
 
     uni: str
     hub: str
@@ -53,7 +53,7 @@ class Providers:
 
 @contextmanager
 def providers() -> Iterator[Providers]:
-    """Start them."""
+    """Start the providers, and yield them."""
     said = {"people": PEOPLE, "clients": CLIENTS, "secret": SECRET}
     with short_folder() as folder:
         node = shutil.which("node") or "node"

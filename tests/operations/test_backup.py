@@ -111,7 +111,7 @@ def fresh(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Settings]:
 
 
 def rows_of(engine: Engine) -> dict[str, list[tuple[Any, ...]]]:
-    """Every row of every table."""
+    """Return every row of every table."""
     with engine.connect() as connection:
         return {
             table.name: [tuple(row) for row in connection.execute(select(table).order_by(*table.primary_key))]
@@ -120,7 +120,7 @@ def rows_of(engine: Engine) -> dict[str, list[tuple[Any, ...]]]:
 
 
 def stored(settings: Settings) -> dict[str, bytes]:
-    """Every file that rows name."""
+    """Return every file that rows name."""
     return {
         f"{folder.name}/{path.name}": path.read_bytes()
         for folder in (settings.storage_dir, settings.sealed_dir)
@@ -136,7 +136,7 @@ def board_of(engine: Engine) -> list[tuple[Any, ...]]:
 
 
 def work_on(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Engine:
-    """From now on workers of this process belong to that server."""
+    """Let workers of this process belong to that server from now on."""
     monkeypatch.setenv("EVERGOLD_DATA_DIR", str(settings.data_dir))
     monkeypatch.setenv("EVERGOLD_DATABASE_URL", settings.database_address)
     get_settings.cache_clear()
@@ -242,7 +242,9 @@ MOST_FILES = 60
 def test_a_backup_that_is_made_while_submissions_come_in_is_of_one_moment(
     engine: Engine, served: Settings, empty: Settings, tmp_path: Path
 ) -> None:
-    """Every scored run raised the board's version by one and has four scores; all of it, or none of it, is there."""
+    """Check that all of a scored run, or none of it, is in the backup: each raised the board's version by one and has
+    four scores.
+    """
     users = [add_user(engine, f"user-{number}") for number in range(3)]
     begun, stop = threading.Barrier(len(users) + 1), threading.Event()
 

@@ -1,4 +1,4 @@
-"""The end of the public certificate: looked up by a real handshake beside the sweep, and named in health."""
+"""The end of the public certificate: checked by a real handshake beside the sweep, and shown in health."""
 
 from __future__ import annotations
 

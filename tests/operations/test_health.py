@@ -1,4 +1,4 @@
-"""Which part of a server is not well, and its numbers, counted by hand."""
+"""The part of a server that is not well, and its numbers, counted by hand."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ def test_sweeps_at_the_same_moment_lose_no_count(engine: Engine) -> None:
 
 
 def numbers(engine: Engine, now=NOW) -> dict[str, float]:  # type: ignore[no-untyped-def]
-    """What Prometheus would read: name with labels -> value."""
+    """Return what Prometheus would read: name with labels -> value."""
     with reading(engine) as session:
         text = metrics.exposition(session, now).decode()
     return {
@@ -262,8 +262,9 @@ def test_the_numbers_are_those_of_the_database(engine: Engine) -> None:
 
 
 def test_what_was_counted_once_stays_counted(engine: Engine) -> None:
-    """Hours that are over are counted by the sweep, the rest when somebody asks: together they are all, and each once;
-    what was deleted since was there."""
+    """Check that past hours are counted by the sweep and the others on request: together all, each once, including
+    deleted submissions.
+    """
     add_competition(engine, per_day=None)
     ada = add_user(engine, "ada")
     for hour in range(4):

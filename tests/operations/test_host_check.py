@@ -1,4 +1,4 @@
-"""What is said of a machine: what holds, what is broken, and what only root could tell."""
+"""Findings about a machine: what holds, what is broken, and what only root can find out."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def ada(sqlite_engine: Engine) -> User:
 
 
 def use(monkeypatch: pytest.MonkeyPatch, storage: str, before: str = "") -> Settings:
-    """As after a restart with these settings."""
+    """Return settings, as after a restart with these values."""
     monkeypatch.setenv("EVERGOLD_STORAGE", storage)
     monkeypatch.setenv("EVERGOLD_STORAGE_BEFORE", before)
     get_settings.cache_clear()

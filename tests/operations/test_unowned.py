@@ -1,4 +1,4 @@
-"""Files that no row names are set aside and removed in time; none that somebody needs is, whatever happens at once."""
+"""Files that no row names are set aside and removed in time; none that is needed is, whatever happens at once."""
 
 from __future__ import annotations
 
@@ -89,7 +89,9 @@ OLD = YOUNG_SECONDS + 60.0
 
 
 def test_no_column_that_could_name_a_file_is_forgotten() -> None:
-    """A sha256 takes 64 characters: a new column of that width says that it names a stored file, or is listed above."""
+    """Check the width: a sha256 has 64 characters, so a new column of that width names a stored file, or is listed
+    above.
+    """
     wide = {
         f"{table.name}.{column.name}"
         for table in Base.metadata.sorted_tables
@@ -156,7 +158,7 @@ def test_young_files_named_files_and_uploads_under_way_stay(engine: Engine, ada:
 
 
 def test_what_turns_out_to_be_named_is_put_back(engine: Engine, ada: User, tmp_path: Path) -> None:
-    """For instance after an older database was restored."""
+    """Check a file that is named again, for instance after an older database was restored."""
     path, now = store(tmp_path, "sent", OLD), time.time()
     clear_unowned(engine, FolderStorage(tmp_path), now)
     submit(engine, ada, content="sent")
@@ -244,7 +246,7 @@ def test_a_sweep_that_was_killed_after_the_move_is_completed_by_the_next(
 
 
 def test_applying_again_what_is_stored_makes_it_young(engine: Engine, tmp_path: Path) -> None:
-    """`evergold apply` does not write what is there already, and commits later."""
+    """Check that `evergold apply` does not write existing files, and commits later."""
     source = tmp_path / "items.csv"
     source.write_text("items")
     path = store(tmp_path / "storage", "items", OLD)
@@ -257,7 +259,7 @@ def test_applying_again_what_is_stored_makes_it_young(engine: Engine, tmp_path: 
 def test_uploads_and_sweeps_of_one_content_at_once_never_lose_an_accepted_file(
     engine: Engine, ada: User, tmp_path: Path
 ) -> None:
-    """Two uploads and two sweeps at almost the same moment, again and again; the contents lie there old and unnamed."""
+    """Run two uploads and two sweeps at almost the same moment, repeatedly; the contents are there, old and unnamed."""
     randomly, lost = random.Random(6), []
     for number in range(25):
         content = f"file {number}"

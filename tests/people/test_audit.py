@@ -1,4 +1,4 @@
-"""The audit log: what stands in it stands for ever, and only what was done stands in it."""
+"""The audit log: its entries stay for ever, and only deeds are in it."""
 
 from __future__ import annotations
 

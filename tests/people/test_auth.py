@@ -138,7 +138,7 @@ def test_unknown_name_and_wrong_password_get_the_same_answer(engine: Engine) -> 
 
 
 def test_an_unknown_name_takes_the_same_work(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Otherwise the time of an answer would tell which names exist."""
+    """Check the work: otherwise the time of an answer would reveal which names exist."""
     verified = []
 
     class Counting:

@@ -1,4 +1,4 @@
-"""Whoever wants news together gets one mail a day or a week with all of it, and at once what cannot wait."""
+"""Digests: one mail per day or week with all the news, while urgent news are sent at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mail: written with its reason, sent afterwards, tried again until it is through, and never kept as text."""
+"""Mail: written with its reason, sent afterwards, tried again until it is delivered, and never stored as text."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def write(
 
 
 def person(session: Session, email: str) -> User:
-    """Whoever has this address, confirmed."""
+    """Return the user with this address, confirmed."""
     user = session.scalar(select(User).where(User.email == email))
     if user is None:
         user = User(username=email, email=email, email_confirmed_at=NOW, display_name="Somebody", created_at=NOW)

@@ -39,7 +39,7 @@ def ada(engine: Engine) -> User:
 
 @pytest.fixture
 def root(engine: Engine) -> User:
-    """An administrator, beside whoever was there before."""
+    """Return an administrator, in addition to those who were there before."""
     user = add_user(engine, "root-of-all")
     with writing(engine) as session:
         session.execute(update(User).where(User.id == user.id).values(is_administrator=True))

@@ -151,7 +151,7 @@ def test_older_links_end_with_a_newer_password_or_address(engine: Engine, ada: U
 
 
 def statements_of_asking(engine: Engine, name: str) -> list[str]:
-    """What the database is asked, without the values."""
+    """Return the statements sent to the database, without the values."""
     said: list[str] = []
 
     def note(connection: Connection, cursor: object, statement: str, *_: object) -> None:

@@ -168,7 +168,7 @@ def test_a_link_is_for_the_newest_request_and_not_for_ever(
 def test_an_address_without_an_account_gets_no_link(
     engine: Engine, people: dict[str, User], settings: Settings
 ) -> None:
-    """Neither does a user name: whoever asks may know that one."""
+    """Check a user name, too: anybody may know that one."""
     for address in ("nobody@example.org", "ada"):
         assert asked(engine, settings, answered(engine, BOB), address) == ""
 

@@ -1,4 +1,4 @@
-"""What organisers may: the rights of their role, all of them for whoever owns the competition, and who gives them."""
+"""Rights of organisers: those of their role, all of them for owners, and who grants them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ NAMES = ("olga", "edda", "mel", "root", "paul")
 
 @pytest.fixture
 def people(sqlite_engine: Engine) -> dict[str, User]:
-    """Olga owns it, her own role says nothing of it; Edda edits, Mel answers questions, Paul takes part."""
+    """Return people: Olga owns the competition, without a role of her own; Edda edits, Mel answers questions, Paul
+    takes part.
+    """
     add_competition(sqlite_engine)
     found = {name: add_user(sqlite_engine, name, is_administrator=name == "root") for name in NAMES}
     with writing(sqlite_engine) as session:

@@ -139,7 +139,7 @@ def test_one_is_approved_to_organise_and_the_others_are_not(sqlite_engine: Engin
     ada, bob = (add_user(sqlite_engine, name) for name in ("ada", "bob"))
 
     def approve(user: User, is_approved: bool) -> tuple[bool, list[str]]:
-        """Whether that changed something, and who is approved then."""
+        """Return whether that changed something, and who is approved then."""
         with writing(sqlite_engine) as session:
             changed = approve_organiser(session, user, is_approved, NOW)
         with reading(sqlite_engine) as session:

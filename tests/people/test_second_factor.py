@@ -34,7 +34,7 @@ def with_app(session: Session, user: User) -> None:
 
 
 def proved(engine: Engine, cookie: str, code: str) -> bool:
-    """Whether the code ends the step, as the page asks."""
+    """Return whether the code completes the step, as the page requests."""
     try:
         with writing(engine) as session:
             step = second_factor.take_try(session, cookie, NOW)

@@ -1,4 +1,4 @@
-"""An address that nobody has confirmed decides nothing: no role, no mail, no way in for whoever typed it first."""
+"""Unconfirmed addresses decide nothing: no role, no mail, no log-in for the person who typed one first."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.usefixtures("cheap_passwords")
 
 @pytest.fixture
 def mallory(engine: Engine) -> User:
-    """Somebody who registered with an address that is not theirs; the user name is all that they chose."""
+    """Return somebody who registered with another person's address; only the user name is their choice."""
     with writing(engine) as session:
         return register_user(session, NewAccount("win-money.example", "ada@uni.edu", PASSWORD), NOW)
 
@@ -134,7 +134,7 @@ def test_a_link_that_waits_is_not_sent_to_an_address_that_was_given_up(engine: E
 
 
 def test_the_database_holds_no_link_before_it_is_handed_over(engine: Engine, mallory: User) -> None:
-    """Whoever reads the database while a mail waits must not be able to take the account over."""
+    """Check that a reader of the database cannot take over an account while a mail waits."""
     with writing(engine) as session:
         password_resets.ask(session, "ada@uni.edu", get_settings(), NOW)
         email_confirmations.send_link(session, mallory, get_settings(), NOW)

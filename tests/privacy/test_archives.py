@@ -56,7 +56,7 @@ def storage(settings: Settings) -> FolderStorage:
 
 @pytest.fixture
 def ada(engine: Engine, storage: FolderStorage) -> User:
-    """Somebody with a scored submission, whose file is there, and others beside her."""
+    """Return somebody with a scored submission, whose file exists; others exist, too."""
     add_competition(engine, per_day=None)
     ada, bob = add_user(engine, "ada"), add_user(engine, "bob")
     stored = store_upload([CONTENT.encode()], storage, 10**6)
@@ -137,7 +137,7 @@ def test_hidden_scores_stay_hidden(engine: Engine, made: FolderStorage, ada: Use
 
 
 def test_every_table_that_refers_to_people_is_in_it_or_says_why_not() -> None:
-    """Somebody decides for each later table whether its rows are in the archive."""
+    """Check every table, so that each later one is either in the archive or excluded with a reason."""
     source = Path("app/privacy/contents.py").read_text("utf-8")
     left_out = {
         "account_deletions": "the page shows it",

@@ -72,7 +72,7 @@ def storage(tmp_path: Path) -> FolderStorage:
 
 @pytest.fixture
 def ada(sqlite_engine: Engine, storage: FolderStorage) -> User:
-    """Of Ada and of Bob there is one row of each kind, with their name in its words; Bob's come first."""
+    """Add one row of each kind of Ada's and of Bob's, with their name in its words, Bob's first; return Ada."""
     world.add_competition(sqlite_engine, per_day=None)
     bob, ada = (add_user(sqlite_engine, name) for name in ("bob", "ada"))
     for user in (bob, ada):
@@ -273,7 +273,7 @@ def test_marks_drafts_and_files_are_in_it(archive: zipfile.ZipFile) -> None:
 def test_an_address_that_nobody_confirmed_has_no_invitations(
     sqlite_engine: Engine, storage: FolderStorage, ada: User
 ) -> None:
-    """What others sent to it may be another person's."""
+    """Check that messages sent to it are left out: they may be another person's."""
     with writing(sqlite_engine) as session:
         session.get_one(User, ada.id).email_confirmed_at = None
     with reading(sqlite_engine) as session:

@@ -1,4 +1,4 @@
-"""Deletions of accounts: what stands in the way, the days in which they can be undone, and the mails about them."""
+"""Deletions of accounts: what prevents them, the days in which they can be undone, and the mails about them."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def test_an_error_with_one_account_keeps_no_other(
 
 
 def test_an_upload_that_is_under_way_makes_no_team_with_the_name(engine: Engine, ada: User, settings: Settings) -> None:
-    """It was sent by somebody who was logged in then; its transaction comes after the deletion."""
+    """Check an upload by somebody who was logged in when sending it; its transaction comes after the deletion."""
     plan(engine, ada, settings)
     sweep(engine, ada, settings, NOW + 30 * DAY)
     with pytest.raises(Exception, match="was deleted"), writing(engine) as session:

@@ -1,4 +1,4 @@
-"""A draft is abandoned when nobody did anything for it, and those who could keep it are told."""
+"""Drafts are abandoned when nobody works on them, and those who could save them are notified."""
 
 from __future__ import annotations
 

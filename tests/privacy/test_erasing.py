@@ -59,7 +59,7 @@ def settings() -> Settings:
 
 @pytest.fixture
 def zelda(engine: Engine) -> User:
-    """Somebody who takes part in a competition that is open, alone."""
+    """Return somebody who takes part alone in a competition that is open."""
     add_competition(engine, per_day=None)
     return add_user(engine, NAME, "Zelda Quux")
 
@@ -74,7 +74,7 @@ def delete(engine: Engine, user: User, settings: Settings, now: Any = LATER) -> 
 
 
 def places_that_name(engine: Engine, words: tuple[str, ...]) -> set[str]:
-    """Columns of text in which any of these words is left, whatever table."""
+    """Return the text columns of any table that still contain one of these words."""
     found = set()
     with reading(engine) as session:
         for table in Base.metadata.sorted_tables:
@@ -88,7 +88,9 @@ def places_that_name(engine: Engine, words: tuple[str, ...]) -> set[str]:
 
 
 def test_every_reference_to_an_account_is_decided() -> None:
-    """A table that comes later refers to accounts, too: its rows go with one (GOES), or STAYS says why not."""
+    """Check every table that refers to accounts: its rows are deleted with one (GOES), or STAYS gives the reason why
+    not.
+    """
     references = {
         f"{table.name}.{key.parent.name}"
         for table in Base.metadata.sorted_tables
@@ -337,7 +339,7 @@ def test_killed_between_two_steps_nothing_has_happened(
 
 
 def everything(engine: Engine) -> dict[str, list[str]]:
-    """All rows of all tables."""
+    """Return all rows of all tables."""
     with reading(engine) as session:
         return {
             table.name: sorted(str(row) for row in session.execute(select(table)))

@@ -1,4 +1,4 @@
-"""What tests of rescoring have in common: sealed gold with versions, teams with scores, and a set by short calls."""
+"""Shared by tests of rescoring: sealed gold with versions, teams with scores, and short calls to make a set."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NOTE = "Items 12 and 40 had the wrong label."
 
 
 def start(engine: Engine, *places: str, note: str = NOTE, now: datetime = NOW, **more: Any) -> int:
-    """The id of a new set; without a place, of all phases but the one that went before."""
+    """Start a set and return its id; without a place, it covers all phases but the one before the test's own."""
     with writing(engine) as session:
         competition = find_competition(session, COMPETITION)
         places = places or tuple(phase.name for phase in competition.phases if phase.name != EARLIER_PHASE)
@@ -58,13 +58,13 @@ def difference(engine: Engine, number: int) -> Difference:
 
 
 def look_after(engine: Engine, now: datetime = NOW) -> int:
-    """What the sweep does for sets; how many were found to be ready."""
+    """Do what the sweep does for sets; return how many were found to be ready."""
     with writing(engine) as session:
         return advance_rescorings(session, get_settings(), now)
 
 
 def runs_of(engine: Engine, number: int) -> dict[Any, int]:
-    """The set's run of each submission."""
+    """Return the set's run of each submission."""
     with reading(engine) as session:
         wanted = select(ScoringRun.submission_id, ScoringRun.id).where(ScoringRun.rescoring_id == number)
         return {submission_id: run_id for submission_id, run_id in session.execute(wanted)}
@@ -84,13 +84,13 @@ def current_of(engine: Engine, submission_id: Any) -> ScoringRun:
 
 
 def set_options(engine: Engine, options: Mapping[str, Any]) -> None:
-    """As `apply` does after an organiser changed the options of the task in the phase."""
+    """Set options, as `apply` does after an organiser changed those of the task in the phase."""
     with writing(engine) as session:
         world.the_phase_task(session).options = dict(options)
 
 
 def name_gold(engine: Engine, gold: str) -> None:
-    """As `apply` does after an organiser named another plain gold."""
+    """Name another plain gold, as `apply` does after an organiser changed it."""
     with writing(engine) as session:
         for phase_task in session.scalars(select(PhaseTask)):
             phase_task.gold = gold

@@ -1,4 +1,4 @@
-"""What a set was made under: its items, the number of its gold, the boards that were official by then."""
+"""The conditions under which a set was made: its items, the number of its gold, the boards that were official then."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def engine(sqlite_engine: Engine) -> Engine:
 
 
 def set_items(engine: Engine, sha256: str) -> None:
-    """As `apply` does after an organiser declared another blind file."""
+    """Set the items, as `apply` does after an organiser declared another blind file."""
     with writing(engine) as session:
         the_phase_task(session).items_sha256 = sha256
 
@@ -55,7 +55,7 @@ def test_gold_may_be_named_by_its_number_before_any_is_in_use(engine: Engine, pe
 
 
 def test_a_board_that_was_never_official_does_not_become_so(engine: Engine, people: list[User]) -> None:
-    """It was declared after the others had been frozen."""
+    """Check a board that was declared after the others had been frozen."""
     ada = enter(engine, people[0], 0.9, 0.9)
     declare(engine, ends_at=LATER)
     due = LATER + AFTER_CLOSE
@@ -72,7 +72,7 @@ def test_a_board_that_was_never_official_does_not_become_so(engine: Engine, peop
 
 
 def test_where_nothing_is_official_yet_nobody_waits_for_a_first_score(engine: Engine, people: list[User]) -> None:
-    """It is just scored against the new gold; other phases and competitions have official boards."""
+    """Check that it is scored against the new gold; other phases and competitions have official boards."""
     ada = enter(engine, people[0], 0.9)
     declare(engine, ends_at=LATER)
     number = start(engine)

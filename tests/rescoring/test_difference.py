@@ -1,4 +1,4 @@
-"""Who moves by how much: the order in which moves are told, their places, and rows where every submission stands."""
+"""The moves of a rescoring: their order, their places, and rows where every submission counts."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_places_are_counted_upwards_where_there_are_two_ranks(
 
 @pytest.fixture
 def each(sqlite_engine: Engine) -> dict[str, Any]:
-    """A board on which every submission stands: Ada's 0.9 and 0.8, Bob's 0.5."""
+    """Return a board on which every submission counts: Ada's 0.9 and 0.8, Bob's 0.5."""
     add_competition(sqlite_engine, per_day=None)
     declare(sqlite_engine, entry_rule=EntryRule.ALL)
     ada, bob = (add_user(sqlite_engine, name) for name in ("ada", "bob"))

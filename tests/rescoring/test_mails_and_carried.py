@@ -20,13 +20,13 @@ LATER = "post"
 
 @pytest.fixture
 def two(sqlite_engine: Engine, people: list[User]) -> dict[str, Any]:
-    """Ada before Bob, in a phase whose entries stand in a later one, too."""
+    """Return Ada before Bob, in a phase whose entries are carried over to a later one."""
     add_phase(sqlite_engine, LATER, starts_at=NOW - DAY, carry_over=PHASE)
     return {"ada": enter(sqlite_engine, people[0], 0.8), "bob": enter(sqlite_engine, people[1], 0.7)}
 
 
 def turn_round(engine: Engine, two: dict[str, Any]) -> None:
-    """Bob comes first; teams are to be told."""
+    """Let Bob come first; teams are to be notified."""
     number = start(engine, PHASE)
     score_set(engine, number, {two["ada"]: 0.5, two["bob"]: 0.6})
     publish(engine, number, tell_teams=True)

@@ -1,4 +1,4 @@
-"""How many runs of sets are announced at a time, and when they are announced again."""
+"""The number of runs of sets that are announced at a time, and when they are announced again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever happens at the moment of publishing, exactly one of the orders in which it could happen is what is there."""
+"""Races at the moment of publishing: the result is exactly that of one of the possible orders."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def ready(engine: Engine, ada: User) -> tuple[int, Any]:
 
 
 def current_runs(engine: Engine) -> dict[Any, int]:
-    """How many current runs each submission has."""
+    """Return how many current runs each submission has."""
     with reading(engine) as session:
         mine = ScoringRun.submission_id.in_(submissions_here())
         counted = select(ScoringRun.submission_id, func.count()).where(ScoringRun.is_current, mine)
@@ -179,7 +179,9 @@ def test_freezing_and_publishing_at_once_leave_both_boards(engine: Engine, ada: 
 def test_a_process_that_is_killed_while_it_publishes_leaves_a_set_that_can_be_published(
     engine: Engine, ada: User
 ) -> None:
-    """Nothing is kept but in the database, and nothing there by halves: a killed process is a transaction that ends."""
+    """Check that nothing is half done: everything is in the database, and a killed process is a
+    transaction that ends.
+    """
     number, submission = ready(engine, ada)
     before = look(engine)
     with Session(engine, expire_on_commit=False) as session:  # never commits
@@ -207,7 +209,7 @@ def test_a_worker_that_is_killed_costs_an_attempt_and_not_the_set(engine: Engine
 
 
 def test_errors_of_a_race_are_ours_to_tell(engine: Engine, ada: User) -> None:
-    """No deadlock and no broken constraint reaches anybody: all of it at once, several times."""
+    """Check that no deadlock and no broken constraint reaches anybody: all of it at once, several times."""
     for round_ in range(3):
         number, submission = ready(engine, ada)
         others = [add_user(engine, f"user{round_}{n}") for n in range(2)]

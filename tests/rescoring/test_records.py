@@ -1,4 +1,4 @@
-"""What is recorded of a set: who started and published it, which gold came into use, how many boards were frozen."""
+"""The records of a set: who started and published it, which gold came into use, how many boards were frozen."""
 
 from __future__ import annotations
 

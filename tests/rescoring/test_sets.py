@@ -380,7 +380,7 @@ def test_entries_that_were_carried_over_move_too(engine: Engine, people: list[Us
 
 
 def test_a_later_phase_that_asks_another_task_has_no_board_of_this_one(engine: Engine, people: list[User]) -> None:
-    """Although it says that it carries over: of that task there is nothing to carry."""
+    """Check that, although it declares to carry over, there is nothing of that task to carry."""
     add_phase(engine, "post", starts_at=NOW, carry_over=PHASE)
     with writing(engine) as session:
         here = find_competition(session, COMPETITION)
@@ -589,7 +589,7 @@ def own_snapshots() -> Select[int]:
 
 
 def official_numbers(engine: Engine) -> dict[str, int]:
-    """How many official boards of zero-shot each phase has."""
+    """Return how many official boards of zero-shot each phase has."""
     counted = (
         select(Phase.name, func.max(Snapshot.number))
         .join(Snapshot, Snapshot.phase_id == Phase.id)
@@ -601,7 +601,7 @@ def official_numbers(engine: Engine) -> dict[str, int]:
 
 
 def test_a_phase_that_closed_seconds_ago_is_left_to_the_sweep(engine: Engine, scored: dict[str, Any]) -> None:
-    """What was complete in time may still be on its way into the database."""
+    """Check the delay: files that arrived in time may still be on their way into the database."""
     declare(engine, ends_at=LATER)
     freeze(engine, LATER + AFTER_CLOSE)
     closes = LATER + 9 * HOUR

@@ -1,4 +1,4 @@
-"""Two sets that are open at once, each for a task of one phase: what becomes of one is nothing to the other."""
+"""Two sets that are open at once, each for a task of one phase, do not affect each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workers that say that they are there."""
+"""Workers that announce themselves."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def announce(
     self_check: SelfCheck | None = None,
     words: tuple[str, ...] = (),
 ) -> None:
-    """A worker that listens to these queues says so."""
+    """Announce a worker that listens to these queues."""
     worker = Worker(
         name=name,
         host="box",

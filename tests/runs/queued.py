@@ -1,4 +1,4 @@
-"""What tests of runs have in common."""
+"""Shared by tests of runs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ from app.runs.sweep import requeue_lost_runs
 
 
 def sweep(engine: Engine, now: datetime, attempts: int = 3) -> list[int]:
-    """The ids of the runs that workers should be told about."""
+    """Return the ids of the runs that workers should be notified of."""
     with writing(engine) as session:
         return [run_id for run_id, _ in requeue_lost_runs(session, attempts=attempts, now=now)]

@@ -1,4 +1,6 @@
-"""Scoring that is held: nothing is claimed or announced there, all of it afterwards, and those who wait are told."""
+"""Scoring that is held: nothing is claimed or announced meanwhile, all of it afterwards, and those who wait are
+notified.
+"""
 
 from __future__ import annotations
 

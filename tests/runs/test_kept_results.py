@@ -1,4 +1,4 @@
-"""What is kept of a run: each run's own, of its own task, and of published sets alone what was before."""
+"""Stored results of a run: each run's own, of its own task, and only for published sets those from before."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def item(name: str) -> ItemResult:
 
 
 def test_each_published_set_says_what_was_before_and_after_the_latest_first(engine: Engine, people: list[User]) -> None:
-    """An open set says nothing yet, and Bob's submission has its own past."""
+    """Check that an open set has no history yet, and that Bob's submission has its own."""
     ada, bob = people[:2]
     of_ada, of_bob = submit(engine, ada), submit(engine, bob)
     score(engine, of_ada.run_id, 0.5, 0.25)
@@ -140,7 +140,7 @@ def kept(engine: Engine, run_id: int) -> bytes | None:
 
 
 def test_results_of_items_are_kept_of_public_gold_alone(engine: Engine, people: list[User]) -> None:
-    """Of a run of a set, too, which changes no board."""
+    """Check a run of a set, too, which changes no board."""
     with writing(engine) as session:
         the_phase_task(session).gold_is_public = True
     sent = submit(engine, people[0])

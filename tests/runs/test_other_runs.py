@@ -242,7 +242,7 @@ def test_gold_that_nobody_published_yet_scores_no_file(sqlite_engine: Engine, ad
 
 
 def test_a_claim_names_the_gold_by_its_number_and_place(sqlite_engine: Engine, ada: User) -> None:
-    """No id of a version is a number of one."""
+    """Check that the id of a version is not taken for its number."""
     rich_rows.add_gold(sqlite_engine, COMPETITION, PHASE, TASK, NOW)
     add_other_task(sqlite_engine)
     held = sure(claim(sqlite_engine, submit(sqlite_engine, ada).run_id))
@@ -309,7 +309,7 @@ def test_a_file_is_checked_against_the_newest_gold_in_use(sqlite_engine: Engine,
 def test_a_run_of_a_set_opens_its_gold_for_the_options_of_its_set(
     sqlite_engine: Engine, ada: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where a program opens gold, options name it; those of gold itself are the declared ones of now."""
+    """Check that the options of the set apply where a program opens gold; for gold itself, those declared now."""
     monkeypatch.setitem(TASKS, "idiom-detection", replace(TASKS["idiom-detection"], bound_to=repr))
     add_golds(sqlite_engine, True)
     sent = submit(sqlite_engine, ada)

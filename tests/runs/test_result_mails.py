@@ -1,4 +1,4 @@
-"""Mails about results: for those who wanted them, once, and without a word of a score."""
+"""Mails about results: for those who wanted them, once, and without a score."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tests.world import (
 
 @pytest.fixture
 def ada(engine: Engine) -> User:
-    """Wants to hear of her results; Abe, of the same team, did not say so."""
+    """Return a user who wants mails about her results; Abe, of the same team, chose nothing."""
     add_competition(engine, per_day=None)
     user = add_user(engine, "ada")
     add_team(engine, user, add_user(engine, "abe"), name="Both")
@@ -93,7 +93,7 @@ def test_a_run_whose_worker_was_lost_for_the_last_time_is_told(engine: Engine, a
 
 
 def test_of_a_set_whose_worker_was_lost_no_team_hears(engine: Engine, ada: User) -> None:
-    """Its submission has its score, and another mail would say that it had none."""
+    """Check that its submission keeps its score; another mail would claim that it had none."""
     sent = submit(engine, ada)
     score(engine, sent.run_id, 0.5)
     of_set = runs_of(engine, start(engine, f"{PHASE}/{TASK}"))[sent.submission.id]

@@ -1,4 +1,4 @@
-"""How far a submission is, in a word, in a sentence, in numbers; and the stamp that changes when there is news."""
+"""The stage of a submission, in a word, in a sentence, in numbers; and the stamp that changes when there is news."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A way out of every state: lost messages, lost workers, runs that kill whoever takes them; and the queue's order."""
+"""Ways out of every state: lost messages, lost workers, runs that kill every worker; and the queue's order."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_sweep_announces_a_queued_run_whose_message_was_lost(engine: Engine, acc
 
 
 def test_sweep_announces_a_run_at_once_that_came_back_to_the_queue(engine: Engine, accepted: Accepted) -> None:
-    """Its message is used up, however young it is."""
+    """Check that its message is used up, however young it is."""
     with writing(engine) as session:
         mark_sent(session, [accepted.run_id], NOW)
     claim(engine, accepted.run_id, NOW, lease_seconds=1)
@@ -161,7 +161,7 @@ def test_a_run_in_its_last_attempt_has_a_way_out_too(engine: Engine, accepted: A
 
 
 def test_what_a_broker_forgot_is_announced_again_soon(engine: Engine, accepted: Accepted) -> None:
-    """Not only after two minutes: the broker itself says that it holds no message."""
+    """Check that this takes less than two minutes: the broker itself reports that it holds no message."""
 
     def told(seconds: float, *forgotten: str) -> list[int]:
         with writing(engine) as session:

@@ -1,4 +1,4 @@
-"""Whose turn it is: uploads before checks before rescoring, and teams one after the other."""
+"""The order of files: uploads before checks before rescoring, and teams one after the other."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def turn(engine: Engine, now: datetime = NOW, *, needs_gpu: bool = False) -> int
 
 
 def take_all(engine: Engine, moment: datetime = NOW) -> list[str]:
-    """Whose files are taken, one after the other, until none waits."""
+    """Return the owners of the files that are taken, one after the other, until none waits."""
     order = []
     while (run_id := turn(engine, moment)) is not None:
         assert isinstance(run_id, int)
@@ -193,7 +193,7 @@ def test_the_place_in_line_is_the_number_of_files_scored_before(engine: Engine, 
 
 
 def test_of_teams_whose_files_came_at_one_moment_the_first_to_come_is_first(engine: Engine, people: list[User]) -> None:
-    """However many the one behind it sent meanwhile."""
+    """Check it however many files the second team sent meanwhile."""
     ada, bob = people[:2]
     runs = [submit(engine, user, content=str(number)).run_id for number, user in enumerate((ada, bob, bob, ada))]
     with reading(engine) as session:
@@ -219,7 +219,7 @@ def test_a_turn_is_one_statement_however_long_the_line_is(engine: Engine, people
 
 
 def test_a_task_that_is_not_known_any_more_is_everybodys(engine: Engine, people: list[User]) -> None:
-    """So that it fails, visibly, and does not wait for ever."""
+    """Check that it is taken, so that it fails visibly and does not wait for ever."""
     (run_id,) = files(engine, people[0], 1)
     with writing(engine) as session:
         session.execute(update(CompetitionTask).values(task_type="gone"))

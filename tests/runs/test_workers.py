@@ -1,4 +1,4 @@
-"""Which workers are there, who is forgotten, and why a run waits: organisers learn more of it than teams."""
+"""Workers that are present or forgotten, and why a run waits: organisers see more of this than teams."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ TYPE = "idiom-detection"
 
 @pytest.fixture
 def ada(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> User:
-    """Somebody who may submit to a task that needs torch."""
+    """Return somebody who may submit to a task that needs torch."""
     monkeypatch.setitem(TASKS, TYPE, dataclasses.replace(TASKS[TYPE], needs_gpu=True))
     add_competition(engine, per_day=None)
     return add_user(engine, "ada")
@@ -113,7 +113,7 @@ def test_tasks_without_torch_wait_for_their_turn_only(
 
 
 def test_a_page_says_since_when_this_task_waits(engine: Engine, ada: User) -> None:
-    """Neither since another task does, nor for a run of a set, beside a run that counts."""
+    """Check that another task's waiting does not count, nor a set's run next to the one that counts."""
 
     def notice() -> str:
         with reading(engine) as session:
@@ -185,7 +185,7 @@ def test_types_whose_queue_nobody_listens_to_are_unheard(engine: Engine, ada: Us
 
 
 def test_each_queue_has_a_line_of_its_own(engine: Engine, ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs that wait for a GPU do not stand before those that any worker can take."""
+    """Check that runs that wait for a GPU do not block those that any worker can take."""
     first, second = (submit(engine, ada, NOW, content=text).run_id for text in ("one", "two"))
     with reading(engine) as session:
         assert [queue_position(session, the_run(engine, run_id), TYPE) for run_id in (first, second)] == [1, 2]

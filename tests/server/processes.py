@@ -1,6 +1,7 @@
-"""A whole running Evergold, with a competition to submit to and ways to break its parts, in two forms:
+"""A whole running Evergold, with a competition to submit to and ways to break its parts.
 
-the embedded default under `evergold serve`, and single processes on PostgreSQL and Valkey, as containers run them.
+It has two forms: the embedded default under `evergold serve`, and single processes on PostgreSQL and Valkey, as
+containers run them.
 """
 
 from __future__ import annotations
@@ -74,10 +75,10 @@ GOLD = f"ID,DataID,Language,Label\n1,{MARK}d1,EN,0\n2,d2,EN,0\n3,d3,EN,1\n4,d4,E
 
 @dataclass
 class Server:
-    """A server that answers at `address`; `engine` looks into its database from outside.
+    """A server that responds at `address`; `engine` accesses its database from outside.
 
-    break_broker makes it useless without a word, mend_broker brings it back without its messages. replace_worker is for
-    servers on which nobody looks after processes.
+    break_broker makes the broker useless without an error, mend_broker brings it back without its messages.
+    replace_worker is for servers on which nothing supervises the processes.
     """
 
     address: str
@@ -93,7 +94,9 @@ Prepare = Callable[[Path], None]
 
 @contextmanager
 def embedded(prepare: Prepare) -> Iterator[Server]:
-    """`evergold serve` with nothing named: SQLite, and the broker out of a wheel. `prepare` may add to the folder."""
+    """Yield a server under `evergold serve` with default settings: SQLite, and the broker from a wheel. `prepare` may
+    add to the folder.
+    """
     with short_folder() as folder:
         _write_competition(folder, prepare)
         data = folder / "var"
@@ -115,7 +118,7 @@ def embedded(prepare: Prepare) -> Iterator[Server]:
 
 @contextmanager
 def on_real_parts(postgres_server: str, prepare: Prepare) -> Iterator[Server]:
-    """PostgreSQL and a broker of their own, and web, worker and sweep started one by one."""
+    """Yield a server with a PostgreSQL and a broker of its own, and with web, worker and sweep started one by one."""
     with ExitStack() as stack:
         folder = stack.enter_context(short_folder())
         stack.callback(check_no_gold_told, folder)
@@ -147,7 +150,7 @@ def on_real_parts(postgres_server: str, prepare: Prepare) -> Iterator[Server]:
 
 
 class EmbeddedBroker:
-    """The broker that a supervisor looks after: it hangs while it is broken, and is lost when it is mended."""
+    """The broker that a supervisor watches: it hangs while it is broken, and is lost when it is mended."""
 
     def __init__(self, data: Path) -> None:
         path = programs.socket_path(data)
@@ -167,7 +170,7 @@ class EmbeddedBroker:
 
 
 def kill_worker_of(server: Server, submission_id: UUID) -> None:
-    """kill -9 for the worker that holds this submission's run, with all its processes."""
+    """Kill the worker that holds this submission's run (kill -9), with all its processes."""
     with reading(server.engine) as session:
         worker = session.scalars(select(ScoringRun.worker).where(ScoringRun.submission_id == submission_id)).one()
     assert worker is not None
@@ -175,7 +178,9 @@ def kill_worker_of(server: Server, submission_id: UUID) -> None:
 
 
 def check_no_gold_told(folder: Path) -> None:
-    """Gold is quoted in no log, row or stored file of a server that has ended; only where organisers put it."""
+    """Check that no log, row or stored file of a server that has ended contains gold, except where
+    organisers put it.
+    """
     told = [path for path in files_with(folder, MARK.encode()) if not path.startswith("gold/")]
     assert told == []
 

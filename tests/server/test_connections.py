@@ -1,4 +1,4 @@
-"""Connections that say half of something, or nothing, are not kept, and never so many that the door is shut."""
+"""Connections that send half of something, or nothing, are closed, and never so many that others are refused."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ unread: SimpleQueue[bytes] = SimpleQueue()
 
 
 def counting() -> FastAPI:
-    """Says how much came."""
+    """Respond with how much arrived."""
     app = FastAPI()
 
     @app.post("/")
@@ -53,7 +53,7 @@ def counting() -> FastAPI:
 
     @app.get("/hold")
     async def hold() -> None:
-        """Nothing else is read meanwhile."""
+        """Block the event loop, so that nothing else is read meanwhile."""
         holding.set()
         time.sleep(HELD_SECONDS)  # noqa: ASYNC251 - that is the point
 
@@ -73,7 +73,7 @@ def hold(address: Address) -> threading.Thread:
 
 @pytest.fixture
 def address() -> Iterator[Address]:
-    """Where our own way to start uvicorn serves."""
+    """Yield the address at which our own way to start uvicorn serves."""
     server = uvicorn.Server(web_config(counting(), "127.0.0.1", 0))
     thread = threading.Thread(target=server.run)
     thread.start()
@@ -90,7 +90,7 @@ def address() -> Iterator[Address]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux says when bytes came")
 def test_a_request_was_here_when_its_last_byte_was_however_late_it_is_read(address: Address) -> None:
-    """In a rush the event loop is busy with others."""
+    """Check the time of arrival while the event loop is busy with others, as in a rush."""
     with closing(HTTPConnection(*address)) as sender:
         sender.request("GET", "/arrival")
         assert sender.getresponse().read()
@@ -173,7 +173,7 @@ def test_half_a_body_is_not_waited_for(address: Address, beginning: bytes, monke
 
 
 def test_a_body_that_drips_is_cut_off(address: Address, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It never is silent for long; and yet it takes longer than so little may."""
+    """Check a body that is never silent for long, and yet takes longer than so little may."""
     monkeypatch.setattr(arrival, "GRACE_SECONDS", 0.5)
     with socket.create_connection(address, timeout=60) as connection:
         connection.sendall(POST + b"Content-Length: 100000\r\n\r\n")
@@ -204,7 +204,7 @@ def test_a_body_that_flows_earns_time(address: Address, monkeypatch: pytest.Monk
 
 @pytest.mark.services
 def test_more_half_requests_than_open_files_leave_the_door_open() -> None:
-    """The real web process, started with 256 open files allowed, under 600 connections that say half of something."""
+    """Run the real web process, with 256 open files allowed, under 600 connections with half a request each."""
     few_files = (
         "import os, resource, sys; hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1];"
         "resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard)); os.execv(sys.argv[1], sys.argv[1:])"
@@ -235,7 +235,7 @@ def answers(url: str) -> bool:
 
 
 def test_who_is_one_too_many_is_told_so_and_who_comes_then_is_not_let_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the system allows few open files, and no more can be had."""
+    """Check a system that allows only few open files."""
     monkeypatch.setattr(connections, "KEPT_FILES", 4)
     monkeypatch.setattr("app.server.web.raise_open_files", lambda: 20)
     assert connections.connections_limit(20) == 12

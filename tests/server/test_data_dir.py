@@ -1,4 +1,4 @@
-"""The data directory and the port: what can be in the way of a start, each said in one line."""
+"""The data directory and the port: what can prevent a start, each reported in one line."""
 
 from __future__ import annotations
 

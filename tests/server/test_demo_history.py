@@ -1,4 +1,4 @@
-"""The demo's past: told through the real scoring at clocks of its own, once, and whole after an interruption."""
+"""The demo's past: made through the real scoring with clocks of its own, once, and completely after an interruption."""
 
 from __future__ import annotations
 

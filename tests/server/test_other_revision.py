@@ -1,4 +1,6 @@
-"""Real processes on tables of another revision: started on them they refuse in words, running they say so and wait."""
+"""Real processes on tables of another revision: at the start they refuse with a message, while running they report it
+and wait.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,7 @@ class Place:
     environment: dict[str, str]
 
     def run(self, *arguments: str) -> tuple[int, str]:
-        """The exit status of a command, and all that it said."""
+        """Return the exit status of a command, and its whole output."""
         service = evergold(f"{arguments[0]}-once", self.folder, self.environment, *arguments)
         try:
             return service.process.wait(START_SECONDS), service.said()
@@ -77,7 +79,7 @@ def place() -> Iterator[Place]:
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.soak)])
 def either(request: pytest.FixtureRequest) -> Iterator[Place]:
-    """On each kind of database."""
+    """Yield a place on each kind of database."""
     with ExitStack() as stack:
         on_server = request.param == "postgresql"
         address = (
@@ -104,7 +106,7 @@ def test_a_part_does_not_start_on_older_tables_and_names_the_command(place: Plac
 
 @pytest.mark.parametrize("part", [lanes.in_soak("web"), lanes.in_soak("worker"), "sweep"])
 def test_a_part_does_not_start_on_newer_tables_and_says_that_they_are(place: Place, part: str) -> None:
-    """That all of them ask, older tables show."""
+    """Check newer tables; that all parts check the revision is tested with older tables."""
     upgrade(place.engine)
     move_on(place.engine)
     status, said = place.run(*PARTS[part])

@@ -1,4 +1,6 @@
-"""docs/running.md, "On PostgreSQL, step by step", walked as it stands there: real processes, an empty database."""
+"""Commands of docs/running.md, "On PostgreSQL, step by step", run exactly as documented: real processes, an empty
+database.
+"""
 
 from __future__ import annotations
 

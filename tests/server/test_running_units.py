@@ -81,7 +81,9 @@ def test_shells_read_the_files_of_settings_as_systemd_does(name: str, tmp_path: 
 
 
 def test_commands_run_with_the_settings_that_their_user_may_read(tmp_path: Path) -> None:
-    """The guide's function, with another folder of settings and `sudo` and `evergold` that say what they were told."""
+    """Check the guide's function, with another folder of settings, and `sudo` and `evergold` that print their
+    arguments.
+    """
     [function] = re.findall(r"```bash\n(as\(\) .*?; \})\n", SECTION, re.DOTALL)
     (tmp_path / "evergold.env").write_text('ONE="a b"\n')
     (tmp_path / "evergold").write_text('#!/bin/sh\necho "$ONE: $*"\n')

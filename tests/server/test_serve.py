@@ -1,6 +1,5 @@
-"""`evergold serve`, as a process of its own: what it starts, what it explains, and that it leaves nothing behind.
-
-A server is dear: tests share one where none of them ends it, and what the preparation refuses is asked of it alone.
+"""`evergold serve`, as a process of its own: what it starts, what it explains, and that it leaves nothing behind. A
+server is expensive: tests share one if none of them ends it, and refusals of the preparation are tested without one.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ class Server:
 
 
 def processes_of(data_dir: Path) -> dict[int, str]:
-    """Every process that works on this directory: ours carry it in their environment, Valkey in its title."""
+    """Return every process that works on this directory: ours have it in their environment, Valkey in its title."""
     found = {}
     for folder in Path("/proc").iterdir():
         with suppress(OSError, ValueError):
@@ -94,7 +93,7 @@ def a_folder() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[Server]:
-    """One server for all tests that do not end it."""
+    """Yield one server for all tests that do not end it."""
     with a_folder() as path, serving(path) as server:
         yield server
 
@@ -177,7 +176,7 @@ Evergold = Callable[..., str]
 
 @pytest.fixture
 def evergold(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Evergold:
-    """What `evergold ARGUMENTS` prints on a folder, in this process."""
+    """Return a function that runs `evergold ARGUMENTS` on a folder, in this process, and returns its output."""
 
     def evergold(data_dir: Path, *arguments: str, code: int = Code.OK) -> str:
         monkeypatch.delenv("EVERGOLD_DATA_DIR", raising=False)  # it comes before the option's own folder
@@ -309,7 +308,7 @@ def is_running_again(server: Server, words: str, dead: int) -> bool:
 
 
 def pool_of(server: Server) -> set[int]:
-    """The worker and its children, whatever these call themselves."""
+    """Return the worker and its children, whatever their names."""
     worker = server.child("--queues cpu")
     return {worker, *children_of(worker)}
 

@@ -57,7 +57,7 @@ def answers_counted(port: int) -> float:
 
 
 def serving(web: Service) -> set[int]:
-    """Those that said that they began, and live."""
+    """Return the processes that reported their start, and are alive."""
     begun = {int(pid) for pid in re.findall(r"Started server process \[(\d+)\]", web.said())}
     return begun & set(children_of(web.process.pid))
 

@@ -1,5 +1,6 @@
-"""docs/running.md, "In containers, step by step", walked as it stands there: images built from a checkout's files, a
-whole server in Docker, nothing of it left behind. Where no Docker answers, it is skipped."""
+"""Commands of docs/running.md, "In containers, step by step", run exactly as documented: images built from a checkout's
+files, a whole server in Docker, nothing of it left behind. Without a Docker that responds, it is skipped.
+"""
 
 from __future__ import annotations
 

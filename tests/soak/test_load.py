@@ -1,6 +1,5 @@
-"""The attacks of one visitor on all others: storms of log-ins, of long polls, of half bodies; others are answered.
-
-What is promised stands in `docs/decisions/026-load.md`; how it is kept, piece by piece, in tests of every commit.
+"""Attacks of one visitor on all others: storms of log-ins, of long polls, of half bodies; others are still served. The
+promises are in `docs/decisions/026-load.md`; how each is kept is tested with every commit.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ def address(folder: Path) -> Iterator[str]:
 
 
 def seconds_during(address: str, attack: Callable[[], object]) -> list[float]:
-    """How long each look at this address took while the attack lasted, shortest first."""
+    """Return how long each request to this address took during the attack, shortest first."""
     over, took = threading.Event(), list[float]()
 
     def look() -> None:
@@ -90,13 +89,15 @@ def seconds_during(address: str, attack: Callable[[], object]) -> list[float]:
 
 
 def status_of(address: str, method: str, path: str, head: str, body: str = "") -> int:
-    """By hand: hundreds of clients at once would otherwise keep this very process busy, and what it measures."""
+    """Return the status of a request over a bare socket: hundreds of clients would otherwise keep this process busy,
+    and distort what it measures.
+    """
     request = f"{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{head}\r\n\r\n{body}"
     return int(talk(address, request.encode(), 300).split()[1])
 
 
 def report(what: str, took: list[float], answers: Counter[int]) -> None:
-    """To be read by people; what it asserts is far from what is promised, for soaks run on busy machines."""
+    """Print figures for people; the assertion is far from the promised value, because soaks run on busy machines."""
     p99 = took[int(0.99 * (len(took) - 1))]
     times = f"p99 {1000 * p99:.0f} ms, longest {1000 * took[-1]:.0f} ms"
     print(f"\n{what}: {dict(answers)}; looked {len(took)} times, {times}")  # noqa: T201 - the soak's report

@@ -1,5 +1,6 @@
 """With two hundred thousand submissions in the database nothing costs more than with twenty thousand: neither what
-anybody can look at, nor what the server does by itself. EVERGOLD_TEST_SUBMISSIONS=1000000 has as many."""
+anybody can look at, nor what the server does by itself. EVERGOLD_TEST_SUBMISSIONS=1000000 adds as many.
+"""
 
 from __future__ import annotations
 
@@ -47,8 +48,10 @@ def place(request: pytest.FixtureRequest, guarded: Place) -> Iterator[Place]:  #
 
 @contextmanager
 def _moved(place: Place, server: str) -> Iterator[None]:
-    """With all its rows on PostgreSQL, which is told of a disk that reads as quickly anywhere: by what it takes for
-    granted, it is right to read tables that are no larger than these from start to end."""
+    """Move all rows to PostgreSQL, configured for a disk that reads equally fast anywhere.
+
+    With its defaults, it is right to read tables that are no larger than these from start to end.
+    """
     with postgres.database(server) as address:
         engine = make_engine(address)
         with engine.begin() as connection:
@@ -85,8 +88,11 @@ def _add_past(engine: Engine, submissions: int, senders: list[dict[str, object]]
 
 
 def _may_grow(engine: Engine, path: str, statement: str, before: int, after: int) -> bool:
-    """Ranks of long ago rest on the tries of whoever did something since, as long as these are not too many. PostgreSQL
-    joins the same rows in another way as its tables grow."""
+    """Return whether costs may grow: ranks of long ago depend on the runs of those who were active since, as long as
+    these are not too many.
+
+    PostgreSQL joins the same rows in another way as its tables grow.
+    """
     is_joined_otherwise = engine.dialect.name == "postgresql" and after < 2 * before
     are_tries = statement.startswith(TRIES) and after < STEPS_FOR_A_TRY * TRIES_AT_MOST
     return path in GROWS or is_joined_otherwise or are_tries

@@ -1,4 +1,4 @@
-"""With a million submissions in the database, pages that everybody reads are found by indexes, not by walks."""
+"""With a million submissions in the database, pages that everybody reads use indexes, not walks."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""What a team asks for after a run costs the same on a board of few rows and of thousands, in statements and in steps
-of SQLite's machine; and hardly more with a thousand submissions of the team than with a hundred."""
+"""Requests of a team after a run cost the same on a board of few rows and of thousands, in statements and in steps of
+SQLite's machine; and hardly more with a thousand submissions of the team than with a hundred.
+"""
 
 from __future__ import annotations
 

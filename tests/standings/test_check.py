@@ -1,4 +1,4 @@
-"""Standings that do not follow from the runs are found, told and put right; nothing else is touched."""
+"""Standings that do not follow from the runs are found, reported and corrected; nothing else is changed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ RIGHT = [(1, "Ada", 0.7), (2, "Bob", 0.6)]
 
 
 def spoil(engine: Engine) -> None:
-    """Ada stands with her first run, as if the end of her second had been forgotten."""
+    """Let Ada count with her first run, as if the end of her second had been lost."""
     with writing(engine) as session:
         first = session.scalars(select(Team.id).where(Team.name == "Ada").order_by(Team.id.desc())).first()
         before = session.scalars(fresh(ScoringRun).order_by(ScoringRun.id).limit(1)).one().id
@@ -135,7 +135,7 @@ def test_the_sweep_looks_at_a_few_teams_at_a_time_and_begins_again(engine: Engin
 def test_a_part_of_the_sweep_reads_no_more_runs_than_its_limit(
     board: Engine, monkeypatch: pytest.MonkeyPatch, runs: int, is_end: bool
 ) -> None:
-    """Ada has two and Bob one, whatever teams of other competitions have."""
+    """Check Ada with two and Bob with one, whatever teams of other competitions have."""
     monkeypatch.setattr(check, "TRIES_OF_A_SLICE", runs)
     with writing(board) as session:
         ada = session.scalars(own(Team).where(Team.name == "Ada")).one().id

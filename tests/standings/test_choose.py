@@ -1,4 +1,6 @@
-"""Which of a team's scored runs counts on a board: by each rule, with marks, late runs, baselines and one gold."""
+"""The choice of a team's scored run that counts on a board: by each rule, with marks, late runs, baselines and one
+gold.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the tries that may be an entry the same one is chosen as from all, whatever marks and rules there are."""
+"""The runs that may be an entry yield the same choice as all runs, whatever marks and rules there are."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_contenders_are_as_good_as_all_tries(engine: Engine, seed: int) -> None:
 
 
 def any_choice(engine: Engine, tasks: Collection[int]) -> bool:
-    """Whether any board chooses by single tries."""
+    """Return whether any board chooses by single runs."""
     with reading(engine) as session:
         rules = [one.rules for task in tasks for one in places_of(session, task)]
     return any(one is not None and not needs_all_tries(one) for one in rules)

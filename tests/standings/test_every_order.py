@@ -1,4 +1,6 @@
-"""Whatever happens in whatever order, boards made of kept standings are those that the slow way makes of all runs."""
+"""Boards made of cached standings equal those computed the slow way from all runs, whatever happens in
+whatever order.
+"""
 
 from __future__ import annotations
 
@@ -189,7 +191,7 @@ class Server(RuleBasedStateMachine):
 
     @rule(pick=PICK, name=st.sampled_from(["", "first", "second"]), method=st.sampled_from(["", "SVM", "BERT"]))
     def write_card(self, pick: int, name: str, method: str) -> None:
-        """What made a run may be said long after it was scored, and be called otherwise later."""
+        """Write a card: the system of a run may be named long after it was scored, and renamed later."""
         sent = self._submissions()
         if not sent:
             return
@@ -208,7 +210,7 @@ class Server(RuleBasedStateMachine):
 
     @rule(pick=PICK)
     def merge(self, pick: int) -> None:
-        """Whatever was marked, chosen or withdrawn before, and while runs of both are under way."""
+        """Merge two teams, whatever was marked, chosen or withdrawn before, and while runs of both are under way."""
         self.now += MINUTE
         with reading(self.engine) as session:
             competition = find_competition(session, COMPETITION)
@@ -287,7 +289,7 @@ class Server(RuleBasedStateMachine):
 
     @rule()
     def sweep(self) -> None:
-        """Finds nothing wrong, and keeps what was not kept."""
+        """Run the sweep, which must find nothing wrong, and caches what was not cached."""
         with writing(self.engine) as session:
             differences, _ = check_slice(session, START)
             assert differences == []

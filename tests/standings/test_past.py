@@ -25,7 +25,7 @@ Rows = list[tuple[int | None, str, float | None]]
 
 
 def at(engine: Engine, minute: int, board: str = "zero-shot") -> Rows:
-    """The board as it was so many minutes after NOW."""
+    """Return the board as it was so many minutes after NOW."""
     with reading(engine) as session:
         place = find_board(find_competition(session, COMPETITION), PHASE, board)
         return rows(build_leaderboard(session, *place, Viewer(None, NOW + HOUR), until=NOW + minute * MINUTE))

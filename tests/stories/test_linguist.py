@@ -37,7 +37,7 @@ def site(empty_site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:  # noqa: F8
 
 
 def confirmed(site: Site, username: str) -> None:
-    """In the browser nobody reads mail."""
+    """Confirm the address directly, because nobody reads mail in the browser."""
     with writing(site.engine) as session:
         session.scalars(select(User).where(User.username == username)).one().email_confirmed_at = site.now
 

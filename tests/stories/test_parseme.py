@@ -128,7 +128,7 @@ def shown(found: Leaderboard) -> list[tuple[int | None, str, str | None, float |
 
 
 def test_two_tracks_an_embargo_and_official_results_of_each(engine: Engine, task: Parseme) -> None:
-    """MTLB-STRUCT's and Seen2Seen's year in small: who used other resources stands on a board of their own."""
+    """Check MTLB-STRUCT's and Seen2Seen's year in small: users of other resources are on a board of their own."""
     ada, bob, eve = (add_user(engine, name) for name in ("ada", "bob", "eve"))
     perturbed, nothing, everything = (
         (task.language, path) for path in (task.system, task.file("test.blind.cupt"), task.file("test.cupt"))

@@ -176,7 +176,9 @@ SEALED = ("semeval/evaluation/detection", "semeval/post-evaluation/detection")
 
 @pytest.fixture
 def guarded(engine: Engine, task: Semeval, tmp_path: Path) -> Engine:
-    """The same, but organisers decide who takes part, and the gold is sealed: at first with wrong labels."""
+    """Return the same competition, but organisers approve participants, and the gold is sealed: at first with wrong
+    labels.
+    """
     declaration = tmp_path / "phases.yaml"
     rules = f"    registration: {{mode: approval, terms: {TERMS!r}}}\n    tasks:"
     declaration.write_text(PHASES.replace("    tasks:", rules, 1), encoding="utf-8")
@@ -194,14 +196,14 @@ def guarded(engine: Engine, task: Semeval, tmp_path: Path) -> Engine:
 
 
 def spoilt(task: Semeval) -> bytes:
-    """Every seventh label the other way round: the slip of a tired organiser."""
+    """Return gold with every seventh label reversed, as by the slip of a tired organiser."""
     header, *rows = (task.data / "dev_gold.csv").read_text(encoding="utf-8").splitlines()
     wrong = [f"{row[:-1]}{1 - int(row[-1])}" if number % 7 == 0 else row for number, row in enumerate(rows)]
     return "\n".join([header, *wrong, ""]).encode()
 
 
 def take_part(engine: Engine, name: str, *, is_approved: bool = True) -> User:
-    """Somebody who accepts the terms and asks to be let in."""
+    """Add somebody who accepts the terms and requests to take part."""
     user = add_user(engine, name)
     with writing(engine) as session:
         competition = find_competition(session, "semeval")

@@ -171,7 +171,7 @@ def test_words_are_bounded_and_said_by_field(engine: Engine) -> None:
 
 
 def test_an_organiser_who_uploads_sees_all_only_with_the_right_to_submissions(engine: Engine) -> None:
-    """What the answer to an upload is made from; as `app.people.rights.rights_of` has it."""
+    """Check the answer to an upload against `app.people.rights.rights_of`."""
     add_competition(engine)
     names = {
         "ada": None,

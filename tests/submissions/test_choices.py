@@ -1,4 +1,4 @@
-"""Entries that teams choose: which submission stands where, until when, and who is right when several choose."""
+"""Entries that teams choose: which submission counts where, until when, and who is right when several choose."""
 
 from __future__ import annotations
 

@@ -106,13 +106,13 @@ def climb(engine: Engine, user: User, times: int) -> None:
 
 
 def send_other(engine: Engine, user: User, content: str, now: datetime = NOW) -> None:
-    """To the other task of the phase."""
+    """Submit to the other task of the phase."""
     store_upload([content.encode()], FolderStorage(get_settings().storage_dir), 10**6)
     score(engine, submit_other(engine, user, content, now).run_id, 0.5)
 
 
 def test_each_team_climbs_in_each_task_by_itself(sqlite_engine: Engine) -> None:
-    """What else somebody sends between two files, to the other task or in another team, is not the file before."""
+    """Check that files sent in between, to the other task or in another team, do not count as the file before."""
     add_competition(sqlite_engine, per_day=None)
     add_other_task(sqlite_engine)
     ada, bob = add_user(sqlite_engine, "ada"), add_user(sqlite_engine, "bob")

@@ -1,4 +1,4 @@
-"""From when and for whom a file is there: a pure question of what was declared, who looks, and now."""
+"""Access to a file, by time and viewer: it depends only on what was declared, who looks, and now."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""When a team has merged into another, everything that it had is that one's, and nobody gains or loses tries by it."""
+"""A team that has merged into another: everything that it had belongs to the other, and nobody gains or loses
+submissions by it.
+"""
 
 from __future__ import annotations
 
@@ -155,7 +157,7 @@ def test_links_to_the_team_that_is_no_more_end_and_those_to_the_other_work(engin
 
 
 def test_other_offers_of_both_end(engine: Engine, people: list[User]) -> None:
-    """Whoever asked one of them asked another team than there is now."""
+    """Check that they end, because they were made to a team that has changed."""
     eve = add_user(engine, "eve")
     found(engine, eve, "Third")
     for captain, name in ((eve, "First"), (eve, "Second"), (people[0], "Third"), (people[2], "Third")):
@@ -166,7 +168,7 @@ def test_other_offers_of_both_end(engine: Engine, people: list[User]) -> None:
 
 
 def test_a_merged_team_merges_again(engine: Engine, people: list[User]) -> None:
-    """What was sent for the first of the three is still known to be that one's."""
+    """Check that files sent for the first of the three still count as that team's."""
     eve = add_user(engine, "eve")
     found(engine, eve, "Third")
     enter(engine, people[3], 0.5)
@@ -223,7 +225,7 @@ def test_official_results_keep_both_names(engine: Engine, people: list[User]) ->
 
 @pytest.mark.both
 def test_a_run_that_ends_after_the_merge_stands_for_the_team_that_stays(engine: Engine, people: list[User]) -> None:
-    """Its worker took it before, and knows it as the other team's."""
+    """Check a run that its worker took before the merge, and knows as the other team's."""
     held = sure(claim(engine, submit(engine, people[2]).run_id))
     merge(engine, people)
     finish(engine, held, [*scores_of(ZERO_SHOT, 0.6), *scores_of(ONE_SHOT, None)])
@@ -248,7 +250,7 @@ def test_a_choice_of_the_team_that_stays_holds_and_the_others_where_it_has_none(
 
 
 def test_what_organisers_said_of_the_team_they_said_of_its_submissions(engine: Engine, people: list[User]) -> None:
-    """Nobody is cleared by merging, and nobody else is blamed."""
+    """Check that nobody is cleared by merging, and nobody else is blamed."""
     enter(engine, people[0], 0.5)
     enter(engine, people[2], 0.7)
     mark(engine, enter(engine, people[3], 0.8), RowStatus.UNRANKED, "Late.")
@@ -282,7 +284,7 @@ def test_systems_of_one_name_stay_two(engine: Engine, people: list[User]) -> Non
 
 
 def test_a_systems_name_that_is_as_long_as_it_may_be_is_cut_for_the_teams(engine: Engine, people: list[User]) -> None:
-    """As after several merges: nobody may send so long a name."""
+    """Check the name after several merges: nobody may submit so long a name."""
     longest = "s" * 200
     for user in (people[0], people[2]):
         enter(engine, user, 0.5, system="ours")
@@ -324,7 +326,7 @@ def test_more_than_one_team_could_have_used_is_refused_with_the_numbers(engine: 
 
 
 def test_a_phase_that_is_over_gives_no_more(engine: Engine, people: list[User]) -> None:
-    """Two days, of which the second has ended at its very end: six, however long one waits."""
+    """Check two days, of which the second has ended at its very end: six, however long one waits."""
     midnight = NOW.replace(hour=0, minute=0)
     declare(engine, starts_at=midnight - DAY, ends_at=midnight + DAY)
     for day in (midnight - DAY, midnight):
@@ -364,7 +366,7 @@ def test_a_limit_of_the_phase_is_one_teams(
 def test_weeks_and_months_are_counted_since_the_phase_began(
     engine: Engine, people: list[User], limits: dict[str, Any], days_ago: tuple[int, ...], words: str, is_refused: bool
 ) -> None:
-    """From Sunday, 21 December to Saturday, 10 January: four weeks, two months."""
+    """Count from Sunday, 21 December to Saturday, 10 January: four weeks, two months."""
     declare(engine, starts_at=NOW - 20 * DAY, **limits)
     for number in days_ago[:3]:
         submit(engine, people[0], NOW - number * DAY, content=str(number))
@@ -379,7 +381,7 @@ def test_weeks_and_months_are_counted_since_the_phase_began(
 
 
 def test_who_used_nothing_is_always_welcome(engine: Engine, people: list[User]) -> None:
-    """Also by a team whose limit was lowered below what it has used."""
+    """Check a team whose limit was lowered below its use, too."""
     for number in range(3):
         submit(engine, people[0], content=str(number))
     declare(engine, submissions_total=1)
@@ -388,7 +390,7 @@ def test_who_used_nothing_is_always_welcome(engine: Engine, people: list[User]) 
 
 @pytest.mark.both
 def test_who_leaves_again_takes_along_what_they_took_part_in(engine: Engine, people: list[User]) -> None:
-    """Before the merge that of their own team, afterwards that of both; and no more than that."""
+    """Check what is used up: before the merge by their own team, afterwards by both, and no more."""
     ada, ben, cat, _ = people
     submit(engine, ada, content="a")
     submit(engine, cat, content="c1")
@@ -470,7 +472,7 @@ def test_no_race_of_uploads_and_a_merge_gets_anybody_one_more(engine: Engine, pe
 
 @pytest.mark.both
 def test_of_two_merges_at_once_each_team_takes_part_in_one(engine: Engine, people: list[User]) -> None:
-    """First asks Second, Second asks Third; both say yes at the same moment."""
+    """Check First's offer to Second and Second's to Third, both accepted at the same moment."""
     eve = add_user(engine, "eve")
     found(engine, eve, "Third")
     for user in (people[0], people[2], eve):

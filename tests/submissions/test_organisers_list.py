@@ -1,4 +1,4 @@
-"""Everything that was sent to a competition: filters that add up, pages without gaps, and nothing of any other."""
+"""All submissions to a competition: filters that add up, pages without gaps, and nothing of any other."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ EVERYTHING = SubmissionFilter()
 
 @pytest.fixture
 def sent(engine: Engine) -> list[UUID]:
-    """Of Ada, who is scored, Bob, whose second failed, and Ada again, withdrawn; oldest first, two at one moment."""
+    """Return submissions of Ada, who is scored, Bob, whose second failed, and Ada again, withdrawn; oldest first, two
+    at one moment.
+    """
     add_competition(engine)
     ada, bob = add_user(engine, "ada"), add_user(engine, "bob")
     moments = [(ada, NOW - DAY), (bob, NOW - HOUR), (bob, NOW - HOUR), (ada, NOW)]
@@ -85,7 +87,7 @@ def test_newest_come_first_and_pages_have_no_gaps_also_at_one_moment(engine: Eng
 
 
 def test_of_equal_moments_a_page_goes_on_behind_the_last_of_the_one_before(sqlite_engine: Engine) -> None:
-    """By their ids, of which those of newer ones are smaller here."""
+    """Check the order by ids, of which those of newer ones are smaller here."""
     add_competition(sqlite_engine)
     ada = add_user(sqlite_engine, "ada")
     moments = {9: NOW - 2 * HOUR, 7: NOW - HOUR, 5: NOW - HOUR, 3: NOW}

@@ -30,7 +30,7 @@ def engine(sqlite_engine: Engine) -> Engine:
 
 
 def own(engine: Engine, user: User) -> set[UUID]:
-    """All submissions of the user, or of a team of theirs, in the competition."""
+    """Return all submissions of the user, or of a team of theirs, in the competition."""
     with reading(engine) as session:
         return set(newest_own(session, user, OwnFilter(competition=COMPETITION), limit=100))
 

@@ -1,4 +1,4 @@
-"""A file that the team sent here before is asked about, and no other."""
+"""Confirmation of a file that the team sent here before, and of no other."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def ada(sqlite_engine: Engine) -> User:
 
 
 def ask(engine: Engine, user: User, content: str, phase: str = world.PHASE, key: str | None = None) -> Accepted:
-    """Send it as the page does, which asks before it uses quota for the same file again."""
+    """Send it as the page does, which requires a confirmation before it uses quota for the same file again."""
     with writing(engine) as session:
         return accept_submission(
             session,
@@ -60,7 +60,7 @@ def test_the_same_file_in_another_phase_is_not_asked_about(sqlite_engine: Engine
 
 
 def test_a_file_that_was_rejected_is_not_asked_about(sqlite_engine: Engine, ada: User) -> None:
-    """Whatever it was before, against other gold."""
+    """Check that the result of an earlier run, against other gold, does not matter."""
     sent = submit(sqlite_engine, ada, content="same")
     world.reject(sqlite_engine, sent.run_id)
     add_old_run(sqlite_engine, sent.submission.id, 0.5)

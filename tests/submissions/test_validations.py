@@ -322,7 +322,7 @@ def test_a_lost_message_is_sent_again_and_not_too_often(engine: Engine, ada: Use
 
 
 def test_two_people_without_a_team_have_a_limit_of_checks_each(engine: Engine, ada: User) -> None:
-    """Nobody's team is nobody else's: what one waits for does not count for the other, nor what is waited for here."""
+    """Check that waiting checks of one person without a team do not count for another person without one."""
     eve = add_user(engine, "eve")
     for number in range(AT_ONCE):
         ask(engine, ada, f"file {number}")

@@ -46,7 +46,7 @@ def withdrawn_at(engine: Engine, submission_id: UUID) -> Any:
 
 
 def runs_counted(engine: Engine) -> tuple[int | None, int | None]:
-    """What the head of the competition says: its teams and its scored runs."""
+    """Return the numbers in the head of the competition: its teams and its scored runs."""
     with reading(engine) as session:
         found = activity_of(session, views_of(session, [the_phase_task(session)], Viewer(None, NOW)))
     return found.teams, found.runs
@@ -261,7 +261,7 @@ def test_of_organisers_with_one_right_that_to_submissions_puts_back(sqlite_engin
 
 
 def test_where_teams_do_not_see_their_scores_only_organisers_put_back(engine: Engine, people: list[User]) -> None:
-    """Else taking one after the other off the board for a moment would tell a team all of them."""
+    """Check it, since otherwise withdrawing one after the other for a moment would reveal all scores to a team."""
     ada = people[0]
     declare(engine, visibility={"own_scores": "never"})
     mine = enter(engine, ada, 0.5)

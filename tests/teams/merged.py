@@ -1,4 +1,4 @@
-"""What tests of merging teams have in common: two teams, the question, and the answer."""
+"""Shared by tests of merging teams: two teams, the offer, and the answer."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def ask(engine: Engine, captain: User, name: str, now: datetime = NOW) -> int:
 
 
 def accept(engine: Engine, captain: User, offer: int, now: datetime = NOW) -> str:
-    """The name of the team that they are in now."""
+    """Accept an offer; return the name of the team in which they are now."""
     with writing(engine) as session:
         return accept_merge(
             UserAct(session, captain, now, SETTINGS), find_competition(session, COMPETITION), offer
@@ -45,14 +45,14 @@ def end(engine: Engine, captain: User, offer: int, now: datetime = NOW) -> None:
 
 
 def waiting(engine: Engine, user: User, now: datetime = NOW) -> tuple[list[str], list[str]]:
-    """Whose offers wait for this user's team, and to whom its own do."""
+    """Return the teams whose offers to merge wait for this user's team, and those that its own offers wait for."""
     with reading(engine) as session:
         found = offers_of_user(session, find_competition(session, COMPETITION), user, now)
         return [one.asking for one in found.to_us], [one.asked for one in found.by_us]
 
 
 def mails(engine: Engine) -> list[tuple[str, str]]:
-    """To whom, and the first sentence behind the greeting, the oldest first."""
+    """Return each mail's recipient, and its first sentence after the greeting, the oldest first."""
     with reading(engine) as session:
         found = session.scalars(select(OutgoingMail).where(OutgoingMail.subject.contains("merging")))
         return [(mail.recipient, mail.body.split("\n")[2]) for mail in sorted(found, key=lambda one: one.id)]

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.both
 
 @pytest.fixture
 def ada(engine: Engine) -> User:
-    """In a competition that asks."""
+    """Return a user in a competition that requests consent."""
     add_competition(engine, per_day=None)
     ask(engine, True)
     return add_user(engine, "ada")
@@ -42,7 +42,7 @@ def consent(engine: Engine, user: User, is_given: bool = True) -> bool:
 
 
 def may_publish(engine: Engine, *sent: object) -> list[bool]:
-    """Whether each submission may be published, by its id."""
+    """Return whether each submission may be published, by its id."""
     with reading(engine) as session:
         ids = [one.submission.id for one in sent]  # type: ignore[attr-defined]
         found = publishable(session, find_competition(session, COMPETITION), ids)

@@ -344,7 +344,9 @@ def test_nor_when_all_come_at_once(engine: Engine, people: list[User]) -> None:
 
 
 def test_a_person_alone_takes_their_team_of_one_off(engine: Engine, people: list[User]) -> None:
-    """What it submitted stays with it, and it on the board; one that submitted nothing is gone, and its name free."""
+    """Check that submissions stay with it, and it stays on the board; a team without submissions is deleted, and its
+    name free.
+    """
     ada, bob, cat = people
     score(engine, submit(engine, ada).run_id, 0.5)
     found(engine, bob, "Both")
@@ -571,7 +573,9 @@ def test_rejected_files_cost_nothing_wherever_one_goes(engine: Engine, people: l
 def test_an_upload_that_was_timed_before_its_sender_joined_still_follows_them(
     engine: Engine, people: list[User]
 ) -> None:
-    """Its last byte came before they joined, it was accepted after that: for the team, whose it is."""
+    """Check an upload whose last byte came before they joined, and that was accepted after that: it belongs to the
+    team.
+    """
     ada, bob, _ = people
     found(engine, ada, "Two")
     join(engine, bob, link_of(engine, ada), NOW + HOUR)
@@ -615,7 +619,7 @@ def test_leaving_often_without_submitting_leaves_no_trace(engine: Engine, people
 
 @pytest.mark.both
 def test_no_race_of_members_gets_anybody_one_more(engine: Engine, people: list[User]) -> None:
-    """Ada and Bob upload for their team while Bob leaves, founds another one and goes on there."""
+    """Let Ada and Bob upload for their team while Bob leaves, founds another one and continues there."""
     ada, bob, _ = people
     found(engine, ada, "Two")
     join(engine, bob, link_of(engine, ada))

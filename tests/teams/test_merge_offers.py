@@ -1,4 +1,4 @@
-"""One team asks another to merge: who may, what the other learns, and how an offer ends."""
+"""Offers to merge: who may make them, what the other team learns, and how they end."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_only_captains_ask_and_answer(engine: Engine, people: list[User]) -> Non
 
 
 def test_an_offer_is_nobody_elses_to_answer(engine: Engine, people: list[User]) -> None:
-    """Not even whether there is one is told."""
+    """Check that not even the existence of an offer is revealed."""
     ada = people[0]
     eve = add_user(engine, "eve")
     found(engine, eve, "Third")

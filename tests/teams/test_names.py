@@ -1,4 +1,6 @@
-"""Names that people would mistake for each other: one team of a competition has them, whichever way it came by them."""
+"""Names that people would mistake for each other: only one team of a competition has such a name, in whatever way it
+got it.
+"""
 
 from __future__ import annotations
 

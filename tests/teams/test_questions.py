@@ -1,4 +1,4 @@
-"""What is asked of those who register: answers read against questions, and whoever has not answered takes no part."""
+"""Questions at registration: answers are read against questions, and people without answers take no part."""
 
 from __future__ import annotations
 

@@ -315,7 +315,7 @@ def test_organisers_can_refuse_somebody_where_all_may_take_part(engine: Engine, 
 
 
 def test_whom_the_rule_refused_the_organisers_can_refuse_for_good(engine: Engine, ada: User) -> None:
-    """Until then another address would let them in; and they are told."""
+    """Check that until then another address would let them in; and that they are notified."""
     declare(engine, mode="domain", domains=["uni.example"])
     assert ask(engine, ada) is Missing.NOT_LISTED
     before = len(mails(engine))

@@ -1,4 +1,4 @@
-"""What members and registrations leave behind: rows of the past, entries of the log, lists in their order."""
+"""Traces of members and registrations: rows of the past, entries of the log, lists in their order."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a page owes to every reader, seen in a real browser: axe-core's rules, and those that it has not.
+"""The requirements of every page, checked in a real browser: axe-core's rules, and others that it does not have.
 
-Complaints are sentences; a page that keeps everything has none.
+Complaints are sentences; a page that meets everything has none.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ REFUSED = """() => {
 
 
 class Reader:
-    """A page of a browser, and what it complained about or asked others for since it was last asked."""
+    """A page of a browser, and its complaints and requests to others since the last call."""
 
     def __init__(self, page: Page, url: str) -> None:
         self.page = page
@@ -96,7 +96,7 @@ class Reader:
         self.noted.append(complaint)
 
     def go(self, path: str, status: int = 200) -> str:
-        """The page as the server sent it; the browser may mention a status that is expected to be an error."""
+        """Return the page as the server sent it; the browser may report a status that is expected to be an error."""
         self.page.emulate_media(color_scheme="light", reduced_motion="no-preference")
         self.page.set_viewport_size(DESKTOP)
         response = self.page.goto(self.url + path)
@@ -107,7 +107,7 @@ class Reader:
         return response.text()
 
     def send_empty(self) -> None:
-        """The first form, with nothing more filled in, is refused."""
+        """Send the first form with nothing more filled in, which must be refused."""
         with self.page.expect_navigation() as sent:
             self.page.evaluate(REFUSED)
         assert 400 <= sent.value.status < 500, sent.value.status
@@ -117,14 +117,14 @@ class Reader:
         self.noted = [one for one in self.noted if status == 200 or f"status of {status}" not in one]
 
     def skeleton(self) -> set[str]:
-        """The kinds of elements of the page as it stands."""
+        """Return the kinds of elements of the current page."""
         return set(self.page.evaluate(SKELETON))
 
     def complaints(self, sent: str | None, *, without: str = "", axe: bool = True, looks: bool = True) -> list[str]:
-        """Of the page as it stands, light on a desktop and dark on a phone.
+        """Return the complaints about the current page, light on a desktop and dark on a phone.
 
-        sent: it, without scripts; without: a part that is not ours; axe: also by axe's rules, which takes most of the
-        time; looks: also whether the dark one can be read.
+        sent: the page without scripts; without: a part that is not ours; axe: True to check axe's rules, too, which
+        takes most of the time; looks: True to check that the dark page is legible, too.
         """
         found = [*self.page.evaluate(OWED, without), *(self._axe(RULES, without) if axe else ())]
         if sent is not None:
@@ -142,7 +142,9 @@ class Reader:
         return found + noted
 
     def _axe(self, rules: dict[str, Any], without: str) -> list[str]:
-        """Half a megabyte of script comes once into a page, and of what it says only what is wrong comes back."""
+        """Return axe's complaints; its script of half a megabyte is sent to a page only once, and only violations come
+        back.
+        """
         if not self.page.evaluate("'axe' in window"):
             self.page.evaluate(Path(AXE_FILE_PATH).read_text(encoding="utf-8"))
         where = {"exclude": [without]} if without else {"include": [":root"]}
@@ -152,7 +154,7 @@ class Reader:
 
 @contextmanager
 def reader_of(chromium: Browser, url: str, person: httpx.Client | None = None) -> Iterator[Reader]:
-    """Somebody who reads pages of the server, logged in as this person if one is given."""
+    """Yield somebody who reads pages of the server, logged in as this person if one is given."""
     context = open_context(chromium, timezone_id="Asia/Kolkata")
     if person is not None:
         cookies: list[Any] = [

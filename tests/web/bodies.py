@@ -1,4 +1,4 @@
-"""What a request that changes something carries so that it is not refused for what it says, but for who says it."""
+"""Contents of requests that change something, so that none is refused for its content, but only for its sender."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ NAMED = ("submission_id", "competition_id", "phase_id", "practice_id", "task_key
 
 
 def body_of(address: str, names: Mapping[str, str]) -> dict[str, Any]:
-    """For `tests.web.site.Client.send`; a file says which submission it is about."""
+    """Return the arguments for `tests.web.site.Client.send`; a file contains which submission it is about."""
     body = dict(BODIES.get(address, {}))
     if "files" not in body:
         text = json.dumps(body)

@@ -1,6 +1,7 @@
-"""The Chromium of this process, which goes on from file to file, and browsers of people who wait until a page is whole.
+"""The Chromium of this process, which is shared by several files, and browsers of people who wait until a page is
+complete.
 
-A click that leads to another page returns when that begins to come; then its scripts may be still on their way.
+A click that leads to another page returns when that page begins to arrive; its scripts may then still be loading.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _running: list[_Running] = []
 
 
 def running_browser() -> Browser:
-    """Return the browser, started for the first who asks; without one the test is skipped, and in CI it fails."""
+    """Return the browser, started for the first caller; without one the test is skipped, and in CI it fails."""
     if not _running:
         found = find_chromium()
         if found is None:
@@ -49,7 +50,9 @@ def running_browser() -> Browser:
 
 
 def end_browser() -> None:
-    """End it, if there is one: who comes next may need an event loop, and Playwright leaves no room for another."""
+    """End the browser, if there is one: later tests may need an event loop, and Playwright leaves no room
+    for another.
+    """
     while _running:
         ended = _running.pop()
         ended.browser.close()
@@ -57,7 +60,10 @@ def end_browser() -> None:
 
 
 def open_context(chromium: Browser, **options: Any) -> BrowserContext:
-    """A context for somebody patient. Files can be chosen and keys pressed at any time: pages owe it to the hasty."""
+    """Return a context for somebody patient.
+
+    Files can be chosen and keys pressed at any time: pages must work for the hasty.
+    """
     context = chromium.new_context(**options)
     context.set_default_timeout(PATIENCE_MS)
     if options.get("java_script_enabled", True):  # without scripts the veil would stay

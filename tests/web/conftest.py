@@ -26,8 +26,11 @@ CAPTURES = frozenset({"capfd", "capsys"})
 
 @pytest.hookimpl(wrapper=True, trylast=True)
 def pytest_runtest_call(item: pytest.Function) -> Generator[None, object, object]:
-    """A request is logged after it was answered, in another thread. When the test ends, so does its capture of stdout:
-    Python up to 3.13 crashes if it prints there meanwhile."""
+    """Wait until the requests of a test are logged, which happens after the answer, in another thread.
+
+    When the test ends, so does its capture of stdout: Python up to 3.13 crashes if something is printed there
+    meanwhile.
+    """
     try:
         return (yield)
     finally:
@@ -38,7 +41,7 @@ def pytest_runtest_call(item: pytest.Function) -> Generator[None, object, object
 
 @pytest.fixture(scope="session")
 def server(_sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """The application and its address; what it serves changes with every test."""
+    """Yield the application and its address; its settings and database change with every test."""
     folder = tmp_path_factory.mktemp("server")
     shutil.copyfile(_sqlite_template, folder / "evergold.db")
     app = create_app(Settings(data_dir=folder, database_url=f"sqlite:///{folder / 'evergold.db'}"))
@@ -50,12 +53,12 @@ def server(_sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 
 @pytest.fixture(autouse=True)
 def _quick_accounts(cheap_passwords: None) -> None:
-    """Most tests register somebody, and few are about how long that must take."""
+    """Make passwords cheap: most tests register somebody, and few are about how long that must take."""
 
 
 @pytest.fixture
 def empty_site(server: Server, sqlite_engine: Engine) -> Iterator[Site]:
-    """A server without competitions."""
+    """Yield a server without competitions."""
     address = sqlite_engine.url.render_as_string(hide_password=False)
     settings = get_settings().model_copy(update={"database_url": address})
     with a_site(*server, sqlite_engine, settings) as found:
@@ -64,7 +67,7 @@ def empty_site(server: Server, sqlite_engine: Engine) -> Iterator[Site]:
 
 @pytest.fixture(scope="session")
 def answering(_sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[FastAPI, InProcess]]:
-    """The application, and a way to ask it that is no socket."""
+    """Yield the application, and a transport that calls it without a socket."""
     folder = tmp_path_factory.mktemp("in-process")
     shutil.copyfile(_sqlite_template, folder / "evergold.db")
     app = create_app(Settings(data_dir=folder, database_url=f"sqlite:///{folder / 'evergold.db'}"))
@@ -78,7 +81,7 @@ def answering(_sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) 
 
 @pytest.fixture
 def quick_empty_site(answering: tuple[FastAPI, InProcess], sqlite_engine: Engine) -> Iterator[Site]:
-    """A server without competitions, asked in process."""
+    """Yield a server without competitions, called in process."""
     app, transport = answering
     settings = get_settings().model_copy(
         update={"database_url": sqlite_engine.url.render_as_string(hide_password=False)}
@@ -90,21 +93,21 @@ def quick_empty_site(answering: tuple[FastAPI, InProcess], sqlite_engine: Engine
 
 @pytest.fixture
 def quick_site(quick_empty_site: Site) -> Site:
-    """As `site`, asked in process."""
+    """Return the same as `site`, called in process."""
     world.add_competition(quick_empty_site.engine)
     return quick_empty_site
 
 
 @pytest.fixture
 def site(empty_site: Site) -> Site:
-    """One competition, one phase that is open, one task, two boards."""
+    """Return a server with one competition, one phase that is open, one task and two boards."""
     world.add_competition(empty_site.engine)
     return empty_site
 
 
 @pytest.fixture
 def ada(site: Site) -> Iterator[Person]:
-    """Somebody who takes part."""
+    """Yield somebody who takes part."""
     person = site.person("ada")
     with person.client:
         yield person
@@ -112,7 +115,7 @@ def ada(site: Site) -> Iterator[Person]:
 
 @pytest.fixture
 def eve(site: Site) -> Iterator[Person]:
-    """Somebody else."""
+    """Yield somebody else."""
     person = site.person("eve")
     with person.client:
         yield person
@@ -120,5 +123,5 @@ def eve(site: Site) -> Iterator[Person]:
 
 @pytest.fixture
 def organisers(site: Site) -> Organisers:
-    """With one right each."""
+    """Return organisers with one right each."""
     return organisers_of(site)

@@ -1,6 +1,7 @@
-"""Requests that the application answers in the test's own thread: no socket, no server, nothing passed to and fro.
+"""Requests that the application answers in the test's own thread, without a socket or a server.
 
-For tests that send thousands. What HTTP itself does to a request or an answer, they do not see.
+They are for tests that send thousands of requests. Such tests do not see what HTTP itself does to a request or an
+answer.
 """
 
 from __future__ import annotations
@@ -35,10 +36,12 @@ class InProcess(httpx.BaseTransport):
         return httpx.Response(answer.status_code, headers=answer.headers, stream=httpx.ByteStream(body))
 
     def end(self) -> None:
-        """Once for all clients: each of them closes the transport when it is closed itself."""
+        """End the application, once for all clients: each of them closes the transport when it is closed itself."""
         self._runner.close()
 
 
 async def _at_once(work: Callable[..., T], *arguments: Any, **_: Any) -> T:
-    """Instead of in a thread, which each request would have to start anew: nobody else waits here meanwhile."""
+    """Call the function directly instead of in a thread, which each request would have to start: nobody else waits
+    here.
+    """
     return work(*arguments)

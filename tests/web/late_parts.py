@@ -1,4 +1,4 @@
-"""A page whose fonts, styles or scripts come late, as over a slow line: how far it moves what is already to be seen."""
+"""A page whose fonts, styles or scripts come late, as over a slow line: how far visible parts move then."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SETTLED = """() => new Promise((done) => {
 
 
 def moves(page: Page, address: str, late: frozenset[str]) -> list[str]:
-    """Load the page with some parts held back until the rest is painted; return what moved then."""
+    """Load the page with some parts held back until the rest is painted; return what moved after that."""
     with holding(page, late) as release:
         page.goto(address, wait_until="commit")
         if "stylesheet" in late:  # without it nothing is painted
@@ -60,7 +60,7 @@ def moves(page: Page, address: str, late: frozenset[str]) -> list[str]:
 
 @contextmanager
 def holding(page: Page, late: frozenset[str]) -> Iterator[Any]:
-    """Hold back requests of these kinds; gives what lets them go."""
+    """Hold back requests of these kinds; yield the function that releases them."""
     held: list[Route] = []
     is_open = False
 

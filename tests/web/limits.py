@@ -7,7 +7,7 @@ from tests.web.site import Site
 
 
 def limited(site: Site, **settings: int | str) -> RateLimits:
-    """From now on these settings count, from zero."""
+    """Replace the site's limits by those of these settings, counted from zero."""
     found = RateLimits(site.settings.model_copy(update=settings))
     site.app.state.rate_limits = found
     return found

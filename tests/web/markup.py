@@ -1,4 +1,4 @@
-"""What every page owes its readers, checked on its markup: no inline code, labels, captions, headings, unique ids."""
+"""The requirements of every page, checked on its markup: no inline code, labels, captions, headings, unique ids."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Markup(HTMLParser):
 
 
 def read(page: str) -> Markup:
-    """The page's markup; elements are closed in order."""
+    """Return the page's markup; elements must be closed in order."""
     markup = Markup()
     markup.feed(page)
     markup.close()
@@ -51,7 +51,7 @@ def read(page: str) -> Markup:
 
 
 def check(page: str) -> Markup:
-    """Everything that every whole page must keep."""
+    """Check everything that every whole page must meet; return its markup."""
     markup = read(page)
     assert page.startswith("<!doctype html>")
     assert markup.all("html") == [{"lang": "en"}]

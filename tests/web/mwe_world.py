@@ -32,7 +32,9 @@ def become_mwe(engine: Engine, languages: list[str]) -> None:
 
 
 def scored_submission(engine: Engine, user: User, folder: Path = GOLDEN, macro: str = "languages-with-gold") -> UUID:
-    """Accepted, and scored as a worker does it. folder: `gold/<LANG>` and `prediction/<LANG>`; macro: the option."""
+    """Submit, and score as a worker does; return the id. folder: has `gold/<LANG>` and `prediction/<LANG>`; macro: the
+    option.
+    """
     languages = sorted(path.name.lower() for path in (folder / "gold").iterdir())
     become_mwe(engine, languages)
     with writing(engine) as session:
@@ -66,7 +68,7 @@ def scored_submission(engine: Engine, user: User, folder: Path = GOLDEN, macro: 
 
 
 def seventeen_languages(folder: Path) -> Path:
-    """The golden French data under seventeen names."""
+    """Copy the golden French data under seventeen names."""
     for number in range(17):
         for part in ("gold", "prediction"):
             shutil.copytree(GOLDEN / part / "FR", folder / part / f"X{chr(ord('A') + number)}")

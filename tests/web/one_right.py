@@ -1,4 +1,6 @@
-"""Who is let in by a route: organisers of the test's own competition with one right each, and one of next door's."""
+"""Checks of who is let in by a route: organisers of the test's own competition with one right each, and
+one of another.
+"""
 
 from __future__ import annotations
 
@@ -20,17 +22,17 @@ LetIn = Mapping[str, list[Right | None]]
 
 @dataclass(frozen=True, slots=True)
 class Organisers:
-    """By their right; None: who has every right in the competition next door, and none in this one."""
+    """Organisers by their right; None: one with every right in another competition, and none in this one."""
 
     site: Site
     clients: Mapping[Right | None, Client]
 
     def without(self, right: Right) -> Organisers:
-        """Those who lack it."""
+        """Return the organisers who lack this right."""
         return Organisers(self.site, {held: client for held, client in self.clients.items() if held is not right})
 
     def let_in(self, routes: Iterable[str], *, refused: int = 403, **names: str) -> LetIn:
-        """The rights of those who are not refused, by route: `METHOD template`. names: parts of the paths."""
+        """Return, by route (`METHOD template`), the rights of those who are not refused. names: parts of the paths."""
         by_name = {str(address): address for address in addresses(self.site.app)}
         parts = {**NAMES, "submission_id": NOWHERE, **names}
         found: dict[str, list[Right | None]] = {}
@@ -45,7 +47,7 @@ class Organisers:
 
 
 def only(right: Right, routes: Iterable[str]) -> LetIn:
-    """What `let_in` finds where each of these routes is for one right."""
+    """Return the result of `let_in` if each of these routes is for one right."""
     return {route: [right] for route in routes}
 
 

@@ -1,4 +1,4 @@
-"""A competition of paraphrasing whose systems have scores that are chosen by hand: no encoder is asked."""
+"""A paraphrasing competition whose systems have scores chosen by hand: no encoder is used."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Scores = dict[str, tuple[float, float | None]]
 
 
 def become_paraphrasing(engine: Engine) -> None:
-    """The world's task becomes mwe-paraphrase; its first board shows the means, and nothing of the languages."""
+    """Turn the world's task into mwe-paraphrase; its first board shows the means, and no languages."""
     columns = [
         {"metric": metric, "split": "macro", "title": metric, "decimals": 3, "percent": False}
         for metric in ("bertscore", "entropy")
@@ -40,7 +40,7 @@ def become_paraphrasing(engine: Engine) -> None:
 
 
 def enter(engine: Engine, name: str, scores: Scores, *, kind: TeamKind = TeamKind.TEAM) -> None:
-    """A team whose submission has these scores, and the mean of them."""
+    """Add a team whose submission has these scores, and their mean."""
     with writing(engine) as session:
         user = User(
             username=name.lower(),
@@ -68,7 +68,7 @@ def enter(engine: Engine, name: str, scores: Scores, *, kind: TeamKind = TeamKin
 
 
 def publish(engine: Engine, name: str, bertscore: float, entropy: float) -> None:
-    """A historic row with the means."""
+    """Add a published result with the means."""
     with writing(engine) as session:
         session.add(
             HistoricRow(
@@ -82,7 +82,7 @@ def publish(engine: Engine, name: str, bertscore: float, entropy: float) -> None
 
 
 def set_visibility(engine: Engine, **said: str | int) -> None:
-    """What phases.yaml would say under `visibility` of the phase."""
+    """Set what phases.yaml would have under `visibility` of the phase."""
     with writing(engine) as session:
         session.execute(update(Phase).values(visibility={**world.SHOWN_WHOLE, **said}))
 

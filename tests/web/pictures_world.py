@@ -1,4 +1,4 @@
-"""A board of PARSEME identification with scores that are chosen by hand: for looking at its pictures."""
+"""A board of PARSEME identification with scores chosen by hand, to look at its pictures."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ BASELINES = frozenset({"Lexicon"})
 
 
 def fill(engine: Engine) -> None:
-    """Every team enters once, five hours after the one before it."""
+    """Let every team enter once, five hours after the one before it."""
     become_mwe(engine, LANGUAGES)
     for number, name in enumerate(TEAMS):
         enter(engine, name, NOW - DAY + 5 * number * HOUR)
 
 
 def enter(engine: Engine, name: str, now: datetime = NOW) -> int:
-    """A submission of this team; the id of its run."""
+    """Add a submission of this team; return the id of its run."""
     username = name.lower().replace(" ", "-")
     user = world.add_user(engine, username, name)
     with writing(engine) as session:
@@ -58,7 +58,7 @@ def enter(engine: Engine, name: str, now: datetime = NOW) -> int:
 
 
 def scores_of(name: str) -> list[Score]:
-    """Of each language and their mean, seen and unseen; by category a little less for each further one."""
+    """Return the scores for each language and their mean, seen and unseen; a little less for each further category."""
     seen, unseen, found = TEAMS[name]
     defined = [value for value in found if value is not None]
     values: dict[str, float | None] = {

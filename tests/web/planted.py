@@ -1,4 +1,4 @@
-"""A site with a planted score, report and name, whoever may look at it, and a look at the answer of every GET route."""
+"""A site with a planted score, report and name, its visitors, and a look at the answer of every GET route."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CLOSE = NOW + HOUR
 
 @dataclass
 class Planted:
-    """A site with the planted submission, and whoever looks at it: nobody known, another team, its own, organisers."""
+    """A site with the planted submission, and its visitors: an unknown one, another team, its own team, organisers."""
 
     site: Site
     submission: UUID
@@ -50,7 +50,7 @@ class Planted:
 
 @contextmanager
 def planted_site(site: Site, eve: Person) -> Iterator[Planted]:
-    """The score in both settings, in a report, and carried over to a second phase."""
+    """Yield a site with the score in both settings, in a report, and carried over to a second phase."""
     declare(site.engine, ends_at=CLOSE)
     add_phase(site.engine, "post", starts_at=NOW - DAY, carry_over=PHASE)
     with log_in(site, "quixote") as owner_browser, log_in(site, "sancho") as organiser_browser:
@@ -66,7 +66,7 @@ def planted_site(site: Site, eve: Person) -> Iterator[Planted]:
 
 
 def token_of(site: Site, browser: httpx.Client, username: str) -> Person:
-    """The same person with a token, for the API."""
+    """Return the same person with a token, for the API."""
     with writing(site.engine) as session:
         user = session.scalars(select(User).where(User.username == username)).one()
     page = browser.get("/account").text
@@ -105,7 +105,9 @@ def plant(site: Site, person: Person) -> UUID:
 
 
 def get_paths(planted: Planted) -> list[str]:
-    """Every GET route with its parameters filled in; what only another room knows gets something harmless."""
+    """Return every GET route with its parameters filled in, with harmless values for those that only other
+    tests know.
+    """
     site = planted.site
     with writing(site.engine) as session:
         run_id = session.scalars(select(ScoringRun.id)).first()
@@ -142,8 +144,10 @@ _SECONDS = re.compile(r"^evergold_http_request_seconds.*$", re.MULTILINE)
 
 
 def answers(planted: Planted, client: httpx.Client) -> Iterator[tuple[str, str]]:
-    """(path, everything that was answered: status, headers, body) of every GET route; a browser asks for pages, whoever
-    has a token for the rest, and who has neither for everything."""
+    """Yield (path, the whole answer: status, headers, body) of every GET route.
+
+    A browser requests pages, a client with a token the rest, and one with neither everything.
+    """
     asks = {planted.owner_browser: False, planted.organiser_browser: False, planted.owner.client: True}.get(client)
     for path in get_paths(planted):
         if asks is not None and path.startswith("/api/") is not asks:
@@ -158,12 +162,12 @@ def answers(planted: Planted, client: httpx.Client) -> Iterator[tuple[str, str]]
 
 
 def told(planted: Planted, client: httpx.Client, signs: Iterable[str]) -> list[str]:
-    """The answers in which one of the signs stands."""
+    """Return the answers that contain one of the signs."""
     return [path for path, answer in answers(planted, client) for sign in signs if sign in answer]
 
 
 def tells(planted: Planted, client: httpx.Client, signs: Iterable[str]) -> bool:
-    """Whether one of the signs stands in any answer."""
+    """Return whether any answer contains one of the signs."""
     return any(sign in answer for _, answer in answers(planted, client) for sign in signs)
 
 

@@ -42,7 +42,7 @@ competitions:
 
 
 def write_competition(folder: Path) -> Path:
-    """`phases.yaml` and the items below it; the human scores in `gold`; returns the phases.yaml."""
+    """Write `phases.yaml` with the items below it, and the human scores in `gold`; return the phases.yaml."""
     (folder / "gold").mkdir(parents=True)
     (folder / "phases.yaml").write_text(PHASES)
     (folder / "items.csv").write_text(_csv("language,context,compound,probe,sentence,nc", _item_rows()))
@@ -57,7 +57,7 @@ def write_competition(folder: Path) -> Path:
 
 
 def similarity(place: int, probe: str) -> float:
-    """The synonym of one half of the compounds is at 0.4, of the other at 0.8; every other probe at one place."""
+    """Return 0.4 or 0.8 for the synonym, each for half of the compounds; every other probe has one value."""
     if probe == "syn":
         return 0.4 if place < len(COMPOUNDS) // 2 else 0.8
     return {"head": 0.5, "modifier": 0.3, "wordssyn": 0.1}.get(probe, 0.2)
@@ -66,7 +66,7 @@ def similarity(place: int, probe: str) -> float:
 def predictions(
     found: Callable[[int, str], float] = similarity, parts: Iterable[tuple[str, str]] = PARTS, level: str = "sent"
 ) -> bytes:
-    """Similarities of these parts at one level, as CSV."""
+    """Return the similarities of these parts at one level, as CSV."""
     rows = (
         (language, context, compound, probe, level, f"{found(place, probe):.6f}")
         for language, setting in parts
@@ -78,7 +78,7 @@ def predictions(
 
 
 def embeddings(level: str = "sent") -> bytes:
-    """The same as vectors, as .npz: the original is (1, 0), a probe (s, √(1 - s²))."""
+    """Return the same as vectors in .npz: the original is (1, 0), a probe (s, √(1 - s²))."""
     tensors: dict[str, list[tuple[float, float]]] = {}
     for language, context, compound, probe, *_ in _item_rows():
         sim = 1.0 if probe == ORIGINAL else similarity(COMPOUNDS.index(compound), probe)

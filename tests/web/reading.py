@@ -1,4 +1,4 @@
-"""Pages as a reader sees them, and where they are."""
+"""Pages as a reader sees them, and their addresses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SUBMIT_PAGE = f"{COMPETITION_PAGE}/phases/{PHASE}/tasks/{TASK}/submit"
 
 
 def text_of(page: str) -> str:
-    """What a reader sees: no markup, single blanks."""
+    """Return what a reader sees: no markup, single blanks."""
     main = page.split("<main", 1)[-1]
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", main)).split())
 

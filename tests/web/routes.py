@@ -1,4 +1,6 @@
-"""Every route of the application, for tests that must not forget one; addresses are filled with what a test has."""
+"""Every route of the application, for tests that must not forget one; addresses are filled with the values
+of a test.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +32,9 @@ NOWHERE = "00000000-0000-4000-8000-000000000000"
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A method and a template of a path; operation: its name in the API's description, empty for pages.
+    """A method and a template of a path; operation: its name in the API's description, "" for pages.
 
-    numbers, ids: the parts of the path that are such.
+    numbers, ids: the parts of the path that are numbers or ids.
     """
 
     method: str
@@ -59,13 +61,13 @@ class Address:
 
 @cache
 def application() -> FastAPI:
-    """The application as it is made, to look at its routes and its description; making these takes seconds."""
+    """Return the application, to look at its routes and its description, which take seconds to make."""
     return create_app(Settings())
 
 
 @cache
 def addresses(app: FastAPI) -> list[Address]:
-    """All of them, by path."""
+    """Return all addresses, by path."""
     found = {
         Address(
             method,

@@ -55,7 +55,7 @@ environment().bytecode_cache = FileSystemBytecodeCache(str(COMPILED))
 
 @dataclass
 class Site:
-    """The server, its rows, and its clock. transport: how clients reach it, if not over a socket."""
+    """The server, its rows, and its clock. transport: how clients reach it, if not through a socket."""
 
     url: str
     app: FastAPI
@@ -69,9 +69,9 @@ class Site:
         self.now = now
 
     def client(self, **headers: str) -> httpx.Client:
-        """A client; whatever the API answers to it must stand in the API's description, and nothing may quote gold.
+        """Return a client; every answer of the API to it must match the API's description, and nothing may quote gold.
 
-        Who forgets to close it leaves no socket to a later test: the site closes it at its end.
+        The site closes it at its end, so that a forgotten client leaves no socket to a later test.
         """
         hooks = {"response": [self._check_documented]}
         client = Visitor(base_url=self.url, headers=headers, timeout=60, event_hooks=hooks, transport=self.transport)
@@ -83,7 +83,7 @@ class Site:
             assert str(response.status_code) in statuses, (template, response.status_code)
 
     def person(self, username: str, *, is_administrator: bool = False) -> Person:
-        """Somebody with a token."""
+        """Return somebody with a token."""
         user = world.add_user(self.engine, username, is_administrator=is_administrator)
         return Person(self, user, self.with_token(user))
 
@@ -94,7 +94,7 @@ class Site:
         return self.client(Authorization=f"Bearer {secret}")
 
     def browser(self, user: User) -> httpx.Client:
-        """A browser in which somebody is logged in, whether they have a password or not."""
+        """Return a browser in which somebody is logged in, whether they have a password or not."""
         with writing(self.engine) as session:
             _, secret = auth.start_session(session, user, self.now, 24)
         browser = self.client(**BROWSER)
@@ -107,12 +107,12 @@ class Site:
             return len(session.scalars(own(Submission)).all())
 
     def stored(self) -> list[str]:
-        """The sha256 of every stored file, and the names of those half-stored."""
+        """Return the sha256 of every stored file, and the names of partly stored ones."""
         folder = self.settings.storage_dir
         return sorted(path.name for path in folder.rglob("*") if path.is_file())
 
     def add_file(self, name: str, content: bytes, title: str = "A file") -> None:
-        """A public file of the task."""
+        """Add a public file to the task."""
         stored = store_upload([content], FolderStorage(self.settings.storage_dir), 10**6)
         with writing(self.engine) as session:
             phase_task = world.the_phase_task(session)
@@ -136,7 +136,7 @@ def _documented_at(method: str, path: str) -> list[tuple[str, frozenset[str]]]:
 
 @cache
 def _documented() -> dict[str, list[tuple[str, re.Pattern[str], frozenset[str]]]]:
-    """By method: each path of the API, what is at it, and the statuses that it is said to answer with."""
+    """Return, by method, each path of the API: its template, its pattern, and its documented statuses."""
     found: dict[str, list[tuple[str, re.Pattern[str], frozenset[str]]]] = {}
     for template, operations in application().openapi()["paths"].items():
         paths = re.compile(re.sub(r"\{\w+\}", "[^/]+", template))
@@ -158,7 +158,7 @@ class Person:
         return self.client.post(path, files={"file": ("predictions.csv", content)}, data=more, headers=headers)
 
     def submitted(self, content: bytes = CONTENT, **more: Any) -> dict[str, Any]:
-        """An accepted submission."""
+        """Submit and return the accepted submission."""
         response = self.submit(content, **more)
         assert response.status_code == 202, response.text
         document: dict[str, Any] = response.json()
@@ -175,7 +175,7 @@ class Client:
     forgery: str
 
     def send(self, method: str, path: str, *, accept: str | None = None, **body: Any) -> httpx.Response:
-        """As a program to the API, as a browser to pages, whose forms carry the right token."""
+        """Send a request: like a program to the API, like a browser to pages, whose forms carry the right token."""
         is_api = path.startswith("/api/")
         headers = {"Accept": accept or ("application/json" if is_api else "text/html")}
         if self.token:
@@ -187,7 +187,7 @@ class Client:
 
 
 def secrets_of(engine: Engine, user: User) -> tuple[str, str, str]:
-    """An API token for everything, the cookie of a browser, and the token of its forms."""
+    """Return an API token with every scope, the cookie of a browser, and the token of its forms."""
     with writing(engine) as session:
         _, token = auth.create_token(session, user, "test", NOW, scopes=frozenset(TokenScope))
         login, cookie = auth.start_session(session, user, NOW, hours=48)
@@ -196,7 +196,7 @@ def secrets_of(engine: Engine, user: User) -> tuple[str, str, str]:
 
 @contextmanager
 def serving(app: FastAPI) -> Iterator[str]:
-    """The address at which uvicorn serves the application, in a thread of this process."""
+    """Yield the address at which uvicorn serves the application, in a thread of this process."""
     server = uvicorn.Server(
         uvicorn.Config(app, host="127.0.0.1", port=0, log_level="warning", ws="none", proxy_headers=False)
     )
@@ -215,7 +215,7 @@ def serving(app: FastAPI) -> Iterator[str]:
 
 @contextmanager
 def a_site(app: FastAPI, url: str, engine: Engine, settings: Settings) -> Iterator[Site]:
-    """The running server, now with these settings, on this database, its clock standing at NOW."""
+    """Yield the running server, now with these settings, on this database, its clock standing at NOW."""
     site = Site(url, app, settings, engine)
     app.state.server = Server(settings, engine, lambda: site.now)
     app.state.tables.look(engine)  # a late request of the last test may have seen its database half gone
@@ -229,12 +229,14 @@ def a_site(app: FastAPI, url: str, engine: Engine, settings: Settings) -> Iterat
 
 
 def wait_for_requests(app: FastAPI) -> None:
-    """What a browser asked for last may still be on its way to the database, which the next test replaces."""
+    """Wait for a browser's last requests, which may still be on their way to the database that the next
+    test replaces.
+    """
     _wait_until_empty(app.state.in_flight)
 
 
 def _close_connections(app: FastAPI) -> None:
-    """What somebody sends on a connection that they left open would reach the database of the next test."""
+    """Close connections that were left open: what is sent on them would reach the database of the next test."""
     for connection in list(app.state.connections):
         connection.loop.call_soon_threadsafe(connection.shutdown)
     _wait_until_empty(app.state.connections)
@@ -248,7 +250,9 @@ def _wait_until_empty(those: Collection[object]) -> None:
 
 @contextmanager
 def log_in(site: Site, username: str = "ada", *, is_confirmed: bool = True) -> Iterator[httpx.Client]:
-    """A browser that registered on the page and is logged in; the address was confirmed, and no mail waits for that."""
+    """Yield a browser that registered on the page and is logged in; the address is confirmed, and no mail waits for
+    that.
+    """
     with site.client(**BROWSER) as browser:
         browser.follow_redirects = True
         form = {"username": username, "email": f"{username}@example.org", "password": PASSWORD}
@@ -268,23 +272,23 @@ def _confirm(site: Site, username: str) -> None:
 
 
 def register(site: Site, username: str = "ada") -> None:
-    """An account with PASSWORD."""
+    """Register an account with PASSWORD."""
     with log_in(site, username):
         pass
 
 
 def without_log(said: str) -> str:
-    """What a command in this process said, without the server's own log."""
+    """Return the output of a command in this process, without the server's own log."""
     return "".join(line for line in said.splitlines(keepends=True) if "[info " not in line)
 
 
 def csrf_of(page: str) -> str:
-    """The token of the first form on a page."""
+    """Return the token of the first form on a page."""
     return page.split('name="csrf_token" value="')[1].split('"')[0]
 
 
 def run_of(site: Site, submission: dict[str, Any]) -> int:
-    """The id of a submission's run."""
+    """Return the id of a submission's run."""
     with reading(site.engine) as session:
         wanted = select(ScoringRun.id).where(ScoringRun.submission_id == UUID(submission["id"]))
         return session.scalars(wanted).one()
@@ -317,6 +321,6 @@ def read_all(connection: socket.socket) -> bytes:
 
 
 def csv_text(response: httpx.Response) -> str:
-    """The table of an answer, which begins with the byte-order mark."""
+    """Return the table of an answer, which must begin with the byte-order mark."""
     assert response.content.startswith(codecs.BOM_UTF8)
     return response.content.decode("utf-8-sig")

@@ -1,9 +1,10 @@
-"""Every page of the application, visited in Chromium: it can be read by everybody, weighs little, and asks nobody else.
+"""Every page of the application, visited in Chromium: it can be read by everybody, weighs little, and requests nothing
+from others.
 
 A route of a page that no visit below leads to fails a test, and so does one that is no page and is not named as such.
-Each is visited once, by whoever may do most there, and where its form is refused; with --soak in every state and by
-everybody. axe's rules are asked of the first visit of a template, and of a later one that brings a kind of element
-which axe has not seen there; with --soak of every visit.
+Each is visited once, by the visitor with most rights there, and where its form is refused; with --soak in every state
+and by everybody. axe's rules are checked on the first visit of a template, and on a later one that has a kind of
+element which axe has not seen there; with --soak on every visit.
 """
 
 from __future__ import annotations
@@ -331,7 +332,7 @@ def test_every_page_is_visited() -> None:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """Who is logged in, and the addresses that only this world knows."""
+    """The people who are logged in, and the addresses that only this world knows."""
 
     people: dict[str, httpx.Client]
     paths: dict[str, str]
@@ -361,7 +362,9 @@ def ada_and_olga(site: Site) -> Iterator[dict[str, httpx.Client]]:
 
 @contextmanager
 def an_administrator(site: Site) -> Iterator[httpx.Client]:
-    """Somebody who has changed a setting, blocked a person and announced something; a request waits for an answer."""
+    """Yield an administrator who has changed a setting, blocked a person and announced something; a request waits for
+    an answer.
+    """
     zed, zoe = (world.add_user(site.engine, name) for name in ("zed", "zoe"))
     with log_in(site, "root") as browser:
         with writing(site.engine) as session:
@@ -432,7 +435,7 @@ def idioms(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
 
 
 def write_a_competition(site: Site) -> dict[str, str]:
-    """Olga writes one that has something wrong in it, and has a link for guests of the one that is there."""
+    """Let Olga write a competition with an error in it, and have a guest link to the existing one."""
     with writing(site.engine) as session:
         olga = session.scalars(select(User).where(User.username == "olga")).one()
         blueprint = begin_blueprint(
@@ -447,7 +450,7 @@ def write_a_competition(site: Site) -> dict[str, str]:
 
 
 def show_items(site: Site) -> None:
-    """Gold is public, and every run says what its items came to: more of them than a page has."""
+    """Make gold public, and give every run results of more items than a page has."""
     results = [ItemResult(f"פריט {n}", ("zero_shot/he",), "0", str(n % 2), is_right=n % 2 == 0) for n in range(60)]
     with writing(site.engine) as session:
         session.execute(update(PhaseTask).values(gold_is_public=True))
@@ -455,7 +458,7 @@ def show_items(site: Site) -> None:
 
 
 def take_part(site: Site) -> dict[str, str]:
-    """Somebody waits for the organisers; Olga holds an invitation to Ada's team, and a link to confirm her address."""
+    """Let somebody wait for the organisers; Olga has an invitation to Ada's team, and a link to confirm her address."""
     cat = world.add_user(site.engine, "cat")
     with writing(site.engine) as session:
         here = find_competition(session, COMPETITION)
@@ -586,14 +589,14 @@ def test_every_page_can_be_read_by_everybody(
 
 
 def once_for_each(visits: Iterable[Visit]) -> list[Visit]:
-    """The first visit of each page by whoever may do most there, and those whose form is refused."""
+    """Return the first visit of each page by the visitor with most rights, and the visits whose form is refused."""
     by_rights = sorted(reversed([*visits]), key=lambda visit: RIGHTS.index(visit.who))
     once = {(visit.template, visit.is_refused): visit for visit in by_rights}
     return [visit for visit in visits if visit in once.values()]
 
 
 def complaints(reader: Reader, visit: Visit, paths: dict[str, str], looked_at: dict[str, set[str]]) -> list[str]:
-    """What is to be said against the page; looked_at: kinds of elements that axe has seen, by template."""
+    """Return the complaints about the page; looked_at: kinds of elements that axe has seen, by template."""
     page = reader.go(visit.address.format(**paths), visit.status)
     if visit.is_refused:
         reader.send_empty()

@@ -43,7 +43,7 @@ class Fuzzer:
     answered: int = 0
 
     def send(self, case: Case[Any]) -> None:
-        """As it was made up, and again about things that exist."""
+        """Send a case as it was generated, and again about things that exist."""
         self._send_by_all(case)
         known = {name: self.names[name] for name in case.path_parameters or {} if name in self.names}
         if known:
@@ -67,7 +67,7 @@ class Fuzzer:
 
 @pytest.fixture(scope="session")
 def operations() -> list[Any]:
-    """All that the API describes, by name; a description that cannot be read is a failure."""
+    """Return every operation of the API, by name; a description that cannot be read is a failure."""
     import schemathesis
     from schemathesis.core.result import Ok
 
@@ -129,7 +129,7 @@ def test_nor_does_any_of_many_that_nobody_sent_before(fuzzer: Fuzzer, shard: int
 
 
 def _fuzz_all(fuzzer: Fuzzer, operations: list[Any], cases: int, seed: int | None) -> None:
-    """At least this share of `cases` is answered; seed: None for the same requests each time."""
+    """Send requests until at least this share of `cases` is answered; seed: None for the same requests each time."""
     from schemathesis import GenerationMode
 
     modes = (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)

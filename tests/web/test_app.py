@@ -79,7 +79,9 @@ def test_a_server_without_tables_does_not_start(tmp_path: Path) -> None:
 def test_a_starting_process_waits_for_a_server_that_does_not_answer_and_for_no_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Half a minute, by a clock that goes on while it sleeps; who restarts the database needs no longer."""
+    """Check half a minute, by a clock that continues while the process sleeps; restarting a database takes
+    no longer.
+    """
     waits = [0.0]
     clock = SimpleNamespace(monotonic=lambda: sum(waits), sleep=lambda seconds: waits.append(10 * seconds))
     monkeypatch.setattr(main, "time", clock)
@@ -115,7 +117,7 @@ def test_what_others_wrote_comes_with_its_licence(folder: str) -> None:
 
 
 def test_nothing_of_ours_points_elsewhere() -> None:
-    """Templates, styles and scripts of ours name no other server: nobody is told who reads a board."""
+    """Check that templates, styles and scripts of ours name no other server: nobody learns who reads a board."""
     ours = [
         p for p in [*STATIC.glob("*"), *(STATIC.parent / "templates").rglob("*")] if p.suffix != ".png" and p.is_file()
     ]

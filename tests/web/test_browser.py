@@ -36,7 +36,7 @@ expect.set_options(timeout=PATIENCE_MS)  # for every test in a browser: the mach
 
 @dataclass
 class Viewer:
-    """A page, and what it complained about or asked others for."""
+    """A page, and its complaints and its requests to others."""
 
     page: Page
     url: str

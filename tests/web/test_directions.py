@@ -1,4 +1,4 @@
-"""Names and texts that run from right to left stay apart from what stands around them, wherever they are shown."""
+"""Names and texts that run from right to left are isolated from their surroundings, wherever they are shown."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ALONE = ("title", "option", "textarea", "pre", "script")
 
 
 def name_all(site: Site) -> None:
-    """All that people name is in Hebrew or Arabic."""
+    """Give everything that people name a Hebrew or Arabic name."""
     with reading(site.engine) as session:
         ada = session.scalars(select(User).where(User.username == "ada")).one()
     world.score(site.engine, world.submit(site.engine, ada, NOW - timedelta(minutes=1)).run_id, 0.6)
@@ -48,7 +48,7 @@ def name_all(site: Site) -> None:
 
 
 def bare(page: str) -> list[str]:
-    """Texts that run from right to left and have neither `bdi` nor `dir` around them, with where they stand."""
+    """Return texts that run from right to left without `bdi` or `dir` around them, with their places."""
     found = []
     for element in html.fromstring(page).iter():
         if not isinstance(element.tag, str):

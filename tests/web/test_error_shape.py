@@ -1,4 +1,4 @@
-"""Every error has one shape for programs and a friendly page for browsers; our own faults tell nothing but their id."""
+"""Every error has one shape for programs and a friendly page for browsers; our own faults reveal only their id."""
 
 from __future__ import annotations
 

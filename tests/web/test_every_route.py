@@ -1,4 +1,4 @@
-"""What holds for every route there is, also for those of tomorrow: guarded answers, and no forged request."""
+"""Properties of every route, also of later ones: guarded answers, and no forged request."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_there_are_routes_to_look_at() -> None:
 
 
 def test_nothing_changes_without_the_token_of_the_log_in(site: Site, administrator: httpx.Client) -> None:
-    """All that is wrong at once."""
+    """Report all deviations at once."""
     with log_in(site, "eve") as eve:
         theirs = csrf_of(eve.get("/account").text)
     wrong = []
@@ -90,7 +90,7 @@ def test_nothing_changes_for_another_site_even_with_the_token(administrator: htt
 
 
 def test_a_neighbour_under_the_same_domain_is_another_site(administrator: httpx.Client) -> None:
-    """`same-site` is what a browser says of another server of the university."""
+    """Check `same-site`, which is what a browser sends for another server of the university."""
     ours = csrf_of(administrator.get("/account", headers=BROWSER).text)
     some = next(address for address in WRITES if not address.is_api)
     assert is_refused(sent(administrator, some, ours, **{"Sec-Fetch-Site": "same-site"})), some
@@ -98,7 +98,7 @@ def test_a_neighbour_under_the_same_domain_is_another_site(administrator: httpx.
 
 @pytest.mark.parametrize("accept", ["text/html", "application/json"])
 def test_every_answer_is_guarded(site: Site, accept: str) -> None:
-    """Whatever the status: found, not found, not allowed, a mistake, an error."""
+    """Check every status: found, not found, not allowed, a mistake, an error."""
     with site.client(Accept=accept) as visitor:
         for address in ALL:
             check_guarded(visitor.request(address.method, address.path()))
@@ -122,7 +122,7 @@ def test_so_is_what_no_route_answers(site: Site, method: str, path: str) -> None
 
 
 def check_framed(headers: httpx.Headers, policy: Mapping[str, str]) -> None:
-    """What other sites may show in a frame: nothing in it runs, can be sent or knows anybody."""
+    """Check what other sites may show in a frame: nothing in it runs, can be sent or knows anybody."""
     assert policy["frame-ancestors"] == "*"
     assert "script-src" not in policy
     assert policy["form-action"] == policy["base-uri"] == "'none'"
@@ -158,7 +158,7 @@ def check_guarded(response: httpx.Response) -> None:
 def test_a_competition_into_which_nobody_has_come_is_shown_at_any_time(
     quick_empty_site: Site, administrator_of_nothing: httpx.Client, opens: datetime
 ) -> None:
-    """As its organisers meet it: every page before there is anything on it."""
+    """Check it as its organisers see it: every page before there is anything on it."""
     world.add_competition(quick_empty_site.engine, starts_at=opens, ends_at=opens + DAY)
     answers = {
         str(address): administrator_of_nothing.get(address.path(), headers=BROWSER).status_code

@@ -1,4 +1,4 @@
-"""Nothing on a page moves when its scripts write times in other words, nor when fonts and styles come late."""
+"""Pages do not move when scripts rewrite times, nor when fonts and styles come late."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_nothing_moves_whatever_comes_late(
     name: str,
     pytestconfig: pytest.Config,
 ) -> None:
-    """Each way on each page, on a desktop or on a phone; in soak on both."""
+    """Check each way on each page, on a desktop or on a phone; in soak on both."""
     looking = look()
     looking.register()
     with writing(teams.engine) as session:

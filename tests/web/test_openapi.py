@@ -1,4 +1,4 @@
-"""The API's description: complete, stable, true. That it tells every status is checked in all tests: `Site.client`."""
+"""The API's description: complete, stable, true. That it has every status is checked in all tests: `Site.client`."""
 
 from __future__ import annotations
 
@@ -289,7 +289,9 @@ def test_every_operation_says_what_it_does(document: dict[str, Any]) -> None:
 
 
 def test_names_of_schemas_do_not_depend_on_where_their_code_lies(document: dict[str, Any]) -> None:
-    """Two models of one name get the path of their module put before it, and every generated client has it then."""
+    """Check that no two models share a name: such models get their module's path as prefix, in every generated client,
+    too.
+    """
     plain = re.compile(r"[A-Z][A-Za-z0-9]*")
     assert [name for name in document["components"]["schemas"] if not plain.fullmatch(name)] == []
 

@@ -1,4 +1,4 @@
-"""Webhooks lead to the public internet alone, by whatever way an address is written or a name resolves."""
+"""Webhooks lead only to the public internet, however an address is written or a name resolves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Webhooks of a competition, of two teams in it, of the server, and of the competition next door: kept apart."""
+"""Webhooks of a competition, of two teams in it, of the server, and of the competition next door: separate."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def test_news_goes_to_those_whose_it_is(sqlite_engine: Engine, hooks: dict[str, 
 def test_the_end_of_a_run_is_told_unless_a_set_scored_it(
     sqlite_engine: Engine, hooks: dict[str, int], users: dict[str, User]
 ) -> None:
-    """Of a set only failures are, and to no team."""
+    """Check that of a set only failures are reported, and to no team."""
     engine = sqlite_engine
 
     def noted(deed: Callable[[], int]) -> dict[str, list[str]]:
@@ -283,7 +283,7 @@ def test_who_may_hold_webhooks_where(sqlite_engine: Engine, users: dict[str, Use
 def test_each_person_finds_and_lists_those_that_are_theirs(
     sqlite_engine: Engine, hooks: dict[str, int], users: dict[str, User]
 ) -> None:
-    """Whoever edits the competition keeps all of its webhooks, others their own; nobody those of a team but its own."""
+    """Check that editors of the competition get all of its webhooks, others their own; a team's only its members."""
     found = {
         "ada": {"ada"},
         "bob": {"bob"},
@@ -324,7 +324,7 @@ def test_each_person_finds_and_lists_those_that_are_theirs(
 
 
 def see(engine: Engine, hooks: Mapping[str, int]) -> None:
-    """Each webhook has seen a board, and has one delivery."""
+    """Let each webhook have seen a board, and have one delivery."""
     with writing(engine) as session:
         competition = find_competition(session, COMPETITION)
         phase, board = competition.phases[0].id, competition.boards[0].id
@@ -335,7 +335,7 @@ def see(engine: Engine, hooks: Mapping[str, int]) -> None:
 
 
 def left(engine: Engine, hooks: Mapping[str, int]) -> list[set[str]]:
-    """Which webhooks there are, which have seen a board, and which have deliveries."""
+    """Return which webhooks exist, which have seen a board, and which have deliveries."""
     with reading(engine) as session:
         columns = (Webhook.id, WebhookBoard.webhook_id, WebhookDelivery.webhook_id)
         return [set(named(hooks, list(session.scalars(select(one))))) for one in columns]
@@ -357,7 +357,7 @@ def test_a_webhook_goes_with_what_is_its_own(
 def test_saved_as_in_use_again_it_begins_afresh(
     sqlite_engine: Engine, hooks: dict[str, int], users: dict[str, User]
 ) -> None:
-    """Of it alone the boards that were seen are forgotten, and phases that opened meanwhile."""
+    """Check that only its own seen boards are forgotten, and phases that opened meanwhile."""
     see(sqlite_engine, hooks)
     later = NOW + DAY
 

@@ -1,4 +1,4 @@
-"""What is signed is believed by the library of the specification, and by the ten lines of our own guide."""
+"""Signed messages are accepted by the library of the specification, and by the ten lines of our own guide."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from tests.world import add_competition, add_user
 
 @pytest.fixture
 def workplace(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The data folder of a worker that uses the test's database; gold.csv lies where it looks for gold."""
+    """Yield the data folder of a worker that uses the test's database; it looks for gold where gold.csv is."""
     address = engine.url.render_as_string(hide_password=False)
     monkeypatch.setenv("EVERGOLD_DATABASE_URL", address)
     get_settings.cache_clear()
@@ -33,6 +33,6 @@ def workplace(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.fixture
 def ada(engine: Engine) -> User:
-    """Somebody who may submit, and a competition to submit to."""
+    """Return somebody who may submit, in a competition to which to submit."""
     add_competition(engine, per_day=None)
     return add_user(engine, "ada")

@@ -1,4 +1,4 @@
-"""Small files whose scores are known by hand, and how they are sent."""
+"""Small files whose scores are known by hand, and functions that submit them."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ MACRO_F1, ACCURACY = 11 / 15, 3 / 4
 
 
 def upload(engine: Engine, user: User, content: str | bytes = PREDICTION, now: datetime = NOW) -> int:
-    """Store and accept a file, as the web process does; the id of its run."""
+    """Store and accept a file, as the web process does; return the id of its run."""
     data = content.encode() if isinstance(content, str) else content
     return submit(engine, user, now, stored=store_upload([data], storage_of(get_settings()), limit_bytes=10**8)).run_id
 
 
 def ask(engine: Engine, user: User, content: str = PREDICTION) -> UUID:
-    """Store and accept a file that is only checked; the id of its check."""
+    """Store and accept a file for validation only; return the id of the validation."""
     folder, validation_id = get_settings().storage_dir, uuid4()
     writer = UploadWriter(FolderStorage(folder), 10**6, name=check_name(validation_id))
     writer.write(content.encode())

@@ -1,4 +1,4 @@
-"""What a broker that goes away at a bad moment must not do to a worker."""
+"""A broker that goes away at a bad moment, and what it must not do to a worker."""
 
 from __future__ import annotations
 

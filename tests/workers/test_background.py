@@ -24,7 +24,7 @@ Done = list[tuple[str, int]]
 
 @pytest.fixture
 def done(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Done]:
-    """What was taken up, with a broker of files."""
+    """Yield what was processed, with a broker of files."""
     found: Done = []
 
     def taking_up(task: str) -> Any:
@@ -38,7 +38,7 @@ def done(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Done]:
 
 
 def rounds(number: int) -> Any:
-    """True so many times."""
+    """Return True so many times."""
     answers = iter([True] * number)
     return lambda: next(answers, False)
 
@@ -144,7 +144,7 @@ def test_a_stop_ends_the_work_at_once(sqlite_engine: Engine, tmp_path: Path) -> 
 
 @pytest.fixture
 def pids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where a process that does nothing says who it is."""
+    """Return the file in which a process that does nothing writes its id."""
     found = tmp_path / "pids"
     found.touch()
     program = "import os,sys,time; open(sys.argv[1],'a').write(f'{os.getpid()}\\n'); time.sleep(600)"

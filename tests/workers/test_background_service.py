@@ -1,4 +1,4 @@
-"""Gold that is checked for ever, by a real worker: nobody waits for it, and whoever is killed over it, it ends."""
+"""Gold whose check never ends, with a real worker: nobody waits for it, and after repeated kills the check ends."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Place:
         return bool(found and children_of(found))
 
     def check_gold_again(self) -> GoldVersion:
-        """Nothing hangs any more, and the sweep tells workers of it again."""
+        """Check gold again, now that nothing hangs, after the sweep has announced it again."""
         self.hang.unlink()
         with writing(self.engine) as session:
             waiting = unanswered_checks(session, datetime.now(UTC) + RESEND + timedelta(seconds=1))

@@ -1,4 +1,4 @@
-"""The benchmark of BERTScore runs, or says that torch is not here."""
+"""The benchmark of BERTScore runs, or reports that torch is missing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bench import bertscore
 
 
 def test_the_benchmark_runs_and_agrees_with_upstream(capsys: pytest.CaptureFixture[str]) -> None:
-    """It ends with an error where an F1 differs by more than 1e-5."""
+    """Run it; it ends with an error where an F1 differs by more than 1e-5."""
     bertscore.main(["--smoke", "--json"])
     figures = json.loads(capsys.readouterr().out)
     assert "not installed" in figures.get("skipped", "") or figures["worst"] < 1e-5

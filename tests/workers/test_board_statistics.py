@@ -1,4 +1,6 @@
-"""A worker says how sure a board's numbers are: from sealed outcomes, of the runs that stand; what is known stays."""
+"""A worker computes the certainty of a board's numbers: from sealed outcomes, of the current runs; known
+results stay.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of a submission is new."""
+"""The share of a submission that is new."""
 
 from __future__ import annotations
 

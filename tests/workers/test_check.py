@@ -1,4 +1,4 @@
-"""The checking task: the sentences of a rejected submission without its being one, and never a word of gold."""
+"""The checking task: the messages of a rejected submission without a submission, and never a word of gold."""
 
 from __future__ import annotations
 
@@ -67,7 +67,9 @@ def open_for_ever(engine: Engine, ada: User) -> User:
 def test_label_that_nobody_declared_has_the_verdict_that_it_has_at_home(
     engine: Engine, open_for_ever: User, workplace: Path, tmp_path: Path, is_blind: bool
 ) -> None:
-    """Validated and scored on the server, with blind items and without, and by `validate` at home: one sentence."""
+    """Check one sentence when validated and scored on the server, with blind items and without, and by `validate`
+    locally.
+    """
     files = {"gold": "id,label\n1,pos\n2,neg\n", "items": "id\n1\n2\n", "prediction": "id,label\n1,POS\n2,NEG\n"}
     for name, text in files.items():
         (tmp_path / name).write_text(text)

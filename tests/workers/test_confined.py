@@ -1,4 +1,4 @@
-"""What a run may use. The harsh cases happen in a process of their own: a limit that holds must not hit the tests."""
+"""Limits of a run. The harsh cases happen in a process of their own: a limit that works must not hit the tests."""
 
 from __future__ import annotations
 

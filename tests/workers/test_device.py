@@ -1,4 +1,4 @@
-"""Where a worker encodes: the best device there is or the one that was named; what it may take; where vectors lie."""
+"""The device on which a worker encodes: the best one or the named one; what it may use; where vectors are."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PARAPHRASE, DETECTION = TASKS["mwe-paraphrase"], TASKS["idiom-detection"]
 
 
 def use_torch(monkeypatch: pytest.MonkeyPatch, *, cuda: int = 0, mps: bool = False) -> None:
-    """A torch that sees so many CUDA devices, and perhaps Apple's."""
+    """Replace torch by one that sees so many CUDA devices, and perhaps Apple's."""
     torch = SimpleNamespace(
         __version__="2.0",
         cuda=SimpleNamespace(is_available=lambda: cuda > 0, device_count=lambda: cuda),

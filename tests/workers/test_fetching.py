@@ -40,7 +40,7 @@ def store(server: str, workplace: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 
 
 def upload(engine: Engine, user: User) -> int:
-    """Sent by way of another machine, so that nothing is in this one's cache."""
+    """Upload by way of another machine, so that nothing is in this one's cache."""
     stored = store_upload([PREDICTION.encode()], storage_of(get_settings()), 10**6)
     local_file(storage_of(get_settings()), stored.sha256).unlink()
     return submit(engine, user, stored=stored).run_id

@@ -1,4 +1,4 @@
-"""A worker that has ended a turn goes on with the next message, for a while; one message is one turn, as ever."""
+"""A worker that has ended a turn continues with the next message, for a while; one message is still one turn."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("workplace")
 
 @pytest.fixture
 def messages(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What the broker holds beside the message that came through Celery."""
+    """Return the messages that the broker holds besides the one that came through Celery."""
     held: list[str] = []
     monkeypatch.setattr(turns, "pop_message", lambda queue: bool(held) and held.pop() == queue)
     return held

@@ -1,4 +1,4 @@
-"""Gold: found only inside the workers' folder, parsed once, read anew when it was replaced."""
+"""Gold: found only inside the workers' folder, parsed once, read again when it was replaced."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_other_options_are_another_reading(folder: Path, counting: Counting) -> 
 
 
 def test_of_sealed_gold_too_other_options_are_another_reading(tmp_path: Path) -> None:
-    """Two phases may share one sealed file and ask otherwise: neither is scored against what the other made of it."""
+    """Check that two phases with one sealed file and other options are each scored against their own reading."""
     task = replace(TASK, read_gold=lambda path, options: options)
     said = {"a": {"languages": ["EN"]}, "b": {"languages": ["PT"]}}
     asked = {phase: read_options(TASK, options) for phase, options in said.items()}
@@ -194,7 +194,7 @@ def test_sealed_gold_that_was_read_before_is_still_for_its_own_place_alone(tmp_p
 
 @pytest.mark.parametrize("is_public", [False, True])
 def test_sealed_gold_is_public_only_where_its_seal_says_so(tmp_path: Path, is_public: bool) -> None:
-    """Declaring it on the server is not enough: whoever sealed it decides."""
+    """Check that declaring it on the server is not enough: the person who sealed it decides."""
     digest = options_digest({})
     binding = Binding("idioms", "detection", TASK.name, {"a": 1}, {"a": digest}, is_public=is_public)
     key_id, key = a_key()

@@ -1,4 +1,4 @@
-"""Whoever can write to the database, or sits in the web process, tries to get at hidden gold; the worker refuses."""
+"""Attacks on hidden gold by somebody who can write to the database, or is in the web process; the worker refuses."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _own_gold_alone(request: pytest.FixtureRequest) -> None:
 
 @pytest.fixture(autouse=True)
 def _worker(workplace: Path, engine: Engine, ada: User) -> Iterator[None]:
-    """A worker with its key, in an open phase whose gold is sealed and hidden; what it kept of gold is forgotten."""
+    """Set up a worker with its key, in an open phase whose gold is sealed and hidden, with an empty cache of gold."""
     gold._cache.clear()
     (workplace / "gold" / "gold.csv").unlink()
     make_key(engine)
@@ -74,7 +74,7 @@ def ended(engine: Engine, ada: User) -> ScoringRun:
 
 
 def items_of(engine: Engine, run: ScoringRun) -> int:
-    """Of how many items the database has something in clear."""
+    """Return of how many items the database has something in clear."""
     with reading(engine) as session:
         packed = session.scalar(select(ScoringRun.item_results).where(ScoringRun.id == run.id))
     return len(unpacked_results(packed)) if packed else 0
@@ -104,7 +104,7 @@ def test_one_update_opens_no_plain_gold(engine: Engine, ada: User, workplace: Pa
 
 
 def test_another_name_for_hidden_plain_gold_opens_nothing(engine: Engine, ada: User, workplace: Path) -> None:
-    """A list that names the public gold does not stand for what the database calls by a similar name."""
+    """Check that a list with the public gold does not match a similar name in the database."""
     for name in ("practice/gold.csv", "practice-2/gold.csv", "gold.csv"):
         (workplace / "gold" / name).parent.mkdir(exist_ok=True)
         (workplace / "gold" / name).write_text(GOLD)
@@ -268,14 +268,14 @@ def sealed_to(engine: Engine, run: ScoringRun) -> set[str]:
 
 
 def checks(engine: Engine) -> list[str]:
-    """What `evergold gold check` says."""
+    """Return the findings of `evergold gold check`."""
     with reading(engine) as session:
         return [f"{one.what}: {one.fault}" for one in check_gold(session, key_file())]
 
 
 @pytest.mark.both
 def test_check_names_what_is_sealed_to_somebody_else(engine: Engine, ada: User) -> None:
-    """Gold that was put while the key of an attacker stood among the workers'."""
+    """Check gold that was put while the key of an attacker was among the workers'."""
     key = attacker_key(engine)
     seal_gold(engine, GOLD.encode())
     (said,) = [line for line in checks(engine) if line.startswith("sealed file")]
@@ -299,7 +299,7 @@ def test_the_workers_own_command_makes_gold_public_and_keeps_its_commitment(engi
 
 @pytest.mark.parametrize("knows", [True, False], ids=["now", "by an earlier version"])
 def test_revealed_gold_shows_all_digits_of_its_scores(engine: Engine, ada: User, knows: bool) -> None:
-    """Whatever phases.yaml says of gold; an earlier version wrote of what it revealed in the sealed file alone."""
+    """Check that phases.yaml does not matter; an earlier version recorded revealed gold only in the sealed file."""
     seal_gold(engine, GOLD.encode())
     with writing(engine) as session:
         the_phase_task(session).phase.visibility = {}
@@ -316,7 +316,7 @@ def test_revealed_gold_shows_all_digits_of_its_scores(engine: Engine, ada: User,
 
 
 def digits(engine: Engine) -> tuple[int | None, int | None]:
-    """That everybody sees, and that rank."""
+    """Return the digits that everybody sees, and those that rank."""
     with reading(engine) as session:
         view = view_of(session, the_phase_task(session), Viewer(None, NOW))
     return view.precision, view.ranks_by

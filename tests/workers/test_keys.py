@@ -110,7 +110,7 @@ def test_a_server_on_one_machine_makes_its_first_key_once(engine: Engine) -> Non
 def test_no_public_key_is_announced_before_its_private_half_is_kept(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What organisers then sealed to it, nobody could ever open."""
+    """Check the order: what organisers sealed for such a key, nobody could ever open."""
 
     def is_full(*_: object) -> None:
         raise OSError("no space left on device")
@@ -229,7 +229,7 @@ def test_what_was_sealed_before_a_rotation_and_is_recorded_after_it_is_refused(e
 
 @at_work
 def test_a_worker_that_believed_a_key_in_use_hears_of_the_rotation_when_it_records(engine: Engine, ada: User) -> None:
-    """It seals once more, to what is in use now, and leaves nothing of its first try."""
+    """Check that it seals once more, for the current keys, and leaves nothing of its first attempt."""
     old = make_key(engine)
     score_submission(upload(engine, ada))
     new = make_key(engine)
@@ -262,7 +262,7 @@ def test_no_outcomes_are_recorded_that_a_retired_key_opens_too(engine: Engine, a
 
 @at_work
 def test_who_records_outcomes_waits_for_a_rotation_and_is_refused_then(postgresql_engine: Engine) -> None:
-    """It began when the key was still in use."""
+    """Check one that began when the key was still in use."""
     make_key(postgresql_engine)
     with reading(postgresql_engine) as session:
         before = current_keys(session)
@@ -363,7 +363,7 @@ def test_a_key_file_that_others_may_read_is_told(engine: Engine, mode: int, is_t
 
 @at_work
 def test_gold_that_is_put_for_two_phases_has_a_version_in_each_and_in_no_other(engine: Engine, ada: User) -> None:
-    """They are numbered and published apart, though the file is one."""
+    """Check that they are numbered and published separately, though the file is one."""
     make_key(engine)
     add_phase(engine, "post", starts_at=NOW)
     seal_gold(engine, GOLD.encode())

@@ -1,4 +1,6 @@
-"""The heartbeat: a run is kept while its process lives, given up when it is lost, and a slow database is survived."""
+"""The heartbeat: a run's lease is renewed while its process lives, lost runs are given up, and a slow database does no
+harm.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,7 @@ def test_a_run_is_kept_longer_than_its_first_lease(engine: Engine, held: Claim) 
 
 
 def test_a_file_that_is_checked_is_kept_as_long(engine: Engine, ada: User) -> None:
-    """By its own lease: it has no run."""
+    """Check its own lease: it has no run."""
     with writing(engine) as session:
         asked = accept_validation(session, the_phase_task(session), Sender(ada, NOW), FileToCheck(upload_of("x")))
     check_id = asked.validation.id
@@ -116,7 +118,7 @@ def test_a_lost_lease_is_logged_once_and_left_alone(engine: Engine, held: Claim)
 def test_a_beat_that_fails_loses_nothing(
     engine: Engine, held: Claim, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    """Nor does the run that fills the memory: its process is alive, and ends by itself."""
+    """Check the run that fills the memory, too: its process is alive, and ends by itself."""
     broken = iter([error])
 
     def renew_after_an_error(*arguments: object, **named: object) -> bool:
@@ -135,7 +137,7 @@ def test_a_beat_that_fails_loses_nothing(
 
 
 class Away:
-    """A database that is away for the first so many tries."""
+    """A database that is away for the first so many attempts."""
 
     def __init__(self, tries: int) -> None:
         self.tries = tries
@@ -168,7 +170,7 @@ class Clock:
 
 
 def test_patience_ends_with_the_lease(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By then the run is another worker's."""
+    """Check that by then the run belongs to another worker."""
     monkeypatch.setattr("workers.lease.time", Clock())
     away = Away(1000)
     with capture_logs(), pytest.raises(OperationalError):
@@ -182,7 +184,7 @@ def test_other_errors_are_not_waited_out() -> None:
 
 
 def test_a_transaction_whose_commit_was_not_heard_of_is_recorded_once(engine: Engine, held: Claim) -> None:
-    """The database took it, and the connection broke before it could say so."""
+    """Check a database that committed, whose connection broke before it could report so."""
     tries = []
 
     def record() -> bool:

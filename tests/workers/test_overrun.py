@@ -57,7 +57,7 @@ def heavy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if the next run were the first of this process."""
+    """Reset the count, as if the next run were the first of this process."""
     monkeypatch.setattr(overrun, "_begun", 0)
 
 
@@ -144,12 +144,12 @@ def test_a_check_out_of_memory_is_told_as_a_problem(
 
 
 class Data:
-    """What a run has read."""
+    """Data that a run has read."""
 
 
 @pytest.fixture
 def without_collector() -> Iterator[None]:
-    """What is freed is freed because nothing refers to it any more."""
+    """Turn the collector off: memory is then only freed if nothing refers to it any more."""
     gc.collect()
     gc.disable()
     yield
@@ -161,7 +161,7 @@ def without_collector() -> Iterator[None]:
 def test_nothing_of_a_run_that_failed_stays_in_memory(
     engine: Engine, ada: User, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
 ) -> None:
-    """Not even in a ring of error, traceback and frame, which only a full collection opens, some day."""
+    """Check that no cycle of error, traceback and frame is left, which only a full collection would free."""
     seen: list[weakref.ref[Data]] = []
 
     def read(*_: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What a task's gold can tell apart: from made-up systems until there are baselines; numbers alone leave the worker."""
+"""Resolution of a task's gold: from made-up systems until there are baselines; only numbers leave the worker."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def told(engine: Engine) -> list[BoardPower]:
 def test_it_is_known_before_anybody_submitted_and_what_the_command_says(
     engine: Engine, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """From the same two made-up systems as `evergold power`."""
+    """Check the same two made-up systems as `evergold power`."""
     due(engine, NOW)
     with reading(engine) as session:
         assert due(engine, NOW + QUIET) == [the_phase_task(session).id]
@@ -55,7 +55,9 @@ def test_it_is_known_before_anybody_submitted_and_what_the_command_says(
 
 
 def test_baselines_take_the_place_of_made_up_systems(engine: Engine) -> None:
-    """Two baselines that differ in two items of sixty are told apart by less than systems that fail on their own."""
+    """Check that two baselines that differ in two items of sixty have a smaller detectable difference than independent
+    systems.
+    """
     computed(engine)
     before = told(engine)[0].whole.difference
     for name, wrong in (("first", range(20)), ("second", range(22))):
@@ -141,7 +143,7 @@ def test_what_is_kept_tells_no_item(engine: Engine) -> None:
 
 
 def own_leak(session: Session) -> Leak:
-    """Of the test's own task and phase."""
+    """Return the leak of the test's own task and phase."""
     asked = the_phase_task(session).id
     found = leaks_in(session, find_competition(session, COMPETITION))
     return next(one.leak for one in found if one.phase_task.id == asked)

@@ -1,4 +1,4 @@
-"""A worker says that it is there, until it ends; a database that is away, or a fork, does it no harm."""
+"""A worker announces its presence until it ends; a database that is away, or a fork, does it no harm."""
 
 from __future__ import annotations
 
@@ -91,7 +91,9 @@ def test_a_database_that_is_away_is_survived_and_logged(engine: Engine, monkeypa
 
 
 def test_the_heart_goes_on_after_any_error(engine: Engine, worker_s: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As where packages are installed beside a running worker, and what was just found is gone again."""
+    """Check an error as when packages are installed next to a running worker, and a file that was just
+    found is gone.
+    """
     errors = iter([RuntimeError("no such package any more"), MemoryError(), KeyError("torch")])
 
     def told(package: str) -> str:

@@ -49,7 +49,9 @@ def loaded(engine: Engine, run_id: int) -> ScoringRun:
 
 
 def share_right(half: Half) -> float:
-    """By hand: of the items whose HMAC says so, those that are not among the wrong ones."""
+    """Return the share of right items, by hand: of those whose HMAC puts them here, those that are not among the wrong
+    ones.
+    """
     there = [number for number in range(ITEMS) if DIVISION.half_of(str(number)) is half]
     return sum(number not in WRONG for number in there) / len(there)
 

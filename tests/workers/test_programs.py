@@ -1,4 +1,4 @@
-"""Organisers' own programs at work: real sandboxes, sealed gold, and what becomes of what a program says."""
+"""Organisers' own programs at work: real sandboxes, sealed gold, and the use of a program's output."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def scored(engine: Engine, user: User, content: bytes | str, filename: str = "an
 
 
 def values(engine: Engine, run: ScoringRun) -> dict[str, float | str | None]:
-    """Each score, or the reason why it is undefined."""
+    """Return each score, or the reason why it is undefined."""
     with reading(engine) as session:
         rows = session.scalars(select(ScoreRow).where(ScoreRow.run_id == run.id)).all()
     return {row.metric: row.reason if row.value is None else row.value for row in rows}

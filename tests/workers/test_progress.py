@@ -1,4 +1,4 @@
-"""How far a run is: written while it lasts and is ours, about once a second, and never in the way of the scoring."""
+"""Progress of a run: written while it lasts and is ours, about once a second, and never in the way of the scoring."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def held(engine: Engine, ada: User) -> Claim:
 
 
 def known(engine: Engine, held: Claim) -> tuple[bool, int | None, int | None]:
-    """Whether the file was checked, and how many of how many items are done."""
+    """Return whether the file was checked, and how many of how many items are done."""
     run = the_run(engine, held.run_id)
     return run.checked_at is not None, run.items_done, run.items_total
 

@@ -1,4 +1,4 @@
-"""What single items came to is kept open for runs under public gold, and never for any other."""
+"""Results of single items are stored in clear for runs under public gold, and never for any other."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ RESULTS = [
 
 @pytest.fixture
 def public_gold(workplace: Path) -> None:
-    """Plain gold that whoever runs the workers calls public, too."""
+    """Set up plain gold that the operator of the workers calls public, too."""
     list_as_public(workplace / "gold", ["gold.csv"])
 
 
@@ -56,7 +56,7 @@ def shown(engine: Engine, run_id: int) -> list[ItemResult] | None:
 
 
 def kept(engine: Engine) -> list[bytes]:
-    """What any run has, whatever is declared."""
+    """Return the stored results of all runs, whatever is declared."""
     with reading(engine) as session:
         found = session.scalars(select(ScoringRun.item_results).where(ScoringRun.item_results.is_not(None)))
         return [packed for packed in found if packed is not None]
@@ -141,7 +141,7 @@ def test_a_task_type_that_says_nothing_of_items_is_scored_all_the_same(
 def test_items_come_from_the_outcomes_where_scores_are_dear(
     engine: Engine, ada: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One scoring gives scores, outcomes and items: what an encoder gave is not asked for again."""
+    """Check that one scoring yields scores, outcomes and items: the encoder is not used again."""
     usual = TASKS["idiom-detection"]
     asked: list[str] = []
 

@@ -31,7 +31,7 @@ BETTER_GOLD = GOLD.replace("2,d2,EN,0", "2,d2,EN,1")
 
 @pytest.fixture
 def messages(workplace: Path) -> Path:
-    """Where the embedded broker keeps what was sent."""
+    """Return where the embedded broker keeps the messages that were sent."""
     return workplace / "broker" / "messages"
 
 

@@ -1,4 +1,4 @@
-"""Work beside the sweep goes on, whatever fails of it."""
+"""Work beside the sweep continues, whatever part of it fails."""
 
 from __future__ import annotations
 

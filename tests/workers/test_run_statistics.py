@@ -1,4 +1,4 @@
-"""Of every run, on a board or not, a worker says how sure it is, and whether it is better than its team's before it."""
+"""Statistics of every run, on a board or not: its certainty, and whether it is better than its team's run before it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def kept(engine: Engine) -> dict[int, StatisticsOfRun]:
 
 
 def standing(engine: Engine, run_id: int, viewer: User) -> RunStanding:
-    """On the first board."""
+    """Return the standing on the first board."""
     with reading(engine) as session:
         submission = get_submission(session, the_run(engine, run_id).submission_id, viewer)
         found = standings_of_one(session, submission, Viewer(viewer, NOW))
@@ -140,7 +140,9 @@ def test_nothing_is_kept_or_told_of_runs_on_a_ladder(engine: Engine, ada: User, 
 
 
 def test_a_run_that_counts_says_who_is_told_apart_from_it(engine: Engine, ada: User, three: list[int]) -> None:
-    """Ada stands with two wrong. Bea, with another two, is not told apart; Cem's third and the baseline's half are."""
+    """Check Ada with two wrong: Bea, with another two, does not differ significantly; Cem's third and the baseline's
+    half do.
+    """
     bot = add_user(engine, "bot")
     add_team(engine, bot, name="Majority", kind=TeamKind.BASELINE)
     enter(engine, bot, range(0, 60, 2))

@@ -1,4 +1,4 @@
-"""Where gold is public a board says how to have its numbers at home: typed as they stand, the commands give these."""
+"""Commands that a board of public gold shows, typed as they are, give the board's numbers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def commands(engine: Engine) -> list[str]:
 
 
 def answer(command: str, files: dict[str, Path], *more: str, capsys: pytest.CaptureFixture[str]) -> Any:
-    """What it prints, typed with these files."""
+    """Return the output of a command, typed with these files."""
     program, *words = shlex.split(command)
     assert program == "evergold"
     capsys.readouterr()

@@ -1,4 +1,4 @@
-"""The scoring task: right numbers for good files, sentences for bad ones, and never a word of gold in what is kept."""
+"""The scoring task: right numbers for good files, sentences for bad ones, and no word of gold in what is stored."""
 
 from __future__ import annotations
 
@@ -300,7 +300,7 @@ def test_an_error_of_ours_is_logged_and_tried_again_without_a_word_of_gold(
 def test_a_result_that_cannot_be_recorded_is_a_failure_of_ours_at_once(
     engine: Engine, ada: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not a silent run whose lease has to run out three times."""
+    """Check that the run does not end silently, with a lease that has to expire three times."""
     change_task(monkeypatch, report=lambda *_: {"mean": float("nan")})
     run_id = upload(engine, ada)
     score_submission(run_id)

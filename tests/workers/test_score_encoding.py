@@ -1,4 +1,4 @@
-"""Runs that need torch: left to others, put back or told about, and never at the price of an attempt."""
+"""Runs that need torch: left to others, put back or reported, and never at the price of an attempt."""
 
 from __future__ import annotations
 

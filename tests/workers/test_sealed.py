@@ -207,7 +207,7 @@ def test_nothing_is_no_gold(tmp_path: Path, key: PrivateKey) -> None:
 
 
 def test_nothing_may_follow_a_last_chunk_that_is_exactly_full(tmp_path: Path, keys: Keys, key: PrivateKey) -> None:
-    """Whoever reads chunk by chunk has the whole content then, and would not see what comes behind it."""
+    """Check that a reader that goes chunk by chunk notices data behind the complete content."""
     sealed = sealed_in(tmp_path, b"a" * (CHUNK_BYTES - SALT_BYTES), key)
     path = stored_path(tmp_path, sealed.file.sha256)
     assert path.stat().st_size == START + SEALED_CHUNK

@@ -140,7 +140,7 @@ def with_another_end(content: bytes) -> bytes:
 
 
 def test_gold_that_was_exchanged_for_other_sealed_gold_is_noticed(engine: Engine, ada: User, key: str) -> None:
-    """Whoever can write to the database still cannot score against gold that was not committed to."""
+    """Check that somebody who can write to the database cannot score against gold that was not committed to."""
     committed = seal_gold(engine, GOLD.encode())
     other = seal_gold(engine, OTHER_GOLD.encode(), publish=False)
     with writing(engine) as session:
@@ -286,7 +286,7 @@ def test_where_memory_is_short_the_disk_is_used(tmp_path: Path, monkeypatch: pyt
 
 
 def gold_tree(folder: Path) -> Path:
-    """What a task type may want as gold: a folder of folders."""
+    """Make a folder of folders, which a task type may need as gold."""
     for language in ("EN", "PT"):
         (folder / language).mkdir(parents=True)
         (folder / language / "gold.csv").write_text(f"gold of {language}")

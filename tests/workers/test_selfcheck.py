@@ -55,7 +55,9 @@ def real_check(tmp_path_factory: pytest.TempPathFactory) -> SelfCheckReport:
 
 @pytest.fixture(autouse=True)
 def _computed_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the encoder of the wheel scores, under any name, and how far the package is from it."""
+    """Replace the self-check's computations by recorded results, for any name, with the package's distance
+    from them.
+    """
 
     def compared(name: str, *_: object) -> Comparison:
         return replace(COMPARED, model=name)
@@ -67,7 +69,7 @@ def _computed_before(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def measured(name: str, files: ModelFiles, settings: EncoderSettings) -> Record:
-    """As recorded, which the real self-check found to be so."""
+    """Return the recorded results, which the real self-check confirmed."""
     record = find_record(MODEL)
     assert record is not None
     return replace(record, model=name, weights=files.weights, config=files.config, tokenizer=files.tokenizer)
@@ -104,7 +106,7 @@ def shift(monkeypatch: pytest.MonkeyPatch, by: float) -> None:
 
 @pytest.mark.soak
 def test_the_encoder_of_the_wheel_scores_what_upstream_printed(real_check: SelfCheckReport) -> None:
-    """In a process of its own, which downloads nothing."""
+    """Check it in a process of its own, which downloads nothing."""
     record = find_record(MODEL)
     assert record is not None
     assert record.scores["bertscore all"] == 0.6926173865795135  # bert-score 0.3.13 at batch_size=1
@@ -203,7 +205,7 @@ def test_a_machine_without_a_model_or_with_a_device_that_is_not_there_is_refused
 def test_models_of_another_user_are_not_said_to_be_missing(
     own_model: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], whose: str
 ) -> None:
-    """As in an image where root fetched them with files of its own."""
+    """Check an image where root fetched them with files of its own."""
     folder = Path(os.environ["EVERGOLD_MODELS_DIR"])
     closed = folder if whose == "models" else folder / own_model
     monkeypatch.setattr("evergold.scoring.bertscore.models.os.access", lambda path, mode: path != closed)
@@ -295,14 +297,14 @@ def test_the_command_records_checks_and_says_by_its_exit_code_whether_a_worker_w
 
 
 def test_without_torch_it_says_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """What it imports at its head needs none: a test of the task type mwe-paraphrase says so."""
+    """Check the message; the module's own imports need no torch, as a test of the task type mwe-paraphrase checks."""
     monkeypatch.setitem(sys.modules, "torch", None)
     assert main([]) == 1
     assert "torch is needed for this: pip install 'evergold[bertscore]'" in capsys.readouterr().out
 
 
 def test_its_process_is_not_told_the_keys_of_a_bucket(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It loads a library of others, and reads no file of anybody's."""
+    """Check the process, which loads a library of others, and reads no file of anybody's."""
     told: dict[str, str] = {}
 
     def run(command: list[str], env: dict[str, str], **_: object) -> subprocess.CompletedProcess[str]:

@@ -1,4 +1,4 @@
-"""Which queues a worker listens to: what it was asked for, as far as it has torch and passed its self-check."""
+"""Queues to which a worker listens: those requested, as far as it has torch and passed its self-check."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_all_wrong_settings_of_workers_are_named_at_the_start(
 
 @pytest.fixture(autouse=True)
 def _quick_beats() -> Iterator[None]:
-    """No thread of a worker outlives its test."""
+    """Check that no thread of a worker outlives its test."""
     import threading
 
     yield

@@ -1,4 +1,4 @@
-"""What a run costs the database: statements are counted, for each is a part of a worker's time."""
+"""The database's cost of a run: statements are counted, because each is a part of a worker's time."""
 
 from __future__ import annotations
 
@@ -32,8 +32,11 @@ OF_SEALED_OUTCOMES = {"postgresql": 1, "sqlite": 2}
 
 @contextmanager
 def statements(engine: Engine) -> Iterator[list[str]]:
-    """What is sent to the database inside the block, but for the beginnings of transactions, and for the look at the
-    revision of the tables, which a worker takes every two seconds whatever it does."""
+    """Yield a list to which each statement inside the block is added.
+
+    Left out are the beginnings of transactions, and the look at the tables' revision, which a worker takes every two
+    seconds.
+    """
     sent: list[str] = []
 
     def note(connection: object, cursor: object, statement: str, parameters: object, *_: object) -> None:
@@ -69,7 +72,7 @@ def test_a_run_needs_few_statements(engine: Engine, ada: User, has_key: bool) ->
 def test_a_worker_s_child_loads_the_task_types_that_are_declared(
     engine: Engine, ada: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So that no team waits for imports; and no others, which would only take memory."""
+    """Check that no team waits for imports, and that no others take memory."""
     loaded: list[str] = []
     monkeypatch.setattr(celery_app, "TASKS", SimpleNamespace(get=loaded.append))
     celery_app.load_declared_task_types(engine)
@@ -79,7 +82,7 @@ def test_a_worker_s_child_loads_the_task_types_that_are_declared(
 def test_what_children_need_is_loaded_before_they_are_forked_and_never_looked_through(
     engine: Engine, ada: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So that they share it: the collector writes into all that it looks at."""
+    """Check that they share it: the collector writes into everything that it looks at."""
     done: list[object] = []
     monkeypatch.setattr(celery_app, "TASKS", SimpleNamespace(get=done.append))
     steps = {name: lambda *_, name=name: done.append(name) for name in ("collect", "freeze")}

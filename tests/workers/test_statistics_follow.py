@@ -1,4 +1,4 @@
-"""Whatever changes who stands on a board changes its statistics: rescoring, choices, entry rules, marks, the end."""
+"""Changes of the entries on a board change its statistics: rescoring, choices, entry rules, marks, the end."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def ranges(shown: Leaderboard) -> dict[str, tuple[int, int] | None]:
 
 
 def bounds(row: LeaderboardRow) -> tuple[float, float]:
-    """Of the interval in the ranking column."""
+    """Return the bounds of the interval in the ranking column."""
     interval = row.cells[0].interval
     assert interval is not None
     return interval.low, interval.high

@@ -1,4 +1,4 @@
-"""Statistics by a real worker: told through a broker, computed in a process of its own, found in the database."""
+"""Statistics by a real worker: requested through a broker, computed in a process of its own, found in the database."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SYSTEMS, ITEMS = 6, 60
 
 @pytest.fixture
 def broker(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Where this process and the worker meet."""
+    """Yield the address of the broker that this process and the worker share."""
     with valkey() as server:
         monkeypatch.setenv("EVERGOLD_BROKER_URL", server.address)
         get_settings.cache_clear()

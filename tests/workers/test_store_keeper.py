@@ -1,6 +1,7 @@
-"""What scores has no keys of the store, neither in its environment nor in its memory; a keeper does what needs them.
+"""Scoring processes have no keys of the store, neither in their environment nor in memory; a keeper does what needs
+them.
 
-The keeper answers a taken-over worker as it answers an honest one, so what it refuses is tested, too.
+The keeper responds to a taken-over worker as to an honest one, so what it refuses is tested, too.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def children(pid: int) -> list[int]:
 
 
 def memory(pid: int) -> bytes:
-    """All of it that is private and can be read."""
+    """Return all memory of a process that is private and can be read."""
     pieces = []
     with Path(f"/proc/{pid}/mem").open("rb", 0) as content:
         for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
@@ -163,7 +164,7 @@ def test_nothing_is_listed_renamed_or_removed(kept: KeeperStorage) -> None:
 def test_a_worker_that_starts_looks_whether_its_keeper_is_still_there(
     kept: KeeperStorage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It asks to be told of the keeper's death, which may be past by then."""
+    """Check a keeper that has died before the worker registers to be notified of its death."""
     asked: list[int] = []
     monkeypatch.setattr(store_keeper, "_prctl", lambda *what: asked.extend(what))
     monkeypatch.setenv(SOCKET_VARIABLE, kept._socket_path)

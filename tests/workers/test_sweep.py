@@ -1,4 +1,4 @@
-"""The sweep: repairs from the database, tells workers, and does its work while the broker is away, too."""
+"""The sweep: repairs from the database, notifies workers, and does its work while the broker is away, too."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ OVERDUE = NOW + timedelta(seconds=UNCLAIMED_SECONDS)
 
 @pytest.fixture
 def messages(workplace: Path) -> Path:
-    """Where the embedded broker keeps what was sent."""
+    """Return where the embedded broker keeps the messages that were sent."""
     return workplace / "broker" / "messages"
 
 
 def told(messages: Path, queue: str = "cpu") -> list[int]:
-    """The run ids in the messages of a queue; workers are told of statistics, too."""
+    """Return the run ids in the messages of a queue; workers are notified of statistics, too."""
     files = sorted(messages.glob(f"*.{queue}.msg"), key=lambda file: file.name)
     return sorted(run_id_in(file) for file in files if STATISTICS_TASK not in file.read_text())
 
@@ -63,7 +63,9 @@ def test_a_run_whose_message_was_lost_is_announced_and_marked(engine: Engine, ad
 
 
 def test_a_run_whose_message_was_lost_again_is_announced_again_soon(engine: Engine, ada: User, messages: Path) -> None:
-    """The broker was emptied after the sweep had told it; no two minutes pass until somebody notices."""
+    """Check a broker that was emptied after the sweep had announced it; the announcement is repeated in less than two
+    minutes.
+    """
     run_id = submit(engine, ada).run_id
     assert sweep(engine, OVERDUE) == 1
     for message in messages.iterdir():
@@ -91,7 +93,7 @@ def test_how_often_a_run_is_tried_is_a_setting(
 
 
 def test_what_was_lost_is_counted_for_the_servers_numbers(engine: Engine, ada: User, messages: Path) -> None:
-    """One that is scored and one whose lease holds are not lost."""
+    """Check that a scored run and one whose lease holds are not counted."""
     score(engine, submit(engine, ada).run_id, 0.5)
     lost, often_lost, held = (submit(engine, ada, content=name).run_id for name in ("lost", "often", "held"))
     with writing(engine) as session:

@@ -1,4 +1,4 @@
-"""Workers and the sweep leave tables of another revision alone, and say so once."""
+"""Workers and the sweep leave tables of another revision alone, and report so once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A commit that arrived, and whose answer did not: the run is scored once, and all that it names is there."""
+"""Commits that arrived, but whose answer did not: the run is scored once, and everything that it names exists."""
 
 from __future__ import annotations
 

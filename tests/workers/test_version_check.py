@@ -1,4 +1,4 @@
-"""A worker looks at each version of gold before its first use, and says by line what is wrong, without a label."""
+"""Versions of gold are checked by a worker before their first use; faults are reported by line, without a label."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_columns_are_reported_where_the_upload_asked_for_it_and_of_no_other_gold
 
 
 def opened(explanation: str | None, key: PrivateKey) -> Any:
-    """What the uploader's browser reads."""
+    """Return what the uploader's browser reads."""
     assert explanation is not None
     sealed = base64.b64decode(explanation)
     return json.loads(Box(key, PublicKey(sealed[:32])).decrypt(sealed[32:]))
@@ -185,7 +185,7 @@ def test_a_reader_that_somebody_writes_into_the_file_opens_nothing(engine: Engin
 
 
 def test_labels_that_look_alike_are_told_by_line_without_a_label(engine: Engine) -> None:
-    """A space behind a label would be a class of its own, and every team be scored wrong by it."""
+    """Check a space behind a label: it would make a separate class, and score every team wrong."""
     with writing(engine) as session:
         session.execute(update(CompetitionTask).values(task_type="table", options={}))
     found = checked(engine, put(engine, "id,label\n1,pos\n2,neg\n3,pos \n4,Neg\n"))
@@ -267,7 +267,9 @@ def ask(engine: Engine, version: GoldVersion) -> None:
 
 
 def test_under_other_options_than_it_was_sealed_with_no_line_is_told(engine: Engine) -> None:
-    """Else whoever writes to the database could ask for the lines of one label after the other."""
+    """Check it, since otherwise somebody who can write to the database could request the lines of one label after the
+    other.
+    """
     version = put(engine, GOLD)
     assert checked(engine, version).check_state == GoldCheck.VALID
     with writing(engine) as session:

@@ -77,8 +77,8 @@ class EncoderSettings:
 
     models_dir: the folder of models (None: only packaged ones).
     device: `cpu`, `cuda`, `cuda:1`, `mps`.
-    token_budget: tokens of one batch, padding included.
-    threads: for torch on the CPU (None: torch decides).
+    token_budget: maximum number of tokens in one batch, padding included.
+    threads: number of threads of torch on the CPU (None: torch decides).
     vectors_dir: where the vectors of gold are cached between processes (None: nowhere).
     memory_bytes, disk_bytes: size limits of this cache.
     """

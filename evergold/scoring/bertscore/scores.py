@@ -115,8 +115,8 @@ def embed(
     """Return the vectors of all these texts, every distinct text once.
 
     gold_sha256: hash of the file that the references come from; their vectors are then cached for the next submission.
-    They are encoded apart from the candidates, so that cached and fresh vectors are the same. advance: called now and
-    then with the finished share of the work, 0 to 1.
+    References are encoded separately from the candidates, so that cached and fresh vectors are the same. advance:
+    called now and then with the finished share of the work, 0 to 1.
     """
     settings = current_settings()
     gold = list(dict.fromkeys(references))
@@ -142,7 +142,8 @@ def embed(
 
 
 def weigh(encoder: Encoder, vectors: Vectors, idf_references: Sequence[str] | None = None) -> Weighted:
-    """Weight tokens by 1 and special tokens by 0, or by idf over the references, each counted once per occurrence.
+    """Return the vectors with a weight for every token: 1, and 0 for special tokens; or, with `idf_references`, their
+    idf over these texts, each of which counts as often as it occurs.
 
     Every reference holds the special tokens, so idf gives them 0 as well.
     """
@@ -225,7 +226,9 @@ def _steps(candidates: Lengths, references: Lengths, width: int) -> Iterator[Pla
 def _match_step(
     weighted: Weighted, places: Sequence[Places], clamped: Sequence[npt.NDArray[np.bool_]]
 ) -> tuple[Matrix, Matrix]:
-    """Return precision and recall of some pairs. places, clamped: for candidates and for references."""
+    """Return precision and recall of some pairs. places, clamped: two values each, one for candidates and one for
+    references.
+    """
     torch = load_package("torch", EXTRA)
     (candidates, their_weights), (references, other_weights) = (_padded(weighted, side) for side in places)
     similarities = torch.bmm(torch.from_numpy(candidates), torch.from_numpy(references).transpose(1, 2)).numpy()

@@ -71,7 +71,7 @@ def make_vectors(texts: Sequence[str], ids: Sequence[Sequence[int]], values: Mat
 
 
 def join_vectors(first: Vectors, second: Vectors) -> Vectors:
-    """Concatenate both; no text may be in both."""
+    """Return the vectors of both in one object; no text may be in both."""
     shift = len(first.position)
     return Vectors(
         {**first.position, **{text: place + shift for text, place in second.position.items()}},

@@ -171,8 +171,8 @@ def texts(data: bytes, header: Header) -> Iterator[bytes]:
 def _blocks(data: bytes, header: Header) -> Iterator[tuple[bytes, list[bytes], int, int]]:
     """Yield the blocks between empty lines.
 
-    Each is its text, its lines, the index of its first token line (the number of lines if there is none), and the line
-    number of its first line in the file.
+    Each block is a tuple of its text, its lines, the index of its first token line (the number of lines if there is
+    none), and the line number of its first line in the file.
     """
     start, line = data.find(b"\n") + 1 or len(data), 2
     while start < len(data):

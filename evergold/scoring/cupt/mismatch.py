@@ -43,7 +43,7 @@ def explain_mismatch(remaining: list[Sentence], reader: PredictionReader, others
 
 
 def _key(sentence: Sentence, reader: PredictionReader) -> bytes:
-    """Return the tokens of a sentence in the form of the items; for a line with too few columns those it has."""
+    """Return the tokens of a sentence in the form of the items; of a line with too few columns, those that it has."""
     cut = [(row + b"\t\t").split(b"\t", 2) for row in reader.comparable(sentence)]
     return b"".join([b"%s\t%s\t" % (token_id, form) for token_id, form, _ in cut])
 

@@ -143,7 +143,7 @@ class _Block:
         return self._between(self._tabs(self.columns - 2, chosen), self.row_ends[chosen])
 
     def _tabs(self, number: int, chosen: npt.NDArray[np.intp] | slice = slice(None)) -> Places:
-        """Return the offset of the tab of this number, from 0, on each of some token lines."""
+        """Return the offset of the tab with this number (from 0) in each of some token lines."""
         return self.breaks[self.ends[chosen] - (self.columns - 1 - number)]
 
     def _between(self, tabs: Places, ends: Places) -> list[bytes]:

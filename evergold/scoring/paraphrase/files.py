@@ -162,7 +162,7 @@ class _Reader:
         return id_, without_marks(sentence) if "[[" in sentence else sentence
 
     def note_alike(self) -> None:
-        """Report ids that look like another one."""
+        """Report ids that look like an earlier one."""
         faults = RowProblems()
         note_names(((entry.line, id_) for id_, entry in self._first.items()), ID, faults)
         faults.report(self.problems, self.file)

@@ -146,7 +146,8 @@ def language_document(
 
 
 def reference_documents(gold: AllGold) -> dict[str, dict[str, Any]]:
-    """Return by kind of reference (creative, minimal) and language its numbers as a prediction, and the macro means.
+    """Return, by kind of reference (creative, minimal) and language, the metrics of the reference texts as if they were
+    a prediction, and the macro means.
 
     These are the anchors of the plot of quality against diversity.
     """

@@ -52,8 +52,8 @@ class Summary:
     """Summary of some items: masked BERTScore (None if not computed), share of removed MWEs, new words.
 
     bertscore: mean of the items' scores; an item whose MWE stays counts as 0.
-    diversity: of the new words of all items, including those whose MWE stays.
-    novel_words: their number, repetitions included.
+    diversity: diversity of the new words of all items, including those whose MWE stays.
+    novel_words: number of the new words, repetitions included.
     """
 
     items: int

@@ -259,7 +259,7 @@ def _safe_header(name: str, entry: Any) -> _Header | None:
 
 
 def _are_without_gaps(places: list[tuple[int, int]], size: int, problems: Problems) -> bool:
-    """Return whether the values are contiguous and fill the file, as the format demands."""
+    """Return whether the values are contiguous and fill the file, as the format demands; add a problem if not."""
     edge = 0
     for begin, end in places:
         if begin != edge:

@@ -94,7 +94,7 @@ def _note_row(rows: dict[Part, dict[Row, int]], line: int, language: str, row: R
 
 
 def _complete(part: Part, rows: Sequence[Row], problems: Problems) -> tuple[str, ...]:
-    """Return the compounds of a part, each of which must have the original and every probe in every context."""
+    """Return the compounds of a part; report every one that lacks the original or a probe in a context."""
     compounds = sorted({compound for _, compound, _ in rows})
     have = set(rows)
     missing = [

@@ -171,7 +171,7 @@ def _misplaced(
     levels: Sequence[str],
     is_open: bool,
 ) -> tuple[str, str, str] | None:
-    """Return the wrong column of a row, its fault, and the text; None for a row that can be placed."""
+    """Return the column of a row that is wrong, its fault, and its text; None for a row that can be placed."""
     languages = dict.fromkeys(of for of, _ in known)
     if language not in languages:
         return "language", f"the language must be {' or '.join(languages)}", language

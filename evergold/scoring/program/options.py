@@ -133,7 +133,7 @@ class Shown(_Part):
 
 
 def _requirement_lines(value: Any) -> Any:
-    """Split a text, such as `default` alone, into its lines."""
+    """Return the lines of a text, such as only `default`; any other value is returned unchanged."""
     return tuple(line.strip() for line in value.splitlines() if line.strip()) if isinstance(value, str) else value
 
 

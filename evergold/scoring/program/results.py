@@ -49,8 +49,8 @@ def _described(one: DeclaredMetric) -> str:
 def scores_from(end: ProgramEnd, options: ProgramOptions) -> ProgramScores:
     """Return the scores of a run in declared order, and its log.
 
-    A score is finite and within its declared range, else None with a reason; a figure made of others is None as soon as
-    one of them is. If the program failed, there are no scores.
+    A score is finite and within its declared range, else None with a reason; a metric made of others is None if one of
+    them is. If the program failed, there are no scores.
     """
     log: dict[str, Any] = {
         "failure": end.failure,

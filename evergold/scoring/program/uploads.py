@@ -1,6 +1,7 @@
 """Uploads for programs: which files they hold, whether these are as declared, and how they are laid out for a run.
 
-Codabench: a zip is unpacked, without a folder around everything, and a plain file is taken as it is, by its name.
+Codabench: a zip is unpacked (a single folder that contains everything is dropped), and a plain file is used unchanged,
+under its name.
 EvalAI: the file is handed on as it was sent, with its name. Content of a team is data: nothing of it is ever run.
 """
 

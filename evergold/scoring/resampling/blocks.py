@@ -18,7 +18,9 @@ _DENSE_COLUMNS = 64
 
 @dataclass(frozen=True)
 class Dense:
-    """m units, in order and each once, and their contributions to k columns: m × k; all others contribute nothing."""
+    """m units, each once and in order, with their contributions to k columns (m × k); all other units contribute
+    nothing.
+    """
 
     units: Positions
     matrix: Floats

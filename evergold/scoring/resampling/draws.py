@@ -60,7 +60,9 @@ class Draws:
             yield bits[:, : len(self.units)].astype(np.float64)
 
     def _counted(self, rows: int, words: npt.NDArray[np.uint32]) -> Floats:
-        """Return how often each unit is drawn: each word draws one unit from the stratum at its position."""
+        """Return how often each unit is drawn: each word draws one unit from the stratum of the unit at the word's
+        position.
+        """
         counts = np.empty((rows, len(self.units)))
         lines = np.arange(rows)[:, None]
         for places in self.units.groups:

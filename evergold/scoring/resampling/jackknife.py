@@ -51,8 +51,8 @@ class Jackknife:
         return found
 
     def weights(self) -> Iterator[Floats]:
-        """Yield chunks of groups × units: 0 for those left out; the rest of their stratum is weighted up in their
-        place.
+        """Yield chunks of groups × units: 0 for the units left out, and a larger weight for the rest of
+        their stratum.
         """
         strata = self.stratum_of[self.group_of]
         for start in range(0, len(self.stratum_of), CHUNK):
@@ -84,7 +84,8 @@ class Jackknife:
         return part.scores(of_strata.sum(axis=0) - own + self.instead[:, None] * (own - of_groups))
 
     def influences(self, values: Floats) -> Floats:
-        """Return by how much each group moves the score, from the values without it: their squares sum to its variance.
+        """Return by how much each group moves the score; the sum of the squares is the score's variance. values: the
+        score without each group.
 
         NaN if the score is undefined without some group, since its influence is then unknown.
         """

@@ -29,7 +29,7 @@ _FEW, _SMALL = 2, 50
 class Evidence:
     """Input of an interval method.
 
-    degrees: of freedom of the jackknife's variance.
+    degrees: degrees of freedom of the jackknife's variance.
     size: number of units on which the score rests.
     low, high: the metric's range, None where it has no end.
     """
@@ -101,8 +101,8 @@ def logit_t(evidence: Evidence, level: float) -> Ends:
 def score_t(evidence: Evidence, level: float) -> Ends:
     """Compute Wilson's score interval for metrics from 0 to 1, with Student's t.
 
-    The number of items is that for which the jackknife's variance would be that of a share; if the variance is 0, the
-    number of units.
+    The number of items in the formula is the one for which a share would have the jackknife's variance; if the variance
+    is 0, the number of units.
     """
     return _score_interval(evidence.value, _items_of(evidence), _t(evidence.degrees, level))
 
@@ -155,7 +155,7 @@ def _known(evidence: Evidence) -> Floats:
 
 
 def _items_of(evidence: Evidence) -> float:
-    """Return for how many independent items the variance would be that of a share (Kish's effective size)."""
+    """Return the number of independent items for which a share would have this variance (Kish's effective size)."""
     spread, variance = evidence.value * (1 - evidence.value), evidence.error**2
     return spread / variance if spread > 0 and variance > 0 else float(evidence.size)
 

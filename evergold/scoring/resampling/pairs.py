@@ -35,11 +35,11 @@ class Difference:
     """One score of two systems.
 
     difference: the second's minus the first's.
-    low, high: its interval; None if the score is undefined in too many resamples, or if all resamples have the same
-    difference, and so do not show its uncertainty.
-    p: two-sided.
+    low, high: the interval of the difference; None if the score is undefined in too many resamples, or if all resamples
+    have the same difference, and so do not show its uncertainty.
+    p: the two-sided p-value.
     undefined: in how many of `resamples` the score is undefined.
-    method: its computation, with the seed.
+    method: how interval and p were computed, with the seed.
     """
 
     first: float

@@ -197,7 +197,9 @@ class Ranks:
         return np.stack([np.where(np.isfinite(rho), np.clip(rho, -1.0, 1.0), np.nan), gold.size], axis=1)
 
     def sums(self) -> Sums:
-        """Return sums of products of scaled ranks; scaling within each system keeps swaps independent of it."""
+        """Return sums of products of ranks, which two systems can swap; ranks are scaled within each system, so that
+        swaps do not depend on their scale.
+        """
         ones = np.ones((len(self.places), 1))
         size = ones.sum(axis=0)
         a, b = (order.centred_ranks(ones, size)[:, 0] / max(len(self.places), 1) for order in self._orders)
@@ -215,7 +217,7 @@ class Ranks:
 
 @dataclass(frozen=True)
 class Concordance:
-    """Kendall's tau-b of n items. Time and space grow with n². Arguments as for `Ranks`."""
+    """Kendall's tau-b of n items. Time and memory grow with n². Arguments as for `Ranks`."""
 
     names: tuple[Name, ...]
     places: Positions
@@ -288,8 +290,10 @@ class _Order:
         return ordered if self.begins is None else np.add.reduceat(ordered, self.begins, axis=0)
 
     def centred_ranks(self, weights: Floats, size: Floats) -> Floats:
-        """Return twice the average ranks of items (weights: items × resamples) minus their mean, which is a whole
-        number for whole-number weights.
+        """Return, for each item, twice the difference of its average rank from the mean rank; whole numbers for
+        whole-number weights.
+
+        weights: items × resamples; size: their sum.
         """
         upto = np.zeros((len(weights) + 1, weights.shape[1]))
         np.cumsum(weights[self.items], axis=0, out=upto[1:])
@@ -300,7 +304,7 @@ class _Order:
 
 
 def _cubes(weights: Floats) -> Floats:
-    """Return the sums of the cubes: resamples."""
+    """Return the sum of the cubed weights in each resample. weights: items × resamples."""
     found: Floats = np.einsum("ij,ij,ij->j", weights, weights, weights)
     return found
 
@@ -308,8 +312,8 @@ def _cubes(weights: Floats) -> Floats:
 def _spread(cubes: Floats, size: Floats) -> Floats:
     """Return the weighted sum of squares of twice the centred ranks.
 
-    cubes: of the joint weights of tied items; size: the weight of all. 0 if all tie: rounding of fractional weights
-    must not make a spread.
+    cubes: sums of the cubed joint weights of tied items; size: the weight of all items. 0 if all tie: rounding of
+    fractional weights must not make a spread.
     """
     whole = size**3
     found = (whole - cubes) / 3

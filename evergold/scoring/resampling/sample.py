@@ -13,7 +13,9 @@ from evergold.scoring.resampling.units import Units
 
 @dataclass(frozen=True)
 class Derived:
-    """Scores that follow from others, such as the mean over some groups. finish: from … × inputs to … × names."""
+    """Scores that follow from others, such as the mean over some groups. finish: a function from … × inputs to … ×
+    names.
+    """
 
     names: tuple[Name, ...]
     inputs: tuple[Name, ...]
@@ -24,7 +26,7 @@ class Derived:
 class Sample:
     """Data from which the scores of one run are computed: all scores with a value, and possibly undefined ones.
 
-    derived: may follow from parts only.
+    derived: scores that follow only from those of `parts`.
     constant: scores that do not depend on the items, such as the number of languages that were entered.
     hidden: inputs of other scores that are not scores themselves, such as those of a language left out.
     """

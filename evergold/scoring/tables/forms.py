@@ -33,7 +33,8 @@ def read_any_table(
     line.
 
     columns, optional, others, limits: as for `read_table`; in JSON lines, an optional column exists if at least one
-    line has it. lists: by column whose cells may be lists of texts in JSON lines, the separator that joins the texts.
+    line has it. lists: maps every column whose cells may be lists of texts in JSON lines to the separator that joins
+    these.
     """
     if is_json_lines(data):
         return _read_json_lines(data, Header(columns, optional, others), lists or {}, problems, limits)

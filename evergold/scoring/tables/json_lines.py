@@ -209,7 +209,7 @@ def _decoder(repeated: list[str]) -> json.JSONDecoder:
 
 
 def _object(row: str, line: int, faults: RowProblems, limits: TableLimits) -> dict[str, Any] | None:
-    """Return the object on a line; None, with the fault reported, if there is none."""
+    """Return the object on a line; None, with the fault reported, if the line has none."""
     if len(row) > limits.line_characters:
         faults.add("line-too-long", f"a line of more than {limits.line_characters:,} characters", line, "")
         return None

@@ -139,5 +139,7 @@ def unusable_plugins() -> tuple[UnusablePlugin, ...]:
 
 
 def unusable_reasons(name: str) -> list[str]:
-    """Explain why plug-ins that register this name cannot be used, a sentence each; empty if there are none."""
+    """Return a sentence for each plug-in that registers this name and cannot be used, with the reason; [] if there is
+    none.
+    """
     return [str(plugin) for plugin in unusable_plugins() if plugin.name == name]

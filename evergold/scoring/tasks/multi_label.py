@@ -207,7 +207,7 @@ def part(gold: Gold, prediction: Prediction, keep: Keep) -> tuple[Gold, Predicti
 
 
 def columns(options: MultiLabelOptions) -> tuple[Column, ...]:
-    """Return the scores over all items, the ranking one first, and F1 of every declared label."""
+    """Return the scores over all items, the one by which boards rank first, and F1 of every declared label."""
     names = sorted((name for name in METRICS if name != "label_f1"), key=lambda name: name != options.rank_by)
     of_all = tuple(Column(name, ALL, METRICS[name].title) for name in names)
     return of_all + tuple(Column("label_f1", LABEL + label, f"F1, {label}") for label in options.labels or ())

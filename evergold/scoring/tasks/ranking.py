@@ -225,14 +225,14 @@ def part(gold: Gold, prediction: Prediction, keep: Keep) -> tuple[Gold, Predicti
 
 
 def columns(options: RankingOptions) -> tuple[Column, ...]:
-    """Return every metric, the ranking one first."""
+    """Return every metric, the one by which boards rank first."""
     first = options.metrics[0] if options.rank_by == "ndcg" else options.rank_by
     names = sorted(options.metrics, key=lambda name: name != first)
     return tuple(Column(name, ALL, METRICS[name].title) for name in names)
 
 
 def template(items: Items, options: RankingOptions) -> str | None:
-    """Return every candidate without a score; None if there are no candidates."""
+    """Return the empty submission: every candidate without a score; None if there are no candidates."""
     if not items.candidates:
         return None
     rows = ((query, document, "") for query, documents in items.candidates.items() for document in documents)

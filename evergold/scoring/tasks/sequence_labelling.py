@@ -377,7 +377,9 @@ def part(gold: Gold, prediction: Prediction, keep: Keep) -> tuple[Gold, Predicti
 
 
 def columns(options: SequenceOptions) -> tuple[Column, ...]:
-    """Return the metrics of all spans and of the mean, the ranking one first, and both F1s of every declared type."""
+    """Return the metrics of all spans and of the mean, the one by which boards rank first, and both F1s of every
+    declared type.
+    """
     first = (MACRO, "f1") if options.rank_by == "macro" else (ALL, options.rank_by)
     names = [(split, metric) for split in (ALL, MACRO) for metric in SPAN_METRICS]
     names.sort(key=lambda name: name != first)

@@ -1,4 +1,4 @@
-"""Every baseline on the golden items: its file is valid, and scores what is worked out here by hand."""
+"""Every baseline on the golden items: its file is valid, and has the scores computed here by hand."""
 
 from __future__ import annotations
 
@@ -144,8 +144,11 @@ def test_probes_that_say_the_same_in_the_compound_are_the_same_at_its_level(tmp_
 
 
 def test_lexicon_finds_again_what_training_has_and_no_wider(tmp_path: Path) -> None:
-    """Of five French MWEs two are found, and nothing else: prendre … décision, as wide as in training, and d c side by
-    side. avoir … mal is seen in dev, but was one token apart there, and is three apart here."""
+    """Check that of five French MWEs two are found, and nothing else.
+
+    They are prendre … décision, as wide as in training, and d c side by side. avoir … mal is seen in dev, but was one
+    token apart there, and is three apart here.
+    """
     found = scored("mwe-identification", "lexicon", tmp_path)
     parts = [found[f"mwe_{part} fr"] for part in ("precision", "recall", "f1")]
     assert parts == pytest.approx([1, 2 / 5, 2 * (2 / 5) / (7 / 5)])
@@ -215,7 +218,7 @@ def test_sets_of_labels_score_as_counted(tmp_path: Path) -> None:
 
 
 def test_candidates_are_ranked_as_listed_or_by_their_words(tmp_path: Path) -> None:
-    """By words: the second document has 2 of 4 words of both, the first 1 of 4."""
+    """Check the words: the second document has 2 of 4 words of both, the first 1 of 4."""
     items = tmp_path / "items.csv"
     texts = ["query,document,query_text,document_text", "q,d1,old blue car,red car", "q,d2,old blue car,A car: old!"]
     items.write_text("\n".join(texts) + "\n", encoding="utf-8")

@@ -109,7 +109,9 @@ def test_the_most_resamples_without_a_score_are_told(capsys: pytest.CaptureFixtu
 def test_no_interval_is_explained_unless_too_many_resamples_have_no_score(
     undefined: int, is_told: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Ten of 200 resamples are one in twenty; one more is why there is no interval, and that is told already."""
+    """Check that ten of 200 resamples are one in twenty; with one more there is no interval, which is
+    reported already.
+    """
     found = {("accuracy", "all"): difference(), ("macro_f1", "all"): difference(undefined=undefined, ends=None)}
     show_differences(found)
     assert ("A difference without an interval is the same in every resample" in capsys.readouterr().err) is is_told

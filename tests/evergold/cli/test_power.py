@@ -1,4 +1,4 @@
-"""`evergold power`: the smallest difference that a gold can tell apart, against a rule of thumb done by hand."""
+"""`evergold power`: the smallest difference that gold can detect, against a rule of thumb by hand."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def gold(tmp_path: Path) -> Path:
 
 
 def prediction(folder: Path, wrong: int) -> str:
-    """Every `wrong`th label is wrong."""
+    """Write a prediction of which every `wrong`th label is wrong."""
     path = folder / f"{wrong}.csv"
     rows = [f"{n},{'EN' if n < 300 else 'PT'},zero_shot,{int(n % 3 == 0) ^ int(n % wrong == 1)}" for n in range(ITEMS)]
     path.write_text("\n".join(["ID,Language,Setting,Label", *rows]) + "\n")
@@ -71,7 +71,7 @@ def test_a_single_prediction_has_an_unrelated_rival(
 def test_systems_with_the_same_errors_are_told_apart_more_easily(
     gold: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of 400 answers 100 and 50 are wrong, 50 of them the same."""
+    """Check 400 answers of which 100 and 50 are wrong, 50 of them the same."""
     files = [option for wrong in (4, 8) for option in ("--prediction", prediction(tmp_path, wrong))]
     found = document(["idiom-detection", "--gold", str(gold), *files, "--power", "0.5"], capsys)
     assert found["systems"] == "the 2 predictions given"

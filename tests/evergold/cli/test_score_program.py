@@ -1,4 +1,4 @@
-"""`evergold score program`: a program at home, in a sandbox or trusted, with the exit codes that scoring always has."""
+"""`evergold score program`: a program run locally, in a sandbox or trusted, with the usual exit codes of scoring."""
 
 from __future__ import annotations
 

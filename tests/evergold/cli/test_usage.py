@@ -14,7 +14,7 @@ CARD = "3f0c1a52-6d0e-4b1a-9a39-2f1c7b9a1d10"
 
 @pytest.fixture(autouse=True)
 def _nobody_is_logged_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What goes on asks a server of which nothing is known here."""
+    """Remove the log-in: requests then go to a server of which nothing is known here."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.delenv("EVERGOLD_TOKEN", raising=False)

@@ -1,4 +1,4 @@
-"""`evergold validate` at home: exit codes, plain lines and JSON."""
+"""`evergold validate` run locally: exit codes, plain lines and JSON."""
 
 from __future__ import annotations
 
@@ -55,6 +55,6 @@ def test_a_wrong_file_leaves_with_2_and_its_problems(wrong: str, capsys: pytest.
 def test_what_cannot_be_checked_is_no_rejected_file(
     arguments: list[str], code: Code, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The last one: nobody is logged in."""
+    """Check several faults; in the last case nobody is logged in."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     assert run(["validate", str(PREDICTION), *arguments]) == code

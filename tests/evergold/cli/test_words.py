@@ -1,4 +1,4 @@
-"""What commands say before they ask a server, and how they show what it answered."""
+"""Messages of commands before they contact a server, and the form in which they show its response."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from evergold.client import http
 
 @pytest.fixture(autouse=True)
 def _own_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody is logged in, nobody types, and no server answers."""
+    """Start without a log-in, a typing user, or a server that responds."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.setenv("EVERGOLD_SERVER", "http://127.0.0.1:9")
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
@@ -53,7 +53,7 @@ def test_where_nobody_can_be_asked_the_option_is_named(
 def test_only_who_withdraws_without_saying_yes_is_asked(
     more: list[str], code: Code, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Where nothing is asked, the server is: it is away."""
+    """Check that where no confirmation is needed, the server is contacted, which is away."""
     assert run(["withdraw", "5a", *more]) == code
     assert ("Withdraw it?" in capsys.readouterr().err) == (code is Code.INTERRUPTED)
 

@@ -81,7 +81,7 @@ BOARD: dict[str, Any] = {
 
 @pytest.fixture(autouse=True)
 def _own_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody is logged in, and nobody waits."""
+    """Start without a log-in, and wait for nothing."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setattr("evergold.client.http.time.sleep", lambda seconds: None)
 

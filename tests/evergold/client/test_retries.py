@@ -23,7 +23,7 @@ Answer = httpx.Response | httpx.TransportError
 
 @pytest.fixture
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """How long the client slept between its tries."""
+    """Return the list of the client's pauses between its attempts."""
     slept: list[float] = []
     monkeypatch.setattr("evergold.client.http.time.sleep", slept.append)
     return slept

@@ -10,7 +10,7 @@ REST = "\t".join(["_"] * 7)
 
 
 def cupt(sentences: Sequence[Sequence[str]], comments: Sequence[str] = ()) -> str:
-    """A file; comments: one line for each sentence, instead of its `source_sent_id`."""
+    """Return a CUPT file. comments: one line for each sentence, instead of its `source_sent_id`."""
     lines = [HEADER]
     for number, mwes in enumerate(sentences):
         lines.append(comments[number] if comments else f"# source_sent_id = . . s{number}")
@@ -20,7 +20,7 @@ def cupt(sentences: Sequence[Sequence[str]], comments: Sequence[str] = ()) -> st
 
 
 def tokens_of(mwes: Sequence[str]) -> list[str]:
-    """The token lines: the words of every MWE, then a word that belongs to none."""
+    """Return the token lines: the words of every MWE, then a word that belongs to none."""
     rows = []
     for code, mwe in enumerate(mwes, 1):
         category, _, lemmas = mwe.partition(":")
@@ -30,7 +30,7 @@ def tokens_of(mwes: Sequence[str]) -> list[str]:
 
 
 def zipfian(count: int, seed: int) -> list[list[str]]:
-    """Sentences with no MWE, one or two, a few of which recur often and most hardly ever, as in texts."""
+    """Return sentences with no, one or two MWEs; a few MWEs recur often and most hardly ever, as in texts."""
     chance = random.Random(seed)
     return [
         [f"{chance.choice(('VID', 'LVC.full'))}:w{int(chance.paretovariate(0.35)) % 50_000}+up" for _ in range(mwes)]

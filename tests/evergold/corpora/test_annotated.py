@@ -1,4 +1,6 @@
-"""Reading a corpus: texts as they stand, what stays together, MWEs in both readings, every problem of every file."""
+"""Reading a corpus: texts unchanged, sentences that stay together, MWEs in both readings, every problem of
+every file.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,7 @@ def test_lemmas_are_compared_as_multisets_and_numbered_over_all_files(tmp_path: 
 
 
 def test_a_lemma_that_is_missing_is_the_form_in_training_alone(tmp_path: Path) -> None:
-    """As the evaluator reads it: `_` in test data is `_`, in training data the form."""
+    """Check that, as for the evaluator, `_` in test data is `_`, and in training data the form."""
     text = f"{HEADER}\n1\ta\t_\t{REST}\t1:VID\n\n1\ta\ta\t{REST}\t1:VID\n\n"
     corpus = read_corpus([write(tmp_path, "one.cupt", text)])
     underscore, form = corpus.test.lemmas.tolist()

@@ -105,7 +105,7 @@ def test_units_before_and_after_are_the_same_when_a_part_is_taken_out() -> None:
 
 
 def test_too_many_unseen_mwes_are_refused_with_what_can_be_had() -> None:
-    """All MWEs are the same: as long as one unit remains, none is unseen unless it has none."""
+    """Check with equal MWEs: as long as one unit with an MWE remains, none is unseen."""
     with pytest.raises(Unreachable) as refused:
         choose_split(pool([[0], [0], [0]]), Plan(2, 5, 0, 1), 2)
     assert refused.value.mean_unseen == 0
@@ -113,7 +113,7 @@ def test_too_many_unseen_mwes_are_refused_with_what_can_be_had() -> None:
 
 
 def test_over_200_seeds_the_best_of_n_is_chosen_and_the_target_is_met() -> None:
-    """Each of 12 splits tried is counted again by a plain loop. Of some 160 MWEs in 200 units 40 are wanted."""
+    """Count each of 12 splits again by a plain loop. Of some 160 MWEs in 200 units 40 are wanted."""
     mwes = text(200, 3)
     given, repeats, wanted = pool(mwes), 12, 40
     means, chosen = [], []

@@ -1,4 +1,4 @@
-"""Axes reach round numbers around what is drawn, and say no more digits than their ticks need."""
+"""Axes reach round numbers around the values, and their ticks have no more digits than needed."""
 
 from __future__ import annotations
 

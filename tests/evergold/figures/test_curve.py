@@ -1,4 +1,4 @@
-"""Curves: where the line, the band and the mark stand, and what is said without eyes."""
+"""Curves: the positions of line, band and mark, and their descriptions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The encoder that tests use, what upstream's bert_score says with it, and texts that bring out its peculiarities."""
+"""The encoder that tests use, the results of upstream's bert_score with it, and texts that show its peculiarities."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def encoder(layer: int = 6, settings: EncoderSettings = SETTINGS) -> Encoder:
 def ours(
     candidates: Sequence[str], references: Sequence[Sequence[str]], *, layer: int = 6, **options: Any
 ) -> PairScores:
-    """What is tested."""
+    """Return the scores of our implementation, which is tested."""
     return bertscore(encoder(layer), candidates, references, **options)
 
 
@@ -71,7 +71,7 @@ def upstream(
     idf: bool = False,
     baseline_path: str | None = None,
 ) -> tuple[Any, Any, Any]:
-    """Precision, recall and F1 of the installed bert_score."""
+    """Return precision, recall and F1 of the installed bert_score."""
     pytest.importorskip("torch").set_num_threads(1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what upstream and its own dependencies do is theirs

@@ -1,4 +1,4 @@
-"""The golden case of idiom-detection, and files made from it, for the tests of what reads them."""
+"""The golden case of idiom-detection, and files made from it, for the tests of its readers."""
 
 from __future__ import annotations
 

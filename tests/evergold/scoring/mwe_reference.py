@@ -1,8 +1,8 @@
 """A slow, obvious evaluator of identified MWEs: reads everything into dictionaries, filters lists, tries all pairings.
 
-Written from the definitions alone, sharing no code with `evergold.scoring`. The tests compare with it, the benchmark
-too; for that it works as the official evaluator does: every line a dictionary of what is not `_`, and whenever its
-MWEs are needed they are put together from the lines anew.
+Written from the definitions alone, sharing no code with `evergold.scoring`. Tests and the benchmark compare with it;
+for that it works as the official evaluator does: every line is a dictionary of the fields that are not `_`, and
+whenever a line's MWEs are needed, they are computed again from the lines.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Annotated:
 
 
 def read_sentences(text: str) -> list[list[dict[str, str]]]:
-    """Every sentence as a list of lines, each a dictionary from column to value."""
+    """Return every sentence as a list of lines, each a dictionary from column to value."""
     header, _, body = text.partition("\n")
     columns = header.split("=")[1].split()
     sentences = []
@@ -40,12 +40,12 @@ def read_sentences(text: str) -> list[list[dict[str, str]]]:
 
 
 def words_of(sentence: list[dict[str, str]]) -> list[dict[str, str]]:
-    """The lines that have a position: words and empty nodes."""
+    """Return the lines that have a position: words and empty nodes."""
     return [line for line in sentence if "-" not in line["ID"]]
 
 
 def mwes_of(sentence: list[dict[str, str]], ranges_count: bool = True) -> list[Annotated]:
-    """Every MWE, the words of a range taking part in what the range does."""
+    """Return every MWE; the words of a range belong to the MWEs of the range."""
     ranges = [line for line in sentence if "-" in line["ID"] and ranges_count]
     tokens: dict[str, list[int]] = {}
     categories: dict[str, str | None] = {}
@@ -67,7 +67,7 @@ def mwes_of(sentence: list[dict[str, str]], ranges_count: bool = True) -> list[A
 
 
 def every_pairing(gold: Sequence[Tokens], predicted: Sequence[Tokens]) -> int:
-    """The most tokens shared under any one-to-one pairing, by trying all of them."""
+    """Return the largest number of tokens shared under any one-to-one pairing, by trying all pairings."""
     if not gold:
         return 0
     first, others = gold[0], gold[1:]
@@ -79,7 +79,7 @@ def every_pairing(gold: Sequence[Tokens], predicted: Sequence[Tokens]) -> int:
 
 
 def munkres(gold: Sequence[Tokens], predicted: Sequence[Tokens]) -> int:
-    """The same as an assignment problem, as the official evaluator solves it: for sentences with many MWEs."""
+    """Return the same as `every_pairing`, as the official evaluator computes it: for sentences with many MWEs."""
     if not gold or not predicted:
         return 0
     shared = np.array([[len(one & other) for other in predicted] for one in gold])
@@ -93,9 +93,10 @@ def evaluate(
     pairing: Pairing = every_pairing,
     lemmas_of: str = "gold",
 ) -> dict[tuple[str, str], tuple[int, int, int]]:
-    """(split, `mwe` or `token`) -> how many are found, are in gold, are predicted.
+    """Return (split, `mwe` or `token`) -> how many are found, are in gold, are predicted.
 
-    lemmas_of: whose lemmas say whether a predicted MWE is seen: `gold` (Evergold's) or `prediction` (officially).
+    lemmas_of: whose lemmas decide whether a predicted MWE is seen: `gold` (Evergold's way) or `prediction` (the
+    official way).
     """
     seen_lemmas, seen_spans = _training(train)
     result: Counter[tuple[str, str, int]] = Counter()
@@ -130,7 +131,7 @@ def evaluate(
 
 
 def found_types(gold: str, prediction: str) -> list[int]:
-    """How often each multiset of lemmas was found correctly, sorted."""
+    """Return how often each multiset of lemmas was found correctly, sorted."""
     types: Counter[tuple[str, ...]] = Counter()
     for gold_sentence, predicted_sentence in zip(read_sentences(gold), read_sentences(prediction), strict=True):
         found = {mwe.tokens for mwe in mwes_of(gold_sentence)} & {mwe.tokens for mwe in mwes_of(predicted_sentence)}
@@ -168,7 +169,7 @@ def _has(
 
 
 def _training(train: Sequence[str]) -> tuple[list[list[str]], list[list[str]]]:
-    """The lemmas and the forms (gaps filled) of every MWE in training data, where a lemma `_` is the form."""
+    """Return the lemmas and the forms (gaps filled) of every MWE in training data, where a lemma `_` is the form."""
     lemmas, spans = [], []
     for text in train:
         sentences = read_sentences(text)

@@ -22,7 +22,7 @@ SYSTEM = "EN/test.system.json"
 
 
 def zipped(path: Path, members: Mapping[str, Any]) -> Path:
-    """Texts and bytes as they are, everything else as JSON."""
+    """Write a zip: texts and bytes unchanged, everything else as JSON."""
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in members.items():
             archive.writestr(name, content if isinstance(content, str | bytes) else json.dumps(content))
@@ -38,7 +38,7 @@ def predicted(tmp_path: Path, members: Mapping[str, Any], options: Options = OPT
 
 
 def rejected(tmp_path: Path, rows: Any, name: str = SYSTEM) -> list[str]:
-    """What is said about a zip with this file."""
+    """Return the problems reported about a zip with this file."""
     with pytest.raises(InvalidPrediction) as caught:
         predicted(tmp_path, {name: rows})
     return [str(problem).removeprefix(f"{SYSTEM}, ").removeprefix(f"{SYSTEM}: ") for problem in caught.value.problems]
@@ -49,6 +49,6 @@ def row(id_: str = "en-1", prediction: Any = "She finally died last winter.", **
 
 
 def rows_with(*changed: dict[str, Any]) -> list[dict[str, Any]]:
-    """The golden prediction, the rows of the same ids replaced."""
+    """Return the golden prediction, with the rows of the same ids replaced."""
     by_id = {one["source_sent_id"]: one for one in changed}
     return [by_id.get(one["source_sent_id"], one) for one in ROWS]

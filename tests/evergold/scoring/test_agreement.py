@@ -19,7 +19,7 @@ OBSERVERS = {
 
 
 def units(observers: Mapping[str, Sequence[int | None]]) -> list[dict[str, int]]:
-    """By unit instead of by observer."""
+    """Return the marks by unit instead of by observer."""
     length = len(next(iter(observers.values())))
     return [
         {name: mark for name, marks in observers.items() if (mark := marks[place]) is not None}

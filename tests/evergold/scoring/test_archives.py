@@ -53,7 +53,7 @@ def problem(data: bytes, limits: Limits = LIMITS) -> tuple[str, str]:
 
 
 def outcome(read: Callable[[bytes], object], data: bytes) -> object:
-    """What is read, or the problems; any other exception is the test's failure."""
+    """Return the result of reading, or the problems; any other exception fails the test."""
     try:
         return read(data)
     except InvalidPrediction as refused:
@@ -252,7 +252,7 @@ def test_too_many_entries_are_refused() -> None:
 
 
 def test_as_many_files_with_long_names_as_are_allowed_are_read() -> None:
-    """Their list alone is longer than what a few files may have."""
+    """Check a list of names that is longer than that of a few files may be."""
     data = make_zip(*((f"{n:0200d}", b"") for n in range(600)), compression=zipfile.ZIP_STORED)
     assert len(read_members(data, Limits(entries=600))) == 600
 
@@ -268,7 +268,7 @@ def test_huge_list_of_files_is_refused_without_reading_it() -> None:
 
 
 def zeros(size_bytes: int, declared_bytes: int) -> bytes:
-    """A zip whose only member really unpacks to so many zeros, written without ever holding them."""
+    """Return a zip whose only member unpacks to so many zeros, written without ever holding them."""
     block, packer = bytes(MIB), zlib.compressobj(9, zlib.DEFLATED, -15)
     first = packer.compress(block) + packer.flush(zlib.Z_FULL_FLUSH)
     # After a full flush nothing before it matters, so that the same bytes may be repeated.

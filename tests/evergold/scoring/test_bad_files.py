@@ -1,8 +1,8 @@
-"""Every golden file of one file, and further forms of files, broken in many ways: which problems are told, by code,
-line, column and text.
+"""Every golden file of one file, and further forms of files, broken in many ways: the reported problems, by code, line,
+column and text.
 
-What is right is decided by each task's own tests; here stands the whole of it (`bad_files.json`), so that a change of
-one reader shows what it does to all. Sentences are left out: they may be put better at any time.
+Each task's own tests decide what is right; `bad_files.json` contains everything, so that a change of one reader shows
+its effects on all. Sentences are left out, because they may be reworded at any time.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def separator(lines: Lines) -> str:
 
 
 def first(lines: Lines, place: int, text: str) -> Lines:
-    """With another text in the first column."""
+    """Return the lines with another text in the first column."""
     mark = separator(lines)
     return [*lines[:place], mark.join([text, *lines[place].split(mark)[1:]]), *lines[place + 1 :]]
 
@@ -95,14 +95,14 @@ def last(lines: Lines, place: int, text: str) -> Lines:
 
 
 def cell(lines: Lines, place: int, number: int, text: str) -> Lines:
-    """With another text in a column between the first and the last."""
+    """Return the lines with another text in a column between the first and the last."""
     mark = separator(lines)
     cells = lines[place].split(mark)
     return [*lines[:place], mark.join([*cells[:number], text, *cells[number + 1 :]]), *lines[place + 1 :]]
 
 
 def of_columns(lines: Lines) -> dict[str, Lines]:
-    """Each column between the first and the last, empty and with nonsense."""
+    """Return the lines with each column between the first and the last empty, and with nonsense."""
     columns = range(1, len(lines[2].split(separator(lines))) - 1)
     return {
         f"column {number + 1} is {text or 'empty'}": cell(lines, 2, number, text)
@@ -112,7 +112,9 @@ def of_columns(lines: Lines) -> dict[str, Lines]:
 
 
 def of_keys(lines: Lines) -> dict[str, Lines]:
-    """Each key of the second object missing, and with values of other kinds; keys that nobody knows."""
+    """Return the lines with each key of the second object missing, and with values of other kinds; and with unknown
+    keys.
+    """
     said = json.loads(lines[1])
     others: list[Any] = [None, "", -1, 1.5, [], [[0, 99, "PER"]], [[3, 1, "PER"], [0, 1, "PER"], [0, 1, "X"]], {"a": 1}]
     changed = {f"{key} is {json.dumps(other)}": {**said, key: other} for key in said for other in others}
@@ -122,7 +124,7 @@ def of_keys(lines: Lines) -> dict[str, Lines]:
 
 
 def broken(lines: Lines) -> dict[str, Lines]:
-    """By way."""
+    """Return the broken files, by the way in which they are broken."""
     found = {way: broke(lines) for way, broke in WAYS.items()} if len(lines) > 2 else {}
     return found | (of_keys(lines) if lines[0].startswith("{") else of_columns(lines))
 
@@ -185,7 +187,7 @@ def case_of(name: str, folder: Path) -> Case:
 
 
 def all_told(name: str, folder: Path) -> dict[str, dict[str, list[Any]]]:
-    """By what is broken and how."""
+    """Return all reported problems, by what is broken and how."""
     case = case_of(name, folder)
     found: dict[str, dict[str, list[Any]]] = {}
     for part, read in readers(case).items():

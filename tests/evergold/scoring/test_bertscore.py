@@ -106,7 +106,7 @@ def test_idf_of_a_single_reference_weighs_nothing_and_is_nan_like_upstream() -> 
 
 
 def test_of_several_references_those_count_that_weigh_anything() -> None:
-    """Every reference has "a"; "a" alone weighs nothing, "a cat" does."""
+    """Check with "a" in every reference: "a" alone has no weight, "a cat" does."""
     alone = ours(["a cat"], [["a cat"]], idf=False)
     found = ours(["a cat", "a"], [["a", "a cat"], ["a"]], idf=True)
     assert found.recall[0] == pytest.approx(alone.recall[0], abs=TOLERANCE)
@@ -179,7 +179,7 @@ def test_texts_are_cut_off_where_the_model_ends() -> None:
 
 
 def short_of_memory(monkeypatch: pytest.MonkeyPatch, tokens: int, error: Exception) -> list[int]:
-    """Batches above so many tokens fail; returns the list of sizes that were tried."""
+    """Let batches above so many tokens fail; return the list of attempted sizes."""
     tried: list[int] = []
     real = encoders._encode_batch
 

@@ -1,4 +1,4 @@
-"""Gold's vectors are encoded once: kept in memory and on disk, within bounds, and never trusted when damaged."""
+"""Gold's vectors are encoded once: cached in memory and on disk, within bounds, and never trusted when damaged."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _nothing_kept() -> Iterator[None]:
 
 @pytest.fixture
 def encoded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many texts each call encoded."""
+    """Return a list of the number of texts that each call encoded."""
     calls: list[int] = []
 
     def counting(*arguments: Any) -> Any:

@@ -68,7 +68,7 @@ def test_command_line_prints_them() -> None:
 
 
 def test_class_means_average_to_the_whole() -> None:
-    """Every compound of the Portuguese data has a class, so the classes' means, weighted, give the mean."""
+    """Check that the classes' means, weighted, give the mean: every compound of the Portuguese data has a class."""
     found = {
         (s.metric, s.split): s.value for s in scoring.score(TASK, conformance(*SPREADSHEET), conformance(*PREDICTION))
     }

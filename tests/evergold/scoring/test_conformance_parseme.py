@@ -1,4 +1,4 @@
-"""PARSEME 1.1 and 1.2: what the official evaluator prints, reproduced line by line, and the scores behind it."""
+"""PARSEME 1.1 and 1.2: the official evaluator's output, reproduced line by line, and the scores behind it."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_changed_lemmas_and_other_columns_cannot_move_a_score(
 
 
 def spoiled(line: str) -> str:
-    """Everything but ID, FORM and PARSEME:MWE replaced; comments too."""
+    """Return a line with everything but ID, FORM and PARSEME:MWE replaced; comments too."""
     columns = line.split("\t")
     if len(columns) < 11:
         return line if line == "\n" or "global.columns" in line else "# something else\n"

@@ -106,7 +106,7 @@ def test_template_is_the_official_one(task: str, blind: str, template: str) -> N
     ],
 )
 def test_file_for_another_phase_is_recognised_though_ids_overlap(task: str, ours: str, theirs: str) -> None:
-    """The phases share most of their id numbers: only the languages, or the rest of the ids, tell them apart."""
+    """Check phases that share most of their id numbers: only the languages, or the other ids, distinguish them."""
     with pytest.raises(scoring.InvalidPrediction) as caught:
         scoring.validate(TASK_NAMES[task], data("repository", ours), data("repository", theirs))
     assert [problem.code for problem in caught.value.problems] == ["wrong-phase"]

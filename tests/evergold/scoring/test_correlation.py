@@ -143,7 +143,7 @@ def test_pairs_must_be_pairs_of_numbers(coefficient: Any) -> None:
 
 @pytest.mark.parametrize("distinct", [1, 2, 5, 10_000])
 def test_parts_are_correlated_as_each_alone(distinct: int) -> None:
-    """To the bit: their ranks are the same numbers in the same order."""
+    """Check that they are equal to the bit: their ranks are the same numbers in the same order."""
     random = np.random.default_rng(distinct)
     gold, prediction = random.integers(0, distinct, (2, 300)) / distinct - 0.5
     parts = [np.flatnonzero(random.random(300) < share) for share in (0.0, 0.005, 0.1, 0.5, 1.0)]

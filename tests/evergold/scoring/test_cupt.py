@@ -195,7 +195,7 @@ def test_long_mwes_and_long_names_of_categories_are_read_like_others(
 
 
 def test_hundreds_of_mwes_on_one_token_are_read() -> None:
-    """As real systems gone wild write them, and the official validator accepts them."""
+    """Check annotations like those of broken real systems, which the official validator accepts."""
     codes = ";".join(f"{number}:LVC.full" for number in range(1, 331))
     assert len(codes) > 3_700
     result, problems = predicted(cupt(f"* {codes} * 1 1"))
@@ -245,7 +245,9 @@ def test_a_file_of_millions_of_codes_is_refused_about_as_fast_as_an_honest_one_i
 
 
 def test_the_lemma_of_a_token_in_hundreds_of_mwes_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its line is as long as its codes are many: looked up for each, that is work in the square of their number."""
+    """Check the number of look-ups: the line is as long as its codes are many, so one look-up for each would be
+    quadratic.
+    """
     looked_up: list[bytes] = []
     lemma = PredictionReader._lemma
 
@@ -329,7 +331,7 @@ def test_utf_16_and_utf_32_are_recognised(encoding: str, name: str) -> None:
 
 
 def test_latin_1_is_named_with_the_first_line_that_has_it() -> None:
-    """The é of line 5 is the byte 0xE9 there; tables say the same."""
+    """Check the é of line 5, which is the byte 0xE9 there; tables report the same."""
     text = cupt().replace("\tlait\t", "\tlä\t", 1)
     line = 1 + text.partition("ä")[0].count("\n")
     (problem,) = errors(text.encode().replace("ä".encode(), b"\xe4"))
@@ -342,7 +344,7 @@ def test_lines_of_an_old_mac_are_read_with_a_warning() -> None:
 
 
 def test_blanks_at_the_ends_of_fields_and_lines_are_stripped_with_one_warning() -> None:
-    """As the official evaluator does; a line of blanks ends a sentence. Comments may have what they like."""
+    """Check what the official evaluator does; a line of blanks ends a sentence. Comments may contain anything."""
     lines = cupt().split("\n")
     lines[3] = lines[3].replace("\tIls\t", "\tIls  \t") + " "
     lines[8] = "  "
@@ -601,7 +603,7 @@ def test_ids_may_occur_twice_as_in_published_gold() -> None:
 
 
 def test_a_run_of_millions_of_blanks_is_read_in_one_pass() -> None:
-    """Each blank was a place to begin anew: 40,000 took 11 s, four million would have taken a day."""
+    """Check the time: with a new start at each blank, 40,000 took 11 s, four million would have taken a day."""
     blanks = " " * 4_000_000
     text = cupt().replace("text = …", f"text ={blanks}…").replace("\tVERB", "\tVERB ")
     found, problems = predicted(text)

@@ -1,4 +1,4 @@
-"""With numpy and without it the same answers, also where a piece ends."""
+"""Results with numpy and without it are the same, also where a piece ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""entries: every way in which a prediction with settings can be wrong, and what is said, on which line."""
+"""Predictions with settings: every way in which they can be wrong, and the reported problem with its line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Problems: one line each, whatever the file held."""
+"""Problems: one line each, whatever the file contains."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every task type declares for boards, and what each says of an archive that cannot be read."""
+"""Declarations of every task type for boards, and its problems with an archive that cannot be read."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ SCORED = [path.name for path in sorted(GOLDEN.iterdir()) if (path / "expected.js
 
 
 def signatures(name: str) -> list[str]:
-    """Of every score of the golden case, each once."""
+    """Return the signature of every score of the golden case, each once."""
     case, task = GOLDEN / name, get_task(name)
     options = read_options(task, json.loads((case / "expected.json").read_text(encoding="utf-8")).get("options"))
     gold_at, prediction_at = the(case, "gold"), the(case, "prediction")

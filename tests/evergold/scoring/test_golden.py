@@ -1,4 +1,4 @@
-"""Every golden folder: items, gold and a prediction of its task type, and the scores calculated by hand beside them."""
+"""Every golden folder: items, gold and a prediction of its task type, with the scores computed by hand."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CASES = sorted(path.name for path in GOLDEN.iterdir() if (path / "expected.json"
 
 
 def the(case: Path, name: str) -> Path | None:
-    """The case's file or folder of this name, whatever its ending."""
+    """Return the case's file or folder of this name, with any ending."""
     return next(iter(sorted(case.glob(f"{name}*"))), None)
 
 

@@ -1,4 +1,4 @@
-"""A part of the items is scored as if a file held no others; which part an item is in, the seed alone says."""
+"""A part of the items is scored as if a file had no others; only the seed decides which part an item is in."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ SEED = "a seed that nobody knows"
 
 
 def rows(text: str, kept: Sequence[str]) -> str:
-    """Of a table: its heading, if it has one, and the rows that begin with these ids."""
+    """Return the heading of a table, if it has one, and the rows that begin with these ids."""
     lines = text.splitlines(keepends=True)
     return "".join(line for line in lines if re.split(r"[,\s]", line)[0] in {*kept, "ID", "id", "query"})
 
 
 def blocks(text: str, kept: Sequence[str]) -> str:
-    """Of sentences with empty lines between them, those with these numbers; a line of column names stays."""
+    """Return the sentences with these numbers from text in which empty lines separate them; a line of column names
+    stays.
+    """
     head, body = re.fullmatch(r"(# global[^\n]*\n)?(.*)", text, re.DOTALL).groups()  # type: ignore[union-attr]
     every = re.split(r"\n\n+", body.strip("\n"))
     return (head or "") + "".join(one + "\n\n" for number, one in enumerate(every, 1) if str(number) in kept)

@@ -173,7 +173,7 @@ def test_file_for_the_detection_task_is_recognised(tmp_path: Path) -> None:
 
 
 def test_no_problem_tells_about_gold(tmp_path: Path) -> None:
-    """The same wrong files draw the same words from two golds with different answers."""
+    """Check that the same wrong files get the same words from two golds with different answers."""
     upside_down = (GOLDEN / "gold.csv").read_text().replace("0.2,", "0.99,").replace(",1,\n", ",0,\n")
     other = write(tmp_path / "gold", upside_down)
     wrong = [

@@ -16,7 +16,7 @@ NAMED = sorted(name for name in CASES if (GOLDEN / name / "items.csv").exists())
 
 
 def turned(path: Path, into: Path) -> Path:
-    """The same lines below the head, the last one first."""
+    """Write the same lines below the head, the last one first; return the path."""
     head, *rows = path.read_text(encoding="utf-8").splitlines()
     into.write_text("\n".join([head, *reversed(rows)]) + "\n", encoding="utf-8")
     return into

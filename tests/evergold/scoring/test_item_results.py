@@ -1,4 +1,4 @@
-"""What single items came to: by hand for the golden cases, as JSON, and never a reason for another score."""
+"""Results of single items: by hand for the golden cases, as JSON, and without an influence on the score."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ ENCODED = {"mwe-paraphrase", "text-generation"}
 
 
 def near(number: float) -> Any:
-    """In the place of a number; what pytest compares with is none for the type checker."""
+    """Return what pytest compares with a number, which has no type for the type checker."""
     return pytest.approx(number)
 
 
 def results(name: str, gold: Path | None = None, prediction: Path | None = None, **options: Any) -> list[ItemResult]:
-    """Of a golden case, or of these files."""
+    """Return the item results of a golden case, or of these files."""
     task: AnyTask = TASKS[name]
     chosen = read_options(task, options)
     answers = task.read_gold(gold or GOLDEN / name / CASES[name][0], chosen)
@@ -97,7 +97,7 @@ def test_sets_of_labels_are_right_where_they_are_the_same() -> None:
 
 
 def test_rankings_count_the_relevant_documents_on_top() -> None:
-    """q1 has two relevant documents, a and c; b and x stand first. q3 has none, so nothing is wrong there."""
+    """Check that q1 has two relevant documents, a and c; b and x are first. q3 has none, so nothing is wrong there."""
     assert results("ranking") == [
         ItemResult("q1", (), 2, 2, False, 4, matched=0),
         ItemResult("q2", (), 1, 1, True, 0, matched=1),
@@ -106,7 +106,7 @@ def test_rankings_count_the_relevant_documents_on_top() -> None:
 
 
 def test_sequence_labelling_counts_by_sentence() -> None:
-    """expected.json says which spans are where; exactly the same is PER of the second sentence alone."""
+    """Check against expected.json, which lists the spans; only PER of the second sentence is exactly the same."""
     assert results("sequence-labelling") == [
         ItemResult("sentence 1", (), 2, 2, False, 4, matched=0),
         ItemResult("sentence 2", (), 2, 1, False, 1, matched=1),
@@ -175,7 +175,7 @@ def test_compounds_have_their_affinity_beside_its_ideal() -> None:
 
 
 def test_paraphrases_stand_beside_both_references_with_what_their_score_lacks() -> None:
-    """From made-up outcomes: no encoder is asked. en-2 keeps its MWE, so that its score is 0."""
+    """Check made-up outcomes: no encoder is used. en-2 keeps its MWE, so that its score is 0."""
     task = TASKS["mwe-paraphrase"]
     options = read_options(task, {"language": "en"})
     answers = task.read_gold(GOLDEN / "mwe-paraphrase/gold/EN/test.json", options)

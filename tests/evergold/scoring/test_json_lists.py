@@ -1,4 +1,4 @@
-"""Lists of objects in JSON: where each stands, and every way in which a file is none."""
+"""Lists of objects in JSON: the position of each, and every way in which a file is not such a list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table of scores says once what was not entered, in few names, and hides nothing else."""
+"""Tables of scores name once what was not entered, in few names, and hide nothing else."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def scored(write: Write, text: str, gold: str = GOLD) -> dict[str, Score]:
 
 
 def refused(write: Write, text: str, code: str | None = None) -> list[str]:
-    """What is told; code: of all of it."""
+    """Return the reported problems; code: the one that all must have."""
     with pytest.raises(InvalidPrediction) as caught:
         scored(write, text)
     assert code is None or {problem.code for problem in caught.value.problems} == {code}

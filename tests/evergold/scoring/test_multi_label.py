@@ -102,7 +102,7 @@ def test_every_problem_is_told_by_line(write: Write) -> None:
 
 
 def test_labels_that_only_a_prediction_has_count_as_errors(write: Write) -> None:
-    """The blind file does not say what a label is. a is right, x is not: 1 hit, 3 in gold, 2 predicted."""
+    """Check with a blind file without labels: a is right, x is not: 1 hit, 3 in gold, 2 predicted."""
     found = scored(write, GOLD, "id,labels\n1,a|x\n2,\n3,\n", items="id\n1\n2\n3\n")
     assert found["micro_f1 all"].value == pytest.approx(2 * 1 / (3 + 2))
     assert found["macro_f1 all"].value == pytest.approx(1 / 4)
@@ -128,7 +128,7 @@ def test_signatures_change_with_what_can_move_a_score(option: dict[str, Any], mo
 
 
 def test_items_that_belong_together_are_drawn_together(write: Write) -> None:
-    """By thread, 1 and 3 are one unit, drawn twice with 2 left out: 1 is right, 3 is not."""
+    """Check units by thread: 1 and 3 are one unit, drawn twice with 2 left out: 1 is right, 3 is not."""
     options = MultiLabelOptions(resample_by="thread")
     gold = TASK.read_gold(write("gold.csv", "id,labels,thread\n1,a,x\n2,b,y\n3,c,x\n"), options)
     prediction = TASK.read_prediction(

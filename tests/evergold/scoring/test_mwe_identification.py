@@ -110,7 +110,9 @@ def test_without_training_data_nothing_is_seen_or_unseen() -> None:
 
 
 def test_the_mean_over_languages_says_why_it_is_empty(tmp_path: Path) -> None:
-    """Without training data nothing can be compared; with it, there is no such MWE. Gold here: one MWE of two words."""
+    """Check gold with one MWE of two words: without training data nothing can be compared; with it, there is no such
+    MWE.
+    """
     head = "# global.columns = ID FORM LEMMA PARSEME:MWE\n"
     gold = "1\tfait\tfaire\t1:VID\n2\tface\tface\t1\n\n"
     train = "1\tun\tun\t*\n\n"
@@ -534,7 +536,7 @@ def read_or_refuse(content: bytes, packed: bool, tmp_path: Path) -> None:
 
 
 def test_scores_outcomes_and_report_of_a_run_count_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which is a quarter of what a run takes besides reading; against other gold it is counted anew."""
+    """Check that counting, a quarter of a run's time besides reading, happens once, and anew against other gold."""
     counted: list[str] = []
 
     def noted(name: str) -> None:

@@ -192,7 +192,9 @@ def test_report_tells_all_but_bertscore() -> None:
 
 
 def test_mwe_that_nobody_can_remove_is_counted(tmp_path: Path) -> None:
-    """`d' origine` is put together, but this corpus writes it apart: no word of the sentence is `d'origine`."""
+    """Check that `d' origine` is joined, but this corpus writes it as two words: no word of the sentence is
+    `d'origine`.
+    """
     gold = read_gold(
         tmp_path,
         gold_row(text="une communauté [[d' origine]]", raw_text="une communauté d' origine"),

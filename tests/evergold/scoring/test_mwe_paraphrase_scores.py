@@ -144,7 +144,7 @@ def test_max_over_both_references_is_upstreams() -> None:
 
 @pytest.mark.parametrize("options", [{}, {"idf": True}, {"baseline": 0.25}], ids=str)
 def test_the_reference_implementation_gives_the_same_scores_and_outcomes(options: dict[str, Any]) -> None:
-    """In its own batches, where our numbers are known to be the package's."""
+    """Check the package's own batches, for which our numbers are known to be the package's."""
     together = Options(model=MODEL, compatibility="upstream-64", **options)
     package = Options(model=MODEL, implementation="reference", **options)
     expected = scores(texts(), together)
@@ -162,7 +162,7 @@ def test_baseline_rescales_what_is_removed_and_leaves_0() -> None:
 
 
 def test_items_can_be_counted_as_often_as_one_likes() -> None:
-    """Two items: one with F1 0.8 and the words a, b; one that keeps its MWE, with the word a."""
+    """Check two items: one with F1 0.8 and the words a, b; one that keeps its MWE, with the word a."""
     import numpy as np
 
     outcome = Paraphrased(np.array([True, False]), (("a", "b"), ("a",)))
@@ -176,8 +176,11 @@ def test_items_can_be_counted_as_often_as_one_likes() -> None:
 
 @pytest.mark.parametrize("marked", ["彼 は [[匙 を 投げ]] た 。", "彼は[[匙を投げ]]た。", "彼は[[匙]]を[[投げ]]た。"])
 def test_japanese_mwe_is_looked_for_in_the_analysers_words(marked: str, tmp_path: Path) -> None:
-    """No white space: as one word the sentence would always be replaced, and every MWE word missing from it. Real gold
-    has no blanks inside its marks either, so they go through the analyser, too."""
+    """Check text without white space: as one word, the sentence would always be replaced, and every MWE word missing
+    from it.
+
+    Real gold has no blanks inside its marks either, so they go through the analyser, too.
+    """
     pytest.importorskip("sudachidict_core")
     sentence, label = "彼は匙を投げた。", ["Minimal: 彼は諦めた。"]
     rows = [{"source_sent_id": id_, "text": marked, "raw_text": sentence, "label": label} for id_ in ("1", "2")]

@@ -1,4 +1,4 @@
-"""Per-item outcomes: whoever has them computes the golden scores again, with other people's code; and they are JSON."""
+"""Per-item outcomes are JSON, and yield the golden scores again, computed with other people's code."""
 
 from __future__ import annotations
 

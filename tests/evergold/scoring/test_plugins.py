@@ -1,4 +1,4 @@
-"""Task types from outside: which are used, how their scores are signed, and what is said of those that cannot be."""
+"""External task types: which are used, how their scores are signed, and the messages about unusable ones."""
 
 from __future__ import annotations
 

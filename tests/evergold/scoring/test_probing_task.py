@@ -106,7 +106,7 @@ def test_scores_of_one_split_by_hand(write: Write) -> None:
 
 
 def test_a_class_of_exactly_ten_compounds_has_scores(write: Write) -> None:
-    """Ten are enough for a mean that names none; of two it is not said."""
+    """Check that ten are enough for a mean that names none; that of two is not shown."""
     human = "".join(
         f"pt,{name},{place / 3},{'idiomatic' if place < 10 else 'partly'}\n" for place, name in enumerate(COMPOUNDS)
     )
@@ -180,7 +180,7 @@ def test_misspelt_compound_is_named_by_line_where_only_human_scores_are_known(wr
 
 
 def test_head_or_modifier_is_chosen_by_its_own_level_or_by_that_of_the_compound(write: Write) -> None:
-    """At nc the modifier preserves more (0.9 against 0.2), in the sentence the head (0.8 against 0.3)."""
+    """Check that at nc the modifier preserves more (0.9 against 0.2), in the sentence the head (0.8 against 0.3)."""
     rows = full_rows() | full_rows(level="sent")
     for compound in COMPOUNDS:
         for level, head, modifier in (("nc", "0.2", "0.9"), ("sent", "0.8", "0.3")):

@@ -55,8 +55,12 @@ def refused(write: Write, prediction: str, **options: Any) -> list[str]:
 
 
 def made_up(seed: int) -> tuple[Judgements, Run]:
-    """With ties, unjudged documents, judged ones that are not ranked, queries without a relevant document; names whose
-    order by bytes is not that of small letters alone. Scores are exact in single precision, trec_eval's."""
+    """Return gold and a run with ties, unjudged documents, judged ones that are not ranked, and queries without a
+    relevant one.
+
+    The order of some names by bytes differs from that by letters. Scores are exact in single precision, which trec_eval
+    uses.
+    """
     chance = random.Random(seed)
     names = [f"{letter}{number}" for letter in "aBé東" for number in range(6)]
     gold, run = {}, {}
@@ -231,7 +235,7 @@ def test_queries_of_one_topic_are_drawn_together_and_must_have_one(write: Write)
 
 @pytest.mark.parametrize("document", ["IPCC_report,_1992", "a{b}", "n\u00b0\u00a05", "{x", "a,b,c"])
 def test_documents_of_trec_files_may_have_any_character_but_blanks(document: str, write: Write) -> None:
-    """Also on the first line, which tells the form of the file: the only relevant document is ranked first."""
+    """Check the first line, too, which decides the format of the file: the only relevant document is ranked first."""
     gold, run = f"q1 0 {document} 1\nq1 0 other 0\n", f"q1 Q0 {document} 1 2.0 mine\nq1 Q0 other 2 1.0 mine\n"
     assert scored(write, gold, run)["mrr"].value == 1
 

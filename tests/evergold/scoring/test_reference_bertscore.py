@@ -53,7 +53,7 @@ def test_no_pair_is_no_score() -> None:
 
 
 def test_the_version_is_that_of_the_distribution() -> None:
-    """The module of 0.3.13 says 0.3.12 of itself."""
+    """Check the version, because the module of 0.3.13 calls itself 0.3.12."""
     assert reference_version() == "0.3.13"
 
 

@@ -13,7 +13,7 @@ SEED, PAIRS = 38, 2_000
 
 
 def text(chance: random.Random) -> str:
-    """Of 0 to 60 words from few or many, with what is no word between them."""
+    """Return a text of 0 to 60 words from few or many, with separators that are no words."""
     words = ["a", "b", "Running", "runs", "día", "x-1", "日本", "THE"]
     words += [f"w{n}" for n in range(chance.choice((0, 9, 90)))]
     return chance.choice((" ", ", ", "\n")).join(chance.choices(words, k=chance.randrange(60)))

@@ -113,7 +113,7 @@ def test_tags_that_keep_to_the_scheme_are_read_alike(scheme: Scheme) -> None:
 
 
 def test_as_many_spans_are_paired_as_can_be() -> None:
-    """Apart or nested, on either side: as many as trying every order gives."""
+    """Check separate or nested spans, on either side: as many as by trying every order."""
     chance = random.Random(3)
     for case in range(200):
         gold, ours = ({span(chance, apart=case % 2 == 0) for _ in range(chance.randint(0, 5))} for _ in range(2))

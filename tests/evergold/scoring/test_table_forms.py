@@ -1,4 +1,4 @@
-"""Tables as CSV, TSV and JSON lines: told apart by content, the same cells, every problem by line."""
+"""Tables as CSV, TSV and JSON lines: distinguished by content, with the same cells, every problem by line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""tables: what a CSV may look like, and what is said, on which line, when it does not."""
+"""Tables in CSV: their allowed forms, and the reported problem with its line for all others."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def test_too_many_rows_are_refused() -> None:
 
 
 def test_rows_of_the_wrong_width_count_towards_the_limit() -> None:
-    """Each costs as much to read as a right one, and more to complain of."""
+    """Check that they count: each costs as much to read as a right one, and more to report."""
     for wrong in ("7\n", '"a"b,EN,1\n'):
         problems = Problems(shown=1000)
         read_table(("ID,Language,Label\n" + wrong * 500).encode(), COLUMNS, problems, limits=TableLimits(rows=10))
@@ -198,7 +198,7 @@ def test_too_many_lines_are_refused_before_they_are_read_blank_ones_too() -> Non
 
 @pytest.mark.timeout(60)
 def test_a_header_of_very_many_columns_is_not_compared_name_by_name() -> None:
-    """All pairs of them, as when each name was counted among all the others, take some minutes."""
+    """Check the time: comparing all pairs of names, or counting each among the others, would take some minutes."""
     data = ",".join(f"{number:x}" for number in range(170_000)).encode()
     assert len(data) < TableLimits().line_characters
     assert said(data.decode() + "\n") == [

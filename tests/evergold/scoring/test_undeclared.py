@@ -1,4 +1,4 @@
-"""Labels and types that a task does not declare: one verdict with blind items, with gold's, at home and on a server."""
+"""Labels and types that a task does not declare: one verdict with blind items, with gold's, locally and on a server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bundles of our own for tests: version 2, 1.5, 1.8 and EvalAI, and what is changed in them."""
+"""Bundles of our own for tests (versions 2, 1.5 and 1.8, and EvalAI), and changes to them."""
 
 # ruff: noqa: E501 - lines of bundles
 
@@ -154,7 +154,7 @@ PNG = bytes.fromhex(
 
 
 def zipped(files: Mapping[str, Content]) -> bytes:
-    """A zip of these files."""
+    """Return a zip of these files."""
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
@@ -163,7 +163,7 @@ def zipped(files: Mapping[str, Content]) -> bytes:
 
 
 def files(main: str, name: str = "competition.yaml") -> dict[str, Content]:
-    """The files of a bundle with this main file."""
+    """Return the files of a bundle with this main file."""
     return {
         name: main,
         "logo.png": PNG,
@@ -180,12 +180,12 @@ def files(main: str, name: str = "competition.yaml") -> dict[str, Content]:
 
 
 def version_2(changes: Mapping[str, str] | None = None, **added: Content) -> dict[str, Content]:
-    """Version 2 with texts of its competition.yaml replaced, each of which is there."""
+    """Return a bundle of version 2 with parts of its competition.yaml replaced, each of which must occur."""
     return {**files(replaced(VERSION_2, changes or {})), **added}
 
 
 def replaced(text: str, changes: Mapping[str, str]) -> str:
-    """The text with these parts replaced, each of which is there."""
+    """Return the text with these parts replaced, each of which must occur."""
     for old, new in changes.items():
         assert old in text
         text = text.replace(old, new)
@@ -193,6 +193,6 @@ def replaced(text: str, changes: Mapping[str, str]) -> str:
 
 
 def written(path: Path, content: Mapping[str, Content] | bytes) -> Path:
-    """A zip at this path."""
+    """Write a zip to this path and return the path."""
     path.write_bytes(content if isinstance(content, bytes) else zipped(content))
     return path

@@ -1,5 +1,6 @@
-"""Bundles in which every key of their kind is used, with what is odd, left out, twice, or in another order than it counts:
-what becomes of each as a whole is in `golden`."""
+"""Bundles in which every key of their kind is used, with strange, missing, repeated and reordered parts; `golden` holds
+the result of each as a whole.
+"""
 
 # ruff: noqa: E501 - lines of bundles
 
@@ -183,7 +184,7 @@ challenge_phase_splits:
 
 
 def files(main: str, name: str = "competition.yaml") -> Mapping[str, made.Content]:
-    """The files that these bundles name."""
+    """Return the files that these bundles name."""
     silent = made.zipped({"score.py": made.SCORE})
     return {
         **made.files(main, name),

@@ -1,4 +1,4 @@
-"""Challenges of EvalAI become competitions: splits are boards, phases overlap, limits and questions are kept."""
+"""Challenges of EvalAI become competitions: splits are boards, phases overlap, limits and questions stay."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def with_entry(name: str, content: bytes = b"x", mode: int = stat.S_IFREG | 0o64
 
 
 def bomb(size_mebibytes: int) -> bytes:
-    """A zip of a few KiB that unpacks to so many."""
+    """Return a zip of a few KiB that unpacks to so many bytes."""
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("zeros", "w") as file:
         for _ in range(size_mebibytes):
@@ -41,7 +41,7 @@ def bomb(size_mebibytes: int) -> bytes:
 
 
 def laughing(levels: int) -> str:
-    """YAML of a few lines whose aliases unfold to ten to the power of so many values."""
+    """Return YAML of a few lines whose aliases unfold to ten to the power of so many values."""
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     for level in range(1, levels):
         inside = ", ".join([f"*a{level - 1}"] * 10)

@@ -38,7 +38,7 @@ IMPORTS: dict[str, tuple[str, str, Import]] = {
 
 @pytest.mark.parametrize("name", list(IMPORTS))
 def test_a_whole_import_is_as_it_was_looked_at(tmp_path: Path, name: str) -> None:
-    """Who changes an importer reads here what that does to all that it brings."""
+    """Compare everything that an import yields, so that changes of an importer show their whole effect."""
     main, main_name, bring = IMPORTS[name]
     bundle = made.written(tmp_path / "bundle.zip", dict(rich.files(main, main_name)))
     found = bring(bundle, Target(tmp_path / "to", tmp_path / "gold"))

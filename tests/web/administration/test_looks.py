@@ -217,6 +217,6 @@ def test_a_change_and_its_undoing_from_the_command_line(quick_site: Site) -> Non
 
 
 def test_no_page_names_the_program_where_the_server_has_a_name() -> None:
-    """The footer alone says what the server runs; titles end with the server's name by themselves (`base.html`)."""
+    """Check that only the footer names the program; titles end with the server's name automatically (`base.html`)."""
     named = {str(path.relative_to(TEMPLATES)) for path in TEMPLATES.rglob("*.html") if "Evergold" in path.read_text()}
     assert named == {"base.html"}

@@ -1,4 +1,4 @@
-"""Official boards after their phase was opened again: every form of them stays, and says what supersedes it."""
+"""Official boards after their phase was opened again: every form of them stays, and names its successor."""
 
 from __future__ import annotations
 

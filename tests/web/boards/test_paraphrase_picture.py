@@ -137,7 +137,7 @@ def test_hidden_names_are_hidden_here_too(board: Site, nobody: httpx.Client) -> 
 
 
 def test_digits_that_the_board_does_not_show_are_not_drawn(board: Site, nobody: httpx.Client) -> None:
-    """Two decimals of the fraction, 0.0512 and 2.5049: 0.05 and 2.5."""
+    """Check two decimals of the fraction: 0.0512 and 2.5049 become 0.05 and 2.5."""
     enter(board.engine, "Cy", {"en": (0.0524, 2.5098), "pt": (0.0500, 2.5000)})
     set_visibility(board.engine, precision=2)
     assert points_of(numbers(nobody))["Cy"] == (0.05, 2.5)

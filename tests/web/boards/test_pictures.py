@@ -50,7 +50,7 @@ def numbers(client: httpx.Client, name: str, query: str = "") -> dict[str, Any]:
 
 
 def table_of(page: str, name: str) -> list[list[str]]:
-    """The rows of the table behind a picture."""
+    """Return the rows of the table behind a picture."""
     body = page.split(f'id="{name}-numbers"')[1].split("<tbody>")[1].split("</tbody>")[0]
     return [
         [html.unescape(re.sub(r"<[^>]+>", "", cell)) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)]
@@ -91,7 +91,7 @@ def test_seen_and_unseen_are_the_axes_of_a_plane(parseme: Site, nobody: httpx.Cl
 
 
 def test_another_part_of_the_items_can_be_asked_for(parseme: Site, nobody: httpx.Client) -> None:
-    """In French Magpie has (0.72 + 0.84) / 2 and (0.72 + 0.36) / 2."""
+    """Check that in French Magpie has (0.72 + 0.84) / 2 and (0.72 + 0.36) / 2."""
     document = numbers(nobody, "seen-unseen", "?split=fr")
     magpie = next(point for point in document["series"][0]["points"] if point["label"] == "Magpie")
     assert (magpie["x"], magpie["y"]) == pytest.approx((0.78, 0.54))

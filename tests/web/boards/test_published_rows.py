@@ -67,7 +67,9 @@ def test_an_unknown_number_is_told(ncimp: Site) -> None:
 
 
 def test_every_value_of_the_papers_tables_is_seen_on_its_boards(ncimp: Site) -> None:
-    """All 1,053, with four digits as boards show them, in the rows of their models, by the switch's own addresses."""
+    """Check all 1,053, with four digits as boards show them, in the rows of their models, by the switch's own
+    addresses.
+    """
     wanted: dict[str, dict[str, list[str]]] = {}
     for one in read_published("published_ncimp.csv"):
         aspect = {"_sd": "sd", "rho": "rho"}.get(one["metric"][-3:], "mean")

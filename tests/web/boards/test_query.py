@@ -1,4 +1,4 @@
-"""A board asked for in some way, on its page and in the API: the same words, nothing hidden, kept in bounds."""
+"""Boards with a query, on their page and in the API: the same words, nothing hidden, within bounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A task's results side by side: who stands where, what is missing, how it is sorted, on the page and over the API."""
+"""A task's results side by side: who is where, what is missing, how it is sorted, on the page and over the API."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PUBLISHED = "A paper, table 4"
 
 
 def add_phase(site: Site, name: str, starts_at: Any = NOW - 2 * DAY) -> None:
-    """Another phase that asks the same task, after the one that is there."""
+    """Add another phase with the same task, after the existing one."""
     with writing(site.engine) as session:
         competition = session.scalars(own(Competition)).one()
         task = session.scalars(own(CompetitionTask)).one()
@@ -63,7 +63,7 @@ def add_published(site: Site, team: str, phase: str, board: str, scores: dict[st
 
 @pytest.fixture
 def empty_site(empty_site: Site) -> Site:
-    """Here all phases of a task are counted: there are none but the test's own."""
+    """Return a server on which all phases of a task can be counted: there are only the test's own."""
     leave_alone_what_is_prepared(empty_site.engine)
     return empty_site
 
@@ -201,7 +201,7 @@ def test_a_link_sorts_the_page_by_another_column(scored: Site, sort: str, teams:
 
 
 def test_lower_is_better_where_the_metric_says_so(scored: Site) -> None:
-    """The same numbers as errors: the best is the smallest."""
+    """Check the same numbers as errors: the best is the smallest."""
     with writing(scored.engine) as session:
         session.scalars(own(CompetitionTask)).one().task_type = "table"
         for board in session.scalars(own(Board)):

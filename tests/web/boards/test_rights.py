@@ -1,4 +1,4 @@
-"""What a board hides is there for organisers with the right to submissions alone, and marks of rows are theirs."""
+"""Hidden parts of a board are shown only to organisers with the right to submissions, who may also mark rows."""
 
 from __future__ import annotations
 

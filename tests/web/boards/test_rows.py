@@ -1,4 +1,4 @@
-"""What organisers say of rows, through the API, the page and the command line; and how boards then look."""
+"""Marks by organisers on rows, through the API, the page and the command line; and how boards then look."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BOARD_PAGE = BOARD.removeprefix("/api/v1")
 
 @pytest.fixture
 def root(site: Site) -> Iterator[Person]:
-    """Who organises."""
+    """Yield the organiser."""
     person = site.person("root", is_administrator=True)
     with person.client:
         yield person

@@ -38,7 +38,7 @@ def with_settings(site: Site, **changes: object) -> None:
 
 
 def test_a_picture_for_links_says_which_board_of_which_competition_it_is(scored: Site) -> None:
-    """Of one score there is no axis, and so no place."""
+    """Check that there is no axis, and so no place, for a single score."""
     with reading(scored.engine) as session:
         competition = find_competition(session, COMPETITION)
         place = find_board(competition, PHASE, "one-shot")

@@ -1,4 +1,6 @@
-"""Rows of a board as page and JSON: whatever somebody wrote is text there, and nothing of them stays in memory."""
+"""Rows of a board as page and JSON: everything that somebody wrote is text there, and nothing of them
+stays in memory.
+"""
 
 from __future__ import annotations
 
@@ -122,7 +124,7 @@ def test_a_page_of_a_board_leaves_no_row_behind(site: Site, ada: Person) -> None
 
 
 def test_the_tabs_of_a_board_are_those_of_its_own_task(site: Site) -> None:
-    """The other task's first board is behind the name of that task."""
+    """Check that the other task's first board is reached by the name of that task."""
     add_other_task(site.engine)
     page = visit(site, BOARD_PAGE)
 

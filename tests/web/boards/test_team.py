@@ -37,8 +37,9 @@ def test_a_team_is_told_with_its_rows_and_the_systems_behind_them(site: Site, ad
 
 
 def test_members_show_their_orcid_id_or_do_not(site: Site, ada: Person, eve: Person) -> None:
-    """They stand on the team's page, where links to it are previewed, in the API, on cards of submissions, and on the
-    pages of rows where boards show names."""
+    """Check the team's page, where links to it are previewed, the API, cards of submissions, and the pages of rows
+    where boards show names.
+    """
     sent = ada.submitted(system="Crow")
     world.score(site.engine, run_of(site, sent), 0.5)
     world.score(site.engine, run_of(site, eve.submitted(system="Owl")), 0.4)

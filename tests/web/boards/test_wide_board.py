@@ -1,6 +1,5 @@
 """A board of 200 rows and 40 columns in a real Chromium: what stays put, what works, and how little each cell costs.
-
-How long its frames take stands in `bench/wide_board.py`; here is what makes them short.
+`bench/wide_board.py` measures how long its frames take; here is what makes them short.
 """
 
 from __future__ import annotations

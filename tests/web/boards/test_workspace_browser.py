@@ -144,7 +144,7 @@ def test_a_reader_on_a_phone_goes_from_the_list_to_a_team_and_back_to_the_board(
 
 
 def _heading_stays_without_scripts(look: Any) -> None:  # noqa: F811
-    """In a box of its own, which one reaches the end of."""
+    """Check a box of its own with an end that can be reached."""
     looking = look("phone", java_script_enabled=False)
     looking.go(BOARD_PAGE)
     board = looking.page.locator(".board-scroll")

@@ -1,1 +1,1 @@
-"""Tests of what clients of Codabench are answered."""
+"""Tests of the answers to clients of Codabench."""

@@ -317,7 +317,7 @@ def test_log_ins_share_one_token_for_a_day_and_wrong_ones_get_a_400(participant:
 
 
 def test_the_tools_of_codabench_mcp(participant: Participant, pair: int) -> None:
-    """By the protocol, from the process that its users start."""
+    """Use the protocol, through the process that users start."""
     bundle = participant.folder / participant.zipped(GOOD)
     asyncio.run(_use_tools(participant, pair, bundle))
 

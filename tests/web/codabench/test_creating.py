@@ -56,7 +56,7 @@ class Organiser:
             return anybody.put(address, content=content)
 
     def bring(self, content: bytes) -> int:
-        """Send a bundle; return the number by which it is asked after."""
+        """Send a bundle; return the number by which it can be requested."""
         announced = self.announce().json()
         put = self.put(announced["sassy_url"], content)
         assert put.status_code == 200, put.text

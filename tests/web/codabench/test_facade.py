@@ -185,7 +185,7 @@ def test_pages_go_on_behind_what_is_looked_up_at_first(ada: Person, monkeypatch:
 
 
 def test_what_is_hidden_from_somebody_is_not_there_for_their_client(ada: Person, eve: Person) -> None:
-    """A draft, asked for by its numbers, as one that never was."""
+    """Check a draft, requested by its numbers, which looks as if it never existed."""
     site, phase = ada.site, phase_of(ada)
     with reading(site.engine) as session:
         there = world.the_phase_task(session)
@@ -346,7 +346,7 @@ def test_the_same_key_is_the_same_submission(ada: Person) -> None:
 
 
 def test_a_large_file_comes_whole(ada: Person) -> None:
-    """More than other bodies may have."""
+    """Check a file that is larger than other bodies may be."""
     content = CONTENT + b"2,EN,zero_shot,0\n" * 20_000
     sent_ = send(ada, hold(ada, content))
     assert sent_.status_code == 201

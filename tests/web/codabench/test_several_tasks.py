@@ -26,7 +26,7 @@ POST = "post"
 
 @dataclass(frozen=True)
 class Numbers:
-    """What clients name things by: phases and boards by name, tasks by the names of phase and task."""
+    """The numbers and names that clients use: phases and boards by name, tasks by the names of phase and task."""
 
     competition: int
     phases: Mapping[str, int]
@@ -36,7 +36,9 @@ class Numbers:
 
 @pytest.fixture
 def numbers(site: Site) -> Numbers:
-    """`evaluation` asks two tasks, `post` and `earlier` one of them; each has a file of its own."""
+    """Return a competition in which `evaluation` has two tasks, `post` and `earlier` one of them; each has a file of
+    its own.
+    """
     engine = site.engine
     add_other_task(engine, limits={"total": 7})
     add_phase(engine, POST, starts_at=NOW - HOUR, submissions_total=5)

@@ -1,4 +1,4 @@
-"""Allowances in the browser, over the API and from the command line; and what the team is told of its own."""
+"""Extensions in the browser, over the API and from the command line; and what the team sees of its own."""
 
 from __future__ import annotations
 

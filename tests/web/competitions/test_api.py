@@ -88,7 +88,7 @@ def test_each_limit_of_a_phase_stands_by_its_own_name(site: Site) -> None:
 
 
 def test_the_quota_counts_each_span_for_itself(site: Site, ada: Person) -> None:
-    """Of one submission today, two this week, three this month, and four in all."""
+    """Check one submission today, two this week, three this month, and four in all."""
     declare(site.engine, starts_at=NOW - 30 * DAY)
     for days in (20, 8, 3, 0):
         world.submit(site.engine, ada.user, NOW - days * DAY, content=f"sent {days} days ago")

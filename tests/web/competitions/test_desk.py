@@ -1,4 +1,4 @@
-"""The organiser's desk as a page: who may see it, and that it says what there is."""
+"""The organiser's desk as a page: who may see it, and that its contents are complete."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DESK = f"{COMPETITION_PAGE}/desk"
 
 @pytest.fixture
 def olga(site: Site) -> Iterator[httpx.Client]:
-    """Who organises it."""
+    """Yield the organiser's browser."""
     with log_in(site, "olga") as browser:
         with writing(site.engine) as session:
             user = session.scalars(select(User).where(User.username == "olga")).one()
@@ -92,7 +92,7 @@ def test_it_says_what_came_in_what_failed_and_who_is_missing(site: Site, olga: h
 
 
 def test_its_head_has_the_numbers_and_the_hours_are_drawn(site: Site, olga: httpx.Client, ada: Person) -> None:
-    """One was rejected, one failed, one waits."""
+    """Check one rejected, one failed, and one waiting submission."""
     reject(site.engine, run_of(site, ada.submitted(b"a")))
     fail(site.engine, run_of(site, ada.submitted(b"b")))
     ada.submitted(b"c")

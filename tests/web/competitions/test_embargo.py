@@ -1,4 +1,4 @@
-"""What is hidden is hidden everywhere: planted scores and names are searched for in the answer of every GET route."""
+"""Hidden scores and names are hidden everywhere: planted ones are searched for in the answer of every GET route."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people are told of who sees what: notices, previews, promises, official results, choices; in a shell, too."""
+"""Words about visibility: notices, previews, promises, official results, choices; in a shell, too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of a task over HTTP: nobody has next year's test data today, whatever way they ask."""
+"""Files of a task over HTTP: nobody gets next year's test data today, in any way."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_before_its_moment_a_file_is_not_there_for_anybody_in_any_form(early: Si
 
 
 def test_who_has_the_file_already_learns_nothing_from_its_tag(early: Site) -> None:
-    """A 304 would say that the file is the one that somebody holds."""
+    """Check 304, which would reveal that the file is the one that somebody has."""
     declare(early, files_from={"items.csv": "now"})
     with early.client() as anonymous:
         tag = anonymous.get(FILE).headers["ETag"]

@@ -21,7 +21,7 @@ API = "/api/v1/competitions"
 
 @pytest.fixture
 def alone(empty_site: Site) -> Site:
-    """Nothing is listed: neighbours are drafts."""
+    """Return a server on which nothing is listed: neighbours are drafts."""
     with writing(empty_site.engine) as session:
         session.execute(update(Competition).values(stage=Stage.DRAFT))
     return empty_site

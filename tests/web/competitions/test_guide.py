@@ -17,7 +17,7 @@ WRITTEN = [name for name in GUIDES if (DOCS / f"{name}.md").is_file()]
 
 
 class Ids(HTMLParser):
-    """What a page's fragments may name, and where its links go."""
+    """The ids of a page, which fragments may name, and the targets of its links."""
 
     def __init__(self, html: str) -> None:
         super().__init__()

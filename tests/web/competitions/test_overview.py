@@ -21,7 +21,7 @@ from tests.world import COMPETITION, DAY, EARLIER_PHASE, HOUR, NOW, PHASE, TASK
 
 @pytest.fixture
 def several(site: Site) -> Site:
-    """Detection is asked in phases of each state, one of them hidden; Similarity in the open one, without gold."""
+    """Return Detection in phases of each state, one of them hidden; Similarity in the open one, without gold."""
     engine = site.engine
     add_other_task(engine, gold=None, visibility={"board": "ranks_only"})
     add_phase(engine, "next", starts_at=NOW + DAY, position=2)
@@ -31,7 +31,7 @@ def several(site: Site) -> Site:
 
 
 def cells(site: Site) -> dict[str, list[str]]:
-    """What stands in each phase's column, by task, without what only screen readers say."""
+    """Return the text of each phase's column, by task, without the words only for screen readers."""
     page = visit(site, COMPETITION_PAGE).partition('class="stacked task-table"')[2]
     page = re.sub(r'<span class="visually-hidden">[^<]*</span>', "", page)
     body = page.partition("<tbody>")[2].partition("</tbody>")[0]
@@ -40,7 +40,7 @@ def cells(site: Site) -> dict[str, list[str]]:
 
 
 def test_each_task_has_a_cell_in_each_phase(several: Site, ada: Person) -> None:
-    """In the order of the phases: evaluation, next, secret, earlier."""
+    """Check the order of the phases: evaluation, next, secret, earlier."""
     enter(several.engine, ada.user, 0.5)
     assert cells(several) == {
         "Detection": ["1 team Submit", "not open yet", "board hidden", "1 team"],

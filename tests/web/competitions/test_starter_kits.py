@@ -51,7 +51,7 @@ def cells(notebook: str) -> list[str]:
 
 
 def execute(programs: list[str]) -> dict[str, Any]:
-    """One after the other in one namespace, as notebooks do; the namespace."""
+    """Run the programs one after the other in one namespace, as notebooks do, and return the namespace."""
     namespace: dict[str, Any] = {}
     for program in programs:
         exec(compile(program, "starter", "exec"), namespace)  # noqa: S102 - our own text
@@ -60,7 +60,9 @@ def execute(programs: list[str]) -> dict[str, Any]:
 
 @pytest.fixture
 def at_home(with_items: Site, ada: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder in which Ada is logged in; no worker is there, so that submitting does not wait for one."""
+    """Return an empty folder in which Ada is logged in; there is no worker, so that submitting does not
+    wait for one.
+    """
     home = tmp_path / "home"
     home.mkdir()
     monkeypatch.chdir(home)
@@ -118,7 +120,7 @@ def test_notebook_runs_cell_by_cell(with_items: Site, at_home: Path) -> None:
 def test_kit_of_every_task_type_writes_a_valid_file(
     task_type: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the blind file at hand nothing is downloaded; a zip where items are folders."""
+    """Check that with the blind file at hand nothing is downloaded; a zip where items are folders."""
     items = tmp_path / "items.csv"
     folder = GOLDEN / task_type / ("gold" if task_type == "mwe-identification" else "items")
     if folder.is_dir():

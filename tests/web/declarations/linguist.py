@@ -29,14 +29,14 @@ class Linguist:
         return self.browser.post(path, data={"csrf_token": self.token, **fields})
 
     def begin(self, **fields: str) -> str:
-        """The address of what was begun, whose few items are not to be divided."""
+        """Begin a competition and return its address; its few items are not divided."""
         place = self.send("/organise", **{**BEGIN, **fields}).url.path
         if "copy" not in fields:
             self.say(place, "phases/0/visibility", story="open")
         return place
 
     def upload(self, place: str, name: str, content: bytes) -> httpx.Response:
-        """As a form does it: the token comes before the file."""
+        """Upload a file as a form does: the token comes before the file."""
         files: list[tuple[str, tuple[str | None, bytes]]] = [
             ("csrf_token", (None, self.token.encode())),
             ("file", (name, content)),
@@ -44,7 +44,7 @@ class Linguist:
         return self.browser.post(place, files=files)
 
     def say(self, place: str, at: str, **fields: str) -> str:
-        """The text of the page that follows. What the form shows already is sent along, as a browser does."""
+        """Save a form, with the values that it already shows, as a browser does; return the text of the next page."""
         address = {"url": f"{place}/part", "params": {"at": at}}
         page = self.browser.get(**address).text  # type: ignore[arg-type]
         sent = {**_shown(page), "version": version_of(page), "csrf_token": self.token, **fields}
@@ -56,7 +56,7 @@ def version_of(page: str) -> str:
 
 
 def _shown(page: str) -> dict[str, str]:
-    """The values that stand in the form to be saved, the last one of the page."""
+    """Return the values in the form to be saved, the last one of the page."""
     sent = [one for one in read(page).all("input") if one.get("type") not in ("radio", "checkbox") or "checked" in one]
     values = {one["name"]: one.get("value", "") for one in sent if one.get("name")}
     for name, options in re.findall(r'<select id="[^"]*" name="([^"]+)"[^>]*>(.*?)</select>', page, re.DOTALL):
@@ -66,7 +66,7 @@ def _shown(page: str) -> dict[str, str]:
 
 
 def written(ada: Linguist, **fields: str) -> str:
-    """The two languages of the example, whole: where it is written."""
+    """Write both languages of the example, completely; return the address."""
     place = ada.begin(**fields)
     for name in ("items.csv", "prediction.csv"):
         assert ada.upload(f"{place}/files", name, (EXAMPLE / name).read_bytes()).status_code == 200

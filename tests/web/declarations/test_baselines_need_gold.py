@@ -1,4 +1,4 @@
-"""Every way in that declares a baseline of hidden gold, for organisers with and without the right to gold."""
+"""Ways to declare a baseline of hidden gold, all of them, for organisers with and without the right to gold."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def organiser(request: pytest.FixtureRequest, site: Site, competition: Linguist)
 
 
 def with_second_baseline(somebody: Linguist) -> httpx.Response:
-    """What the server answers when the second baseline is to be applied."""
+    """Return the server's answer when the second baseline is to be applied."""
     place = somebody.send("/competitions/irony/rewrite").url.path
     page = somebody.browser.get(place).text
     token = {"csrf_token": somebody.token, "version": version_of(page), "name": ""}
@@ -104,7 +104,7 @@ def test_going_back_on_the_page(organiser: Linguist) -> None:
 
 
 def test_a_competition_of_ones_own_has_baselines(organiser: Linguist, site: Site) -> None:
-    """Whoever makes a competition holds every right in it."""
+    """Check the owner of a competition, who has every right in it."""
     built = organiser.send(f"{written(organiser, name=f'own-{organiser.name}')}/build")
     assert built.status_code == 200
     assert built.url.path == f"/competitions/own-{organiser.name}/life"

@@ -52,7 +52,7 @@ def olga(site: Site) -> Linguist:
 
 
 def person(site: Site, name: str) -> Linguist:
-    """Somebody in a browser, with a confirmed address."""
+    """Return somebody in a browser, with a confirmed address."""
     browser = site.clients.enter_context(log_in(site, name))
     with writing(site.engine) as session:
         session.scalars(select(User).where(User.username == name)).one().email_confirmed_at = site.now
@@ -105,7 +105,7 @@ def send(person: Linguist, address: str, **fields: str) -> httpx.Response:
 
 
 def in_memory() -> list[Path]:
-    """List the folders in which this process unpacks bundles; tests beside this one have theirs."""
+    """List the folders in which this process unpacks bundles; parallel tests have their own."""
     return list(Path("/dev/shm").glob(f"evergold-import-{os.getpid()}-*"))  # noqa: S108 - only looked at
 
 

@@ -38,7 +38,7 @@ MOVED = "the deadline is Wed 8 Jul 2026, 00:00 AoE, before Wed 1 Jul 2026, 00:00
 
 @pytest.fixture
 def folder(empty_site: Site, tmp_path: Path) -> Folder:
-    """What the server has of the competition `demo` comes from here."""
+    """Return the folder from which the server's competition `demo` was applied."""
     empty_site.set_clock(NOW)
     made = make_competition(tmp_path / "demo")
     with writing(empty_site.engine) as session:
@@ -210,7 +210,7 @@ def browser(empty_site: Site, folder: Folder, cheap_passwords: None) -> Iterator
 
 
 def fields_of(page: str) -> dict[str, str]:
-    """What a browser would send of the page's form, as it is."""
+    """Return what a browser would send of the page's form, unchanged."""
     from html import unescape
 
     form = page.split('<form class="editing"')[1].split("</form>")[0]

@@ -1,4 +1,4 @@
-"""Images of texts in the browser: uploaded where texts are written, shown to whoever sees the competition."""
+"""Images of texts in the browser: uploaded where texts are written, shown to everybody who sees the competition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever writes a competition sees what its scores would tell of the gold, before there is any."""
+"""A preview for authors of a competition: what its scores would reveal about gold, before there is any."""
 
 from __future__ import annotations
 

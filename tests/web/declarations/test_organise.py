@@ -82,7 +82,9 @@ def test_who_looked_at_an_earlier_version_writes_over_nothing(ada: Linguist) -> 
 
 
 def test_plain_gold_is_named_by_nobody_but_administrators(site: Site, ada: Linguist) -> None:
-    """Its folder is one for all: a name would let a stranger score against another competition's gold."""
+    """Check the reason: all share one folder, so that a name would let a stranger score against another competition's
+    gold.
+    """
     place = written(ada)
     ada.say(place, "phases/0/tasks/main", gold="gold.csv")
     refused = ada.send(f"{place}/build")

@@ -1,4 +1,4 @@
-"""While boards are written anew their preview has what the competition's baselines have scored, for every column."""
+"""Previews of rewritten boards contain the scores of the competition's baselines, for every column."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GOLD = "/competitions/irony/phases/evaluation/tasks/main/gold"
 
 @pytest.fixture
 def place(site: Site, ada: Linguist, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Where the competition is written anew, its baseline scored."""
+    """Return the address of the competition's new draft, with its baseline scored."""
     monkeypatch.setenv("EVERGOLD_DATABASE_URL", site.engine.url.render_as_string(hide_password=False))
     monkeypatch.setenv("EVERGOLD_DATA_DIR", str(site.settings.data_dir))
     get_settings.cache_clear()

@@ -43,7 +43,7 @@ def site(empty_site: Site, environment: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def person(site: Site, name: str) -> Linguist:
-    """Somebody in a browser, with a confirmed address."""
+    """Return somebody in a browser, with a confirmed address."""
     browser = site.clients.enter_context(log_in(site, name))
     with writing(site.engine) as session:
         session.scalars(select(User).where(User.username == name)).one().email_confirmed_at = site.now
@@ -115,7 +115,7 @@ def test_from_a_zip_to_a_board_by_forms_alone(site: Site, tmp_path: Path) -> Non
 
 
 def frozen_without_intervals(site: Site) -> None:
-    """The official board says why it has no intervals, and so do both answers of the API."""
+    """Check that the official board gives the reason why it has no intervals, as do both answers of the API."""
     live = site.client().get(f"{API}{links.board(COMPETITION, PHASE, 'forms')}").json()
     page = site.client().get(links.board(COMPETITION, PHASE, "forms")).text
     assert "are not shown while the phase is open" not in page
@@ -131,7 +131,7 @@ def frozen_without_intervals(site: Site) -> None:
 
 
 def opened_everywhere(site: Site, olga: Linguist, team: Linguist, submission: str) -> None:
-    """Every page and answer about a task, a board and a scored file has an answer for a program, too."""
+    """Check that every page and response about a task, a board and a scored file works for a program, too."""
     places = (COMPETITION, PHASE, "forms")
     api = f"{API}/competitions/{COMPETITION}"
     board = f"{API}/competitions/{COMPETITION}/phases/{PHASE}/boards/forms"

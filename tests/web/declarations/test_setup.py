@@ -101,7 +101,7 @@ def test_the_kind_of_answers_makes_a_draft_with_an_address_from_its_title(site: 
 
 
 def test_who_looked_at_an_earlier_revision_is_told_and_odd_numbers_are_none(site: Site, ada: Linguist) -> None:
-    """Without a number a step is saved over what holds, as by a program that sends none."""
+    """Check that without a number a step overwrites the current revision, as for a program that sends none."""
     place = begun(ada)
     number = len(document_of(site, "praise-or-insulte")["phases"])
     for title, base in enumerate(("", "x", "-1", "²", "9" * 5_000), start=number):
@@ -157,7 +157,9 @@ def test_another_metric_ranks_where_the_same_ones_stay_ticked(site: Site, ada: L
 def test_steps_show_the_first_task_though_another_is_beside_it_and_nothing_without_items(
     site: Site, ada: Linguist
 ) -> None:
-    """Somebody who knows the keys has added a second task, then taken the items away from the first one."""
+    """Check a draft to which somebody who knows the keys has added a second task, and then removed the first one's
+    items.
+    """
     make_key(site.engine)
     place = begun(ada)
     send_items(ada, place, COLUMNS)
@@ -217,7 +219,7 @@ def test_a_choice_that_cannot_be_is_refused_in_words(ada: Linguist) -> None:
 
 
 def test_the_drawing_follows_dates_that_are_only_typed(site: Site, ada: Linguist) -> None:
-    """What the page's script asks for while somebody types; nothing of it is saved, or stands in the form."""
+    """Request what the page's script requests while somebody types; nothing of it is saved, or shown in the form."""
     place = begun(ada)
     before = document_of(site, "praise-or-insulte")
     typed = {"phase.0.title": "The <contest>", "phase.0.start": "2031-03-01T10:00", "phase.0.zone": "UTC"}
@@ -360,7 +362,7 @@ def send_gold_described(ada: Linguist, place: str, content: bytes) -> httpx.Resp
 
 
 def columns_shown(page: str) -> dict[str, str]:
-    """What the form of columns holds as it is shown: hidden fields, and the chosen role of each column."""
+    """Return what the displayed form of columns holds: hidden fields, and the chosen role of each column."""
     fields = {
         html.unescape(name): html.unescape(value)
         for name, value in re.findall(r'<input type="hidden" name="(column[^"]*|labels|usual)" value="([^"]*)"', page)
@@ -467,7 +469,7 @@ def test_a_corrected_gold_scores_the_baselines_again(
 def test_a_metric_of_single_labels_has_no_score_over_all_items(
     empty_site: Site, cheap_passwords: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not even that of the first label, which would be taken for it; and a later phase has no part in the scores."""
+    """Check that the first label's score is not shown instead, and that a later phase has no part in the scores."""
     site = empty_site
     open_to_organisers(site, monkeypatch)
     with log_in(site, "ada") as browser:

@@ -1,4 +1,4 @@
-"""What organisers take home: a zip of all predictions, and the participants; recorded, whole, and for nobody else."""
+"""Exports for organisers: a zip of all predictions, and the participants; recorded, complete, and for nobody else."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def opened(answer: httpx.Response) -> zipfile.ZipFile:
 
 
 def manifest(answer: httpx.Response) -> list[dict[str, str]]:
-    """Without the entry of the phase that went before, of which there is no file."""
+    """Return the manifest without the entry of the earlier phase, of which there is no file."""
     lines = csv.DictReader(io.StringIO(opened(answer).read("manifest.csv").decode("utf-8-sig"), newline=""))
     return [line for line in lines if line["team"] != EARLIER_TEAM]
 
@@ -231,7 +231,7 @@ def test_nobody_else_gets_any_of_it(site: Site, ada: Person, olga: Person) -> No
 
 
 def test_the_zip_is_made_piece_by_piece(tmp_path: Path) -> None:
-    """Of a file of 8 MiB that cannot be made smaller, no more than a piece is held at a time."""
+    """Check that of a file of 8 MiB that cannot be compressed, no more than a piece is held at a time."""
     content = os.urandom(2**23)
     storage = FolderStorage(tmp_path)
     stored = store_upload([content], storage, len(content))

@@ -1,4 +1,4 @@
-"""What organisers take home: by the one right for it, and nothing of another competition, not even by its id."""
+"""Exports for organisers: by the one right for it, and nothing of another competition, not even by its id."""
 
 from __future__ import annotations
 

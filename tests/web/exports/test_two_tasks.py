@@ -1,4 +1,4 @@
-"""Exports of a phase with two tasks, runs that were replaced, and marks: each line says what is true of its own."""
+"""Exports of a phase with two tasks, replaced runs, and marks: each line has the data of its own."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from tests.web.site import BROWSER, Site
 
 
 def test_pip_installs_the_wheel_by_the_page_of_links(site: Site, tmp_path: Path) -> None:
-    """With no index, and against the hash that stands in the link."""
+    """Install with no index, and against the hash in the link."""
     found = ("--no-deps", "--no-index", "--no-cache-dir", "--find-links", f"{site.url}/wheels/", f"evergold=={VERSION}")
     done = subprocess.run(  # noqa: S603 - pip of this environment
         [*PIP, "install", "--target", str(tmp_path), *found], capture_output=True, text=True, timeout=120

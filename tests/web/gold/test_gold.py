@@ -62,7 +62,7 @@ def organise(site: Site, user: User, competition: str = COMPETITION) -> None:
 
 @pytest.fixture(autouse=True)
 def told(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The versions that workers were told to check."""
+    """Return the versions that workers were asked to check."""
     sent: list[int] = []
     for module in ("receiving",):
         monkeypatch.setattr(f"app.web.gold.{module}.send_gold_check", sent.append)
@@ -99,7 +99,7 @@ def opened(site: Site, key: PrivateKey, number: int = 1) -> bytes:
 
 
 def add_phase(site: Site, name: str = "post") -> None:
-    """Another phase that asks the same task."""
+    """Add another phase with the same task."""
     with writing(site.engine) as session:
         first = world.the_phase_task(session)
         phase = Phase(

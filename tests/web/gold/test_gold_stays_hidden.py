@@ -1,4 +1,4 @@
-"""An organiser in an open phase says that hidden gold is public: the worker asks the seal, and shows no item."""
+"""Hidden gold that an organiser in an open phase declares public: the worker checks the seal, and shows no item."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def patch(olga: Person) -> None:
 
 
 def has_items(site: Site, person: Person) -> bool:
-    """Whether what the worker says of a new submission holds items."""
+    """Return whether the worker's result for a new submission contains items."""
     accepted = person.submit(MAJORITY.encode(), path=f"{TASK}/submissions")
     assert accepted.status_code == 202, accepted.text
     run_id = run_of(site, accepted.json())
@@ -101,7 +101,7 @@ def test_gold_that_is_put_after_such_a_patch_is_hidden_unless_whoever_puts_it_sa
 
 
 def test_what_gold_is_bound_to_must_be_said_before_the_file(empty_site: Site, olga: Person) -> None:
-    """A field behind the file comes when the file is sealed already."""
+    """Check a field after the file, which comes when the file is sealed already."""
     body = (
         b'--b\r\nContent-Disposition: form-data; name="file"; filename="gold.csv"\r\n\r\ngold\r\n'
         b'--b\r\nContent-Disposition: form-data; name="public"\r\n\r\ntrue\r\n--b--\r\n'

@@ -1,4 +1,4 @@
-"""The API and the pages that say what share of hidden gold teams can read."""
+"""The API and the pages that show what share of hidden gold teams can read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Alive, ready, measured, and said to everybody: who may see which, and what none of them tells."""
+"""Alive, ready, measured, and public status: who may see which, and what none of them reveals."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def test_everybody_can_look_whether_all_is_well(well: Site) -> None:
 
 
 def test_the_status_counts_nothing(well: Site, ada: Person) -> None:
-    """How many files came in would tell what a hidden board does not."""
+    """Check the page for counts: the number of files received would reveal what a hidden board does not."""
     with well.client(**BROWSER) as visitor:
         before = visitor.get("/status").text
         well.set_clock(NOW)

@@ -1,4 +1,4 @@
-"""Figures of pages as files: the one that is named, and a word of those that there are."""
+"""Figures of pages as files: the named one, and an error that lists the existing ones."""
 
 from __future__ import annotations
 

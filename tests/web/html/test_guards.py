@@ -1,4 +1,4 @@
-"""The guards at the head of pages: nothing starts without them, and whoever is not logged in comes back afterwards."""
+"""The guards at the head of pages: nothing starts without them, and visitors without a log-in return after it."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def wish_page(form: Wish, competition: str, error: EvergoldError) -> Response:
 
 
 def answer_to(error: EvergoldError, *shown: type[EvergoldError]) -> Response:
-    """Of a route that raises the error, where the page is shown again for these."""
+    """Return the response of a route that raises the error, where the page is shown again for these."""
 
     @form_again(wish_page, *shown)
     def wish(request: Request, competition: str, form: Wish) -> Response:

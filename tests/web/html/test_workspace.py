@@ -26,7 +26,7 @@ HERE = f"/competitions/{COMPETITION}"
 
 @pytest.fixture
 def engine(sqlite_engine: Engine) -> Engine:
-    """Two tasks in a phase; another phase has ended."""
+    """Return a database with two tasks in a phase; another phase has ended."""
     world.add_competition(sqlite_engine)
     beside.add_other_task(sqlite_engine)
     return sqlite_engine
@@ -38,7 +38,7 @@ def seen(
     user: User | None = None,
     now: datetime = NOW,
 ) -> dict[str, str]:
-    """Where each tab leads, by its title."""
+    """Return the target of each tab, by its title."""
     with reading(engine) as session:
         here = find_competition(session, COMPETITION)
         return addresses(workspace_of(session, here, Viewer(user, now), "data", of(session, here)))

@@ -38,7 +38,7 @@ def soon_over(site: Site) -> None:
 
 @pytest.fixture
 def busy(site: Site, soon_over: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever arrives waits for five seconds until somebody has time for it."""
+    """Delay everything that arrives by five seconds."""
     refuse_early: Callable[..., object] = receiving._refuse_early
 
     def late(*arguments: Any) -> object:
@@ -134,7 +134,9 @@ async def _waits(tries: InFlightUploads, one: Try) -> bool:
 
 
 def test_what_is_held_of_small_uploads_is_bounded(site: Site, ada: Person, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who comes when too much is held in memory already is read where large files are: later, and accepted too."""
+    """Check an upload when too much is in memory already: it is read later, where large files are, and
+    accepted, too.
+    """
     monkeypatch.setattr(arrival, "HELD_BYTES", 0)
     noted = []
     monkeypatch.setattr(arrival, "_read_early", lambda receive: noted.append(receive))
@@ -171,7 +173,7 @@ def test_who_sends_slowly_is_read_all_the_same(
     ids=["whole", "not whole"],
 )
 def test_an_upload_that_was_whole_is_taken_in_though_its_sender_gave_up(unread: bytes, heard: list[str]) -> None:
-    """Nobody had read it by then; a second try behind the deadline shall find it."""
+    """Check one that nobody had read by then; a second attempt after the deadline must find it."""
     got: list[Any] = []
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -198,7 +200,7 @@ def test_an_upload_that_was_whole_is_taken_in_though_its_sender_gave_up(unread: 
 
 
 def test_in_a_rush_nobody_looks_for_a_place_in_line(site: Site, ada: Person, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is found by reading all that waits; whoever wants to know asks for the submission."""
+    """Check the response: the position needs all waiting runs to be read, and is found by requesting the submission."""
     monkeypatch.setattr(Turns, "waiting", 3)
     document = ada.submitted()
     assert document["queue_position"] is None

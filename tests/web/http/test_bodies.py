@@ -1,4 +1,4 @@
-"""Bodies that stand still: whoever sends nothing more is answered, and nobody waits for them without end."""
+"""Bodies that stop: a sender of nothing more gets a response, and nobody waits for it without end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ NEVER = 3600.0
 
 
 def sent(*pieces: bytes) -> tuple[int, bytes]:
-    """What comes of a body of these pieces, after which nothing more is sent: status, and what was read of it."""
+    """Return the result of a body of these pieces, after which nothing more is sent: status, and what was
+    read of it.
+    """
     read, answered = bytearray(), list[Message]()
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,4 +1,4 @@
-"""The route that is answered past the framework's dependencies: what it describes is what it asks by itself."""
+"""The route that is served past the framework's dependencies: its description equals what it requires."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def test_what_is_no_part_of_the_file_is_refused(header: str) -> None:
 
 @pytest.fixture
 def site(site: Site) -> Site:
-    """With a file for who takes part, and one for everybody."""
+    """Return a server with a file for participants, and one for everybody."""
     for name in ("limited.csv", "open.csv"):
         site.add_file(name, name.encode())
     with writing(site.engine) as session:

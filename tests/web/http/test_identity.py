@@ -1,4 +1,4 @@
-"""Who asks: what a token's scopes open, how often its use is noted, and with whose eyes organisers look."""
+"""Identity of requests: what a token's scopes open, how often its use is recorded, and as whom organisers can look."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MINUTE = timedelta(minutes=1)
 
 @pytest.fixture
 def olga(quick_site: Site) -> User:
-    """Who organises the competition; others have every right to what a token may be for."""
+    """Return the organiser; others have every right for which a token can be used."""
     user = world.add_user(quick_site.engine, "olga")
     with writing(quick_site.engine) as session:
         grant_role(session, find_competition(session, COMPETITION), user, Role.ORGANISER, NOW)

@@ -1,4 +1,4 @@
-"""Whom a request counts for, and what it is told when it is one too many: 429, and when to come back."""
+"""Limits of requests: for whom a request counts, and the response to one too many: 429, and when to come back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can stand for nothing in an address is refused before anybody looks for it."""
+"""Parts of an address that can stand for nothing are refused before any look-up."""
 
 from __future__ import annotations
 

@@ -172,8 +172,7 @@ def test_the_tag_of_a_hidden_board_does_not_count(scored: Site, nobody: httpx.Cl
 
 
 def test_no_page_gets_old_by_itself(scored: Site, nobody: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At whatever time one looks, what is kept says what would be made anew; made it is only where something began or
-    ended."""
+    """Check at any time that a cached page equals a new one; a new one is made only where something began or ended."""
     moments = _declare_much(scored)
     shown = {path: set[bytes]() for path in (*PAGES, *FORMS, DATA_PAGE)}
     for moment in sorted(one + shift for one in moments for shift in (-DAY, -MINUTE, -INSTANT, INSTANT, MINUTE)):
@@ -190,7 +189,7 @@ def test_no_page_gets_old_by_itself(scored: Site, nobody: httpx.Client, monkeypa
 
 
 def _declare_much(site: Site) -> list[datetime]:
-    """All that can be declared to begin or end by itself, each at a moment of its own; the moments."""
+    """Declare everything that begins or ends by itself, each at a moment of its own; return the moments."""
     hours = [NOW + number * HOUR + timedelta(seconds=7 * number) for number in range(1, 10)]
     site.add_file("blind.csv", b"ID\n")
     hide(site.engine, board="ranks_only", public_from=hours[0], names_from=hours[1], own_scores="after_close")
@@ -284,7 +283,7 @@ def test_borrowed_eyes_and_unknown_parameters_pass_by(nobody: httpx.Client, made
 
 @pytest.mark.parametrize("path", [*PAGES, *FORMS])
 def test_by_which_name_we_are_called_changes_nothing(nobody: httpx.Client, scored: Site, path: str) -> None:
-    """Whoever asks for a page by a thousand names fills no memory, and puts no name into anybody's page."""
+    """Check that requests by a thousand host names fill no memory, and put no name into a page of others."""
     server = scored.app.state.server
     answers, sizes = set(), set()
     for host in ("one.example", "two.example", "three.example:8080"):

@@ -20,7 +20,7 @@ from tests.world import NOW, answer_to
 
 
 class Clock:
-    """Stands in for the module `time` where `limits` asks it."""
+    """Replaces the module `time` where `limits` uses it."""
 
     def __init__(self) -> None:
         self.now = 1_000_000.0
@@ -115,7 +115,7 @@ def test_each_limit_is_the_one_of_its_setting_and_lasts_as_long_as_that_says(
 
 
 def test_every_rule_has_its_own_number_and_none_counts_what_another_does() -> None:
-    """Each setting with another number, beside the two that no setting has."""
+    """Set each setting to another number, next to the two that no setting has."""
     names = [
         "failed_logins_per_10_minutes",
         "failed_logins_per_hour_and_account",

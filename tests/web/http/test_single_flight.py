@@ -50,7 +50,7 @@ def test_different_questions_do_not_wait_for_each_other() -> None:
 
 
 def test_an_answer_is_as_new_as_the_question_under_way() -> None:
-    """Everybody who asks after a change is told of it, whatever was under way."""
+    """Check that everybody who requests a change gets it, whatever was under way."""
     stand = 0
 
     async def ask() -> int:

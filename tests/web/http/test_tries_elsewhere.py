@@ -160,7 +160,9 @@ def test_a_second_try_that_overtakes_what_the_first_one_s_process_tells_waits_fo
 def test_who_waits_for_another_process_lets_others_have_the_turn(
     site: Site, two: tuple[Elsewhere, Elsewhere], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two processes whose turns are all taken by second tries, of first ones that wait there, would stand still."""
+    """Check that two processes do not block each other when all their turns are taken by second attempts waiting for
+    first ones.
+    """
     people = [site.person(f"person{number}") for number in range(arrival.AT_ONCE + 1)]
     uploads = [(person.client.headers["authorization"], "", "one") for person in people]
     two[0].tell(uploads)

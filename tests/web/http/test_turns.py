@@ -22,7 +22,7 @@ async def take(turns: Turns, client: str, served: list[str]) -> None:
 
 
 async def all_come(turns: Turns, clients: str) -> list[str]:
-    """Who was served, in that order, after all of these came while somebody else had the turn."""
+    """Return who was served, in order, after all of these came while somebody else had the turn."""
     served: list[str] = []
     async with turns.turn("holder"):
         waiting = [asyncio.create_task(take(turns, client, served)) for client in clients]

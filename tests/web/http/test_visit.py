@@ -27,7 +27,7 @@ def held(engine: Engine) -> int:
 
 @pytest.fixture
 def app(sqlite_engine: Engine) -> FastAPI:
-    """Two routes that look into the database: one answers at length, the other refuses."""
+    """Return an application with two routes that use the database: one answers at length, the other refuses."""
     made = FastAPI()
     made.state.server = Server(Settings(), sqlite_engine, lambda: NOW)
     add_error_handlers(made, lambda request, status, error: Response(status_code=status))

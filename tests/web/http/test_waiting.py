@@ -25,7 +25,7 @@ POOL_THREADS = 40
 
 
 class GatedLook:
-    """`look` with a gate before it: what it was asked for, and how many looked at a time."""
+    """`look` with a gate before it: records its arguments, and how many looked at a time."""
 
     def __init__(self, look: Look) -> None:
         self.gate = threading.Event()

@@ -53,7 +53,7 @@ def bring(person: Person, *lines: object, name: str = "paper", header: str = HEA
 
 
 def three_systems(systems: dict[str, UUID]) -> list[str]:
-    """Each worse than the one before, as their BERTScores are; English in two voices."""
+    """Return marks of three systems, each worse than the one before, like their BERTScores; English in two voices."""
     alpha, beta, gamma = systems["alpha"], systems["beta"], systems["gamma"]
     return [
         f"{alpha},en-1,A1,3,3,3",
@@ -334,7 +334,9 @@ def test_slices_that_boards_hide_are_hidden_here_too(site: Site, systems: dict[s
 def test_a_figure_is_of_scores_that_are_there_and_says_who_lacks_one(
     site: Site, olga: Person, systems: dict[str, UUID]
 ) -> None:
-    """Nobody judged Portuguese, then only what alpha made of it, and delta, which no metric has scored in it."""
+    """Check Portuguese without judgements, then with only alpha's judged, and delta, which no metric has
+    scored in it.
+    """
     delta = judging.enter(site.engine, world.add_user(site.engine, "delta"), judging.BETA, {"en": 0.6})
     english = three_systems(systems)[:4]
     page = ROUNDS.removeprefix("/api/v1")

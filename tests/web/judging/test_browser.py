@@ -50,7 +50,7 @@ def given(site: Site) -> list[tuple[bool, int | None, int | None, int | None]]:
 
 
 def press(page: Page, *keys: str) -> None:
-    """One after another; the first is heard by the page's script."""
+    """Press keys one after another, once the page's script is ready."""
     page.wait_for_load_state()
     for key in keys:
         page.keyboard.press(key)

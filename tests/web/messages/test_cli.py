@@ -50,7 +50,7 @@ def tokens(site: Site) -> dict[str, str]:
 def evergold(
     site: Site, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Evergold:
-    """The command line of somebody, `olga` unless said otherwise."""
+    """Return the command line of a user, `olga` by default."""
     monkeypatch.setenv("EVERGOLD_SERVER", site.url)
 
     def evergold(*arguments: object, who: str = "olga", stdin: str = "") -> tuple[int, str, str]:

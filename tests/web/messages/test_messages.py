@@ -49,7 +49,7 @@ def olga(site: Site) -> Iterator[Person]:
 
 
 def mails(site: Site) -> list[tuple[str, str]]:
-    """To whom, and about what."""
+    """Return the recipient and the subject of each mail."""
     with reading(site.engine) as session:
         return sorted((mail.recipient, mail.subject) for mail in session.scalars(select(OutgoingMail)))
 
@@ -367,7 +367,7 @@ def the_link(site: Site, olga: Person, ada: Person) -> str:
 
 
 def choices(person: Person) -> dict[str, bool]:
-    """Whether each kind of mail is wanted; how often is for test_mail_choices."""
+    """Return whether each kind of mail is wanted; test_mail_choices covers how often."""
     found: dict[str, bool] = person.client.get(f"{API}/me/mail").json()
     return {kind: found[kind] for kind in ("announcements", "results")}
 

@@ -80,7 +80,7 @@ def test_nobody_else_publishes_what_could_be_published(organisers: Organisers) -
 
 
 def test_a_refused_question_is_the_same_when_it_is_sent_again(organisers: Organisers) -> None:
-    """By the key of its form, so that it is asked once."""
+    """Check the key of its form, by which it is asked only once."""
     form = {"title": "", "text": "May we?", "key": "key-of-this-form"}
     refused = organisers.clients[None].send("POST", f"/competitions/{COMPETITION}/questions", data=form)
     assert refused.status_code == 422

@@ -71,7 +71,7 @@ def named(site: Site, ada: Person) -> str:
 
 
 def everywhere(site: Site, submission_id: str) -> str:
-    """Everything that visitors read of the competition: API, feed, CSV, pages, pictures."""
+    """Return everything that visitors read of the competition: API, feed, CSV, pages, pictures."""
     pages = (
         BOARD,
         f"{BOARD}.csv",

@@ -22,7 +22,7 @@ MASKED = urlsafe_b64encode(bytes(32) + b"an unguessable token, not yours!").deco
 
 @pytest.fixture
 def browser(site: Site) -> Iterator[httpx.Client]:
-    """Somebody who has never been here."""
+    """Yield the browser of somebody who has never been here."""
     with site.client(**BROWSER) as client:
         yield client
 

@@ -1,4 +1,4 @@
-"""`evergold login`: a token is made for who knows the password, and one that is given is asked whose it is."""
+"""`evergold login`: a token is made for somebody who knows the password, and the owner of a given one is looked up."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def test_who_is_invited_by_mail_accepts_and_organises(site: Site, olga: httpx.Cl
 
 
 def test_an_invitation_is_for_the_confirmed_address_alone(site: Site, olga: httpx.Client) -> None:
-    """Who typed the address at registration need not be its owner."""
+    """Check that somebody who typed the address at registration may not be its owner."""
     send(olga, f"{PEOPLE}/invite", whom="grace@example.org", role="tester")
     with log_in(site, "grace") as grace, log_in(site, "eve") as eve:
         confirm(site, "eve")
@@ -176,7 +176,7 @@ def make_link(site: Site, username: str) -> str:
 
 
 def test_strangers_get_no_word_of_somebody_whom_nobody_approved(site: Site, olga: httpx.Client) -> None:
-    """Where anybody may organise, an invitation must not be a way to write to the whole world."""
+    """Check that, where anybody may organise, an invitation is no way to write to the whole world."""
     site.settings.organise = "anybody"
     with writing(site.engine) as session:
         find_competition(session, COMPETITION).title = "Cheap watches"

@@ -1,4 +1,4 @@
-"""What mail one gets is chosen on the account page, each kind for itself, and by nobody else."""
+"""Choices of mail are made on the account page, each kind separately, and by nobody else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page on which somebody asks to organise: the button, what was asked, and the answer."""
+"""The page on which somebody requests to organise: the button, the request, and the answer."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def make_account(site: Site, username: str, *, is_administrator: bool) -> None:
 
 
 def organise_a_task(browser: httpx.Client) -> str:
-    """The address behind the words on the first page, as a visitor sees it."""
+    """Return the address behind the words on the first page, as a visitor sees it."""
     return str(re.findall(r'href="([^"]*)">Organise a task</a>', browser.get("/").text)[0])
 
 

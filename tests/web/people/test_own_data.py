@@ -163,7 +163,7 @@ def test_the_board_of_a_deleted_account_is_the_same_to_the_byte_but_for_the_name
 
 
 def comparable(body: bytes, name: str) -> str:
-    """Put one word for the name wherever it stands, in addresses, too, and for the version of the board."""
+    """Replace the name by one word everywhere, in addresses, too, and the version of the board."""
     text = body.decode()
     for written in (name, name.replace(" ", "%20"), name.replace(" ", "+")):
         text = text.replace(written, "NAME")
@@ -284,7 +284,7 @@ def test_commands_fetch_the_archive_once_it_is_ready(
 def test_the_command_waits_between_its_questions_and_no_longer_than_it_was_told(
     site: Site, shell: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A worker makes the archive during the first pause; meanwhile nobody asks the server again and again."""
+    """Check the pauses: a worker makes the archive during the first one, and the server is not polled without end."""
     paused: list[float] = []
 
     def pause(seconds: float) -> None:

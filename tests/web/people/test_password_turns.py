@@ -1,4 +1,6 @@
-"""However many passwords wait to be checked: they hold no thread, the server goes on, and nobody waits without end."""
+"""Passwords that wait to be checked, however many, hold no thread: the server continues, and nobody waits
+without end.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ POOL_THREADS = 40
 
 
 class GatedHasher:
-    """Argon2 that stands still until the gate opens; `most` hashed at a time."""
+    """Argon2 that waits until the gate opens; `most` hashed at a time."""
 
     def __init__(self) -> None:
         self.gate = threading.Event()

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("cheap_passwords")
 
 @pytest.fixture
 def browser(site: Site) -> Iterator[httpx.Client]:
-    """Somebody who is not logged in."""
+    """Yield the browser of somebody who is not logged in."""
     with site.client(**BROWSER) as client:
         yield client
 
@@ -214,7 +214,7 @@ def test_only_who_can_log_in_gets_a_link(site: Site, browser: httpx.Client) -> N
 
 
 def test_server_without_mail_says_what_to_do_instead_of_waiting(site: Site) -> None:
-    """The link is in a file, so nobody is told that it is on its way."""
+    """Check that the link is in a file, so that no mail is promised."""
     with site.client() as browser:
         page = browser.get("/password/forgot").text
         assert "This server sends no mail" in page

@@ -145,7 +145,7 @@ def test_github_is_asked_for_the_number_and_the_proved_address(site: Site, brows
 
 
 def test_orcid_proves_an_id_and_no_address(site: Site, browser: httpx.Client) -> None:
-    """Whatever it says of addresses is not asked for; so one is typed, and to be confirmed."""
+    """Check that its addresses are not requested; so one is typed, and to be confirmed."""
     orcid = "0000-0002-1825-0097"
     opened(browser, orcid, "orcid", username="josiah", email="josiah@example.org")
     josiah = user(site, "josiah")
@@ -300,7 +300,7 @@ def test_log_ins_of_a_network_are_bounded(site: Site, browser: httpx.Client) -> 
 
 
 def test_an_address_alone_opens_no_account(site: Site, browser: httpx.Client) -> None:
-    """The provider says that the address is ada's; it may be wrong, or hostile."""
+    """Check that the provider's statement that the address is ada's is not trusted: it may be wrong, or hostile."""
     with log_in(site, "ada"):
         pass
     page = logged_in_with(browser, "ada")
@@ -433,7 +433,9 @@ def test_a_guessed_link_links_nothing(site: Site, browser: httpx.Client) -> None
 
 
 def test_a_mailed_link_to_an_unconfirmed_address_ends_every_other_way_in(site: Site, browser: httpx.Client) -> None:
-    """Somebody registered with ada's address, linked an identity, and waits: nothing of theirs opens it afterwards."""
+    """Check an account of somebody who registered with ada's address and linked an identity: nothing of theirs opens it
+    afterwards.
+    """
     with log_in(site, "squatter", is_confirmed=False) as squatter:
         with writing(site.engine) as session:
             session.execute(update(User).where(User.username == "squatter").values(email=ADA))

@@ -28,7 +28,7 @@ OTHERS = [right for right in Right if right is not Right.EDIT]
 
 @pytest.fixture
 def organisers(site: Site) -> dict[Right, User]:
-    """With one right each; grace is asked to test it, eve tests it."""
+    """Return organisers with one right each; grace is invited to test it, eve tests it."""
     found = one_right_each(site.engine)
     world.add_user(site.engine, "grace")
     eve = world.add_user(site.engine, "eve")
@@ -60,7 +60,7 @@ def is_tester(site: Site, username: str) -> bool:
 
 
 def sent(site: Site, user: User) -> Iterator[httpx.Response]:
-    """What comes of each form of the page, in turn."""
+    """Yield the response to each form of the page, in turn."""
     browser = site.browser(user)
     token = {"csrf_token": csrf_of(browser.get("/account").text)}
     yield browser.post(f"{PEOPLE}/invitations/{number(site)}/take-back", data=token)

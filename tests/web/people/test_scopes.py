@@ -1,4 +1,4 @@
-"""What a token may be used for: a table of scope by operation, made for every route there is."""
+"""Uses of a token: a table of scope by operation, made for every existing route."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def lacks_scope(response: httpx.Response) -> bool:
 
 
 def test_each_scope_opens_what_is_meant_by_it_and_nothing_else(quick_site: Site) -> None:
-    """All that is wrong at once. Nothing is there of what the addresses name, so that no request changes anything."""
+    """Report all deviations at once; the addresses name nothing that exists, so that no request changes anything."""
     ada, wrong = quick_site.person("ada"), list[str]()
     with ExitStack() as clients:
         narrow = {scope: clients.enter_context(with_token(quick_site, ada, scope)) for scope in TokenScope}

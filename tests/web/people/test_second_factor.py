@@ -38,7 +38,9 @@ def code_of(site: Site, secret: str, steps: int = 0) -> str:
 
 
 def set_up(site: Site, browser: httpx.Client) -> tuple[str, list[str]]:
-    """The secret of the app, and the recovery codes, of whoever is logged in; afterwards the clock is a minute on."""
+    """Return the secret of the app, and the recovery codes, of the logged-in user; afterwards the clock is
+    a minute on.
+    """
     page = sent(browser, f"{LOGINS}/app/begin", browser.get(LOGINS).text, proof=PASSWORD)
     assert page.url.path == f"{LOGINS}/app", page.text
     secret = page.text.split("Key: <code>")[1].split("<")[0]
@@ -266,7 +268,7 @@ def make(site: Site, username: str, role: str) -> None:
     ],
 )
 def test_who_must_have_one_has_nothing_else_until_then(site: Site, of: str, role: str, is_wanted: bool) -> None:
-    """Also whoever was logged in before they got the role."""
+    """Check somebody who was logged in before getting the role, too."""
     with wanting(site, of) as there, log_in(there) as ada:
         if role:
             make(there, "ada", role)

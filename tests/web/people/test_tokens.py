@@ -1,4 +1,4 @@
-"""API tokens: shown once, kept as a hash, used, revoked."""
+"""API tokens: shown once, stored as a hash, used, revoked."""
 
 from __future__ import annotations
 

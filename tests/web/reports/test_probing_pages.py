@@ -42,7 +42,7 @@ def report_of(person: Person, content: bytes) -> str:
 
 
 def choices_of(shown: str) -> dict[str, list[tuple[str, str, bool]]]:
-    """By what is chosen: (title, split, whether it is chosen) of every link."""
+    """Return, by choice, (title, split, whether it is chosen) of every link."""
     return {
         label: [
             (title, split, bool(current))

@@ -39,7 +39,7 @@ def scored(site: Site, ada: Person) -> UUID:
 
 @pytest.fixture
 def browser(site: Site) -> Iterator[httpx.Client]:
-    """Somebody logged in on the pages, whose submission is scored too: see `page`."""
+    """Yield the browser of somebody logged in, whose submission is scored, too: see `page`."""
     with log_in(site, "bob") as found:
         yield found
 

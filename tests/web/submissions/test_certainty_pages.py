@@ -1,4 +1,4 @@
-"""Whether a run is better than the one before: on My runs, beside each other, on its own page, and over the API."""
+"""The comparison of a run with the one before: on My runs, side by side, on its own page, and over the API."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def browser(quick_site: Site) -> Iterator[httpx.Client]:
 
 @pytest.fixture
 def two(quick_site: Site, browser: httpx.Client) -> tuple[UUID, UUID]:
-    """Ada's 0.5 and, an hour later, 0.62; what a worker would say of them."""
+    """Return Ada's 0.5 and, an hour later, 0.62, with a worker's statistics of them."""
     with reading(quick_site.engine) as session:
         ada = session.scalars(fresh(User)).one()
     found = []

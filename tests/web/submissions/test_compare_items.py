@@ -44,7 +44,7 @@ def declare(site: Site, *, public: bool) -> None:
 
 @pytest.fixture
 def pair_of(site: Site, ada: Person) -> Callable[..., Pair]:
-    """Two submissions of Ada's with these items, the older one first."""
+    """Return a function that makes two submissions of Ada's with these items, the older one first."""
 
     def make(a: list[ItemResult] | None, b: list[ItemResult] | None) -> Pair:
         declare(site, public=True)
@@ -55,7 +55,7 @@ def pair_of(site: Site, ada: Person) -> Callable[..., Pair]:
 
 @pytest.fixture
 def pair(pair_of: Callable[..., Pair]) -> Pair:
-    """Of five items: both right, only B, only A, both wrong and the same, both wrong and another."""
+    """Return a pair with five items: both right, only B, only A, both wrong and the same, both wrong and different."""
     return pair_of(labels("00", "01", "11", "10", "20"), labels("00", "00", "10", "10", "21"))
 
 

@@ -1,4 +1,4 @@
-"""What the form for an upload says that one more submission does to the entry, by the phase's rule."""
+"""The effect of one more submission on the entry, as the upload form describes it, by the phase's rule."""
 
 from __future__ import annotations
 

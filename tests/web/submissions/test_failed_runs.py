@@ -111,7 +111,9 @@ def test_others_may_neither_look_nor_ask(site: Site, ada: Person, olga: Person, 
 
 
 def test_those_of_a_task_of_a_phase_are_scored_after_all_and_no_others(quick_site: Site) -> None:
-    """By programs and on the page; there also those that are ticked, of which another competition's stays failed."""
+    """Check programs and the page; on the page also those that are ticked, of which another competition's
+    stays failed.
+    """
     engine = quick_site.engine
     add_other_task(engine)
     add_phase(engine, "practice", starts_at=NOW - DAY)

@@ -28,7 +28,7 @@ HERE = f"{LIST}?competition={COMPETITION}&phase={PHASE}&task={TASK}"
 def send(
     site: Site, user: User, hours: int, method: str, zero_shot: float | None, one_shot: float | None = None
 ) -> UUID:
-    """A submission of so many hours ago, scored."""
+    """Add a submission of so many hours ago, scored."""
     accepted = world.submit(site.engine, user, NOW - hours * HOUR, method=method, content=method)
     world.score(site.engine, accepted.run_id, zero_shot, one_shot)
     return accepted.submission.id
@@ -45,7 +45,7 @@ def three(site: Site, ada: Person) -> list[UUID]:
 
 
 def page(person: Person, path: str, status: int = 200) -> str:
-    """As this person's browser gets it: tokens work there, too."""
+    """Return the page as this person's browser gets it: tokens work there, too."""
     answer = person.client.get(path, headers=BROWSER)
     assert answer.status_code == status, answer.text
     markup.check(answer.text)
@@ -240,7 +240,7 @@ def places(site: Site, ada: Person) -> None:
 
 
 def shown(person: Person, query: str) -> str:
-    """Which task and phase."""
+    """Return which task and phase are shown."""
     found = re.search(r"My submissions, ([^<]+)</h2>", page(person, f"{RUNS}?{query}"))
     return found[1] if found else ""
 

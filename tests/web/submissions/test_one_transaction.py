@@ -1,4 +1,4 @@
-"""A small upload on either database: what is refused leaves nothing behind, and little is asked for what is taken."""
+"""A small upload on either database: a refused one leaves nothing behind, and an accepted one needs few statements."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_who_is_refused_at_the_first_try_has_no_team_and_may_not_try_for_ever(si
 
 
 def statements_of_an_upload(site: Site, person: Person, content: bytes) -> list[str]:
-    """What the database is asked, without the beginnings of transactions."""
+    """Return the statements of an upload, without the beginnings of transactions."""
     asked: list[str] = []
 
     def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
@@ -78,12 +78,15 @@ def test_what_it_rests_on_is_asked_before_the_file_is_stored_and_under_the_lock(
 
 
 def locks_of(site: Site) -> int:
-    """How many statements lock the team: on SQLite all wait for one turn to write, and it needs no lock of its own."""
+    """Return how many statements lock the team; on SQLite all wait for one turn to write, which needs no lock of its
+    own.
+    """
     return 0 if site.engine.dialect.name == "sqlite" else 1
 
 
 def test_a_first_upload_asks_beside_that_for_names_and_writes_three_rows_more(site: Site, ada: Person) -> None:
-    """Whose names of teams there are, under a lock; whether the account is deleted, under one, too; a team, its member,
-    their registration."""
+    """Count the statements: names of teams, under a lock; whether the account is deleted, also under one; a team, its
+    member, their registration.
+    """
     asked = statements_of_an_upload(site, ada, b"one")
     assert len(asked) == 9 + locks_of(site) + 2 + 2 + 3 + 1, asked  # and when the token was used

@@ -115,7 +115,7 @@ def test_one_of_another_competition_spoils_it_all(site: Site, olga: httpx.Client
 
 
 def test_each_filter_narrows_by_itself_on_the_page_and_by_programs(quick_site: Site) -> None:
-    """Of seven, each with one thing of its own; one was sent to the other task of the phase."""
+    """Check seven, each with one property of its own; one was sent to the other task of the phase."""
     engine = quick_site.engine
     add_other_task(engine)
     ada, bob, root = (

@@ -34,7 +34,7 @@ from tests.world import COMPETITION, DAY, NOW, PHASE, SECOND, TASK
 
 
 def form_of(browser: httpx.Client, content: bytes = CONTENT, **fields: str) -> dict[str, Any]:
-    """What a browser sends when the form of the upload page is submitted."""
+    """Return what a browser sends when the form of the upload page is submitted."""
     page = browser.get(SUBMIT_PAGE).text
     action = html.unescape(re.findall(r'action="([^"]*/submit[^"]*)"', page)[0])
     data = {"csrf_token": csrf_of(page.split("<main")[1]), "method": "", "description": "", **fields}

@@ -1,4 +1,4 @@
-"""A rejected file that was given up: whoever asks for it reads why, and what was wrong with it stays."""
+"""Files that were rejected after several attempts: everybody who asks reads why, and the reason stays."""
 
 from __future__ import annotations
 

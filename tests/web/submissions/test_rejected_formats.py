@@ -61,7 +61,7 @@ PROBING = "language,context,compound,probe,level,sim\n"
 
 @dataclass(frozen=True)
 class Case:
-    """A file, where it is sent, and what must be said of it."""
+    """A file, where it is sent, and the expected message."""
 
     place: str
     content: bytes | Callable[[], bytes]
@@ -104,7 +104,7 @@ def wrong_embeddings() -> bytes:
 
 
 def wrong_values() -> bytes:
-    """Not a number in one tensor, a row of zeros in another."""
+    """Return embeddings with NaN in one tensor, and a row of zeros in another."""
     first, second = np.ones((ROWS, 4)), np.ones((ROWS, 4), dtype=np.float32)
     first[7, 2] = np.nan
     second[11] = 0
@@ -121,7 +121,7 @@ def safetensors(header: dict[str, Any] | None = None, length: int | None = None)
 
 
 def too_large_tensor() -> bytes:
-    """Twenty gigabytes, says the header; none of them is there."""
+    """Return a file whose header declares twenty gigabytes, none of which exist."""
     wanted = {"dtype": "F32", "shape": [ROWS, 14_000_000], "data_offsets": [0, ROWS * 14_000_000 * 4]}
     return safetensors({"en/neut/sent": wanted})
 

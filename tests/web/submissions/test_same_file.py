@@ -1,4 +1,4 @@
-"""A file that a team sent before: the page asks before it uses quota, the API takes it."""
+"""A file that a team sent before: the page requires a confirmation before it uses quota, the API accepts it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("cheap_passwords")
 
 
 def send(browser: httpx.Client, content: bytes = CONTENT, **fields: str) -> httpx.Response:
-    """As the form does: the file first, what is typed behind it."""
+    """Send as the form does: the file first, then what is typed."""
     page = browser.get(SUBMIT_PAGE).text
     parts: list[tuple[str, tuple[str | None, bytes | str]]] = [
         ("csrf_token", (None, csrf_of(page))),

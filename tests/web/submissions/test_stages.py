@@ -1,4 +1,4 @@
-"""On its way, a submission says where it is: on its page, over the API; to organisers it says a little more."""
+"""The stage of a submission under way: on its page and over the API; organisers see a little more."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def page(person: Person, path: str, **params: Any) -> str:
 
 
 def refuse(site: Site, words: str) -> None:
-    """A worker that is there, and takes nothing that needs torch."""
+    """Add a worker that is present, and takes nothing that needs torch."""
     worker = Worker(
         name="box:1-ab",
         host="box",
@@ -165,7 +165,7 @@ def test_readers_who_cannot_see_are_told_of_stages_and_not_of_every_item(site: S
 
 
 def test_whoever_waits_is_told_of_the_run_that_counts(quick_site: Site) -> None:
-    """Not of that of a set, which waits on."""
+    """Check that a set's run, which still waits, does not matter."""
     engine = quick_site.engine
     sent = world.submit(engine, world.add_user(engine, "ada"))
     world.score(engine, sent.run_id, 0.5)

@@ -1,4 +1,4 @@
-"""The list of submissions, in the API and as `evergold status` prints it, tells ranks now and, if asked, of then."""
+"""The list of submissions, in the API and as `evergold status` prints it, has ranks now and, on request, at arrival."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from tests.world import DAY, HOUR, NOW, SECOND
 
 @contextmanager
 def statements(site: Site) -> Iterator[list[str]]:
-    """What the database is asked meanwhile."""
+    """Yield a list to which each statement inside the block is added."""
     asked: list[str] = []
 
     def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
@@ -252,7 +252,7 @@ def test_the_same_key_at_the_same_moment_is_one_submission(site: Site, ada: Pers
 
 
 def test_while_one_upload_is_written_little_else_is_looked_up(site: Site, ada: Person) -> None:
-    """What was declared is known before: others wait for as long as the lock is held."""
+    """Check that declared data are loaded before: others wait for as long as the lock is held."""
     ada.submitted()
     with statements(site) as asked:
         ada.submit(content=b"another")

@@ -80,7 +80,7 @@ def end(site: Site, *problems: Problem) -> None:  # noqa: F811
 
 
 def forgive(looking: Viewer, said: str) -> None:
-    """What the browser itself says of an answer that was meant to be like that."""
+    """Remove the browser's own complaint about a response that was meant to be an error."""
     for _ in range(PATIENCE_MS // 50):
         found = [complaint for complaint in looking.complaints if said in complaint]
         if found:

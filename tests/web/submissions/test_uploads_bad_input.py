@@ -39,7 +39,7 @@ WHOLE = part("method", b"mBERT") + FILE_PART + CONTENT + END
 
 
 def refusal(person: Person, body: bytes, content_type: str = TYPE) -> tuple[int, str, str]:
-    """Status, code and sentence of the answer, after a look that nothing was kept."""
+    """Return status, code and sentence of the answer, after a check that nothing was stored."""
     response = person.client.post(SUBMIT, content=body, headers={"Content-Type": content_type})
     assert person.site.submissions() == 0
     assert person.site.stored() == []
@@ -218,7 +218,7 @@ def test_an_endless_stream_of_zeros_is_cut_off(site: Site, ada: Person, monkeypa
 
 
 def pour(site: Site, ada: Person, size_bytes: int) -> tuple[int, bytes]:
-    """How much of a chunked body of zeros the server let us send, and its answer."""
+    """Return how much of a chunked body of zeros the server let us send, and its response."""
     host, port = site.url.removeprefix("http://").split(":")
     zeros = b"%x\r\n" % 65536 + bytes(65536) + b"\r\n"
     sent = 0
@@ -372,7 +372,7 @@ def test_it_does_not_matter_how_the_network_cuts_a_body(cuts: list[int], seed: i
 @settings(deadline=None, max_examples=lanes.examples(16), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(), places=st.lists(st.integers(min_value=0, max_value=len(WHOLE) - 1), min_size=1, max_size=6))
 def test_a_damaged_body_is_refused_in_words_or_accepted(seed: int, places: list[int], tmp_path: Path) -> None:
-    """Whatever bytes arrive: an expected error or an upload, never an accident, and never a half file."""
+    """Check that any bytes yield an expected error or an upload, never a crash, and never half a file."""
     damaged = bytearray(WHOLE)
     noise = random.Random(seed)
     for place in places:

@@ -1,4 +1,4 @@
-"""Files that are only checked, over the API and on pages: nothing is submitted, and nobody else hears of it."""
+"""Files that are only validated, over the API and on pages: nothing is submitted, and nobody else learns of it."""
 
 from __future__ import annotations
 
@@ -242,7 +242,7 @@ def test_so_many_an_hour(site: Site, ada: Person) -> None:
 
 
 def form_of(browser: httpx.Client, content: bytes = CONTENT, **fields: str) -> dict[str, Any]:
-    """What a browser sends when the form's second button is pressed."""
+    """Return what a browser sends when the form's second button is pressed."""
     page = browser.get(SUBMIT_PAGE).text
     action = html.unescape(re.findall(r'formaction="([^"]*/validate[^"]*)"', page)[0])
     data = {"csrf_token": csrf_of(page.split("<main")[1]), "method": "my method", "description": "", **fields}
@@ -250,7 +250,7 @@ def form_of(browser: httpx.Client, content: bytes = CONTENT, **fields: str) -> d
 
 
 def own_checks() -> Select[Validation]:
-    """Without the neighbours'."""
+    """Return the query for validations without the neighbours'."""
     beside = select(User.id).where(User.username == "gus")
     return select(Validation).where(Validation.user_id.not_in(beside))
 

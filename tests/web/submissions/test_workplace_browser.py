@@ -54,7 +54,7 @@ def team(site: Site, look: Any) -> Any:  # noqa: F811
 
 
 def numbers(page: Any, column: int) -> list[float | None]:
-    """What the rows' cells of a column begin with, from the top."""
+    """Return the numbers with which the cells of a column begin, from the top."""
     texts = page.locator(f".runs tbody tr td:nth-of-type({column})").all_inner_texts()
     found = [re.match(r"[-+]?[\d.]+", text.strip().replace("\N{MINUS SIGN}", "-")) for text in texts]
     return [float(one[0]) if one else None for one in found]
@@ -134,7 +134,7 @@ def board(site: Site) -> Site:  # noqa: F811
 
 
 def test_a_board_weighs_little(board: Site) -> None:
-    """Page, styles and scripts as a server compresses them; fonts are kept for ever and left out."""
+    """Check page, styles and scripts as a server compresses them; fonts are cached for ever and left out."""
     with board.client() as reader:
         page = reader.get(BOARD_PAGE, headers={"Accept": "text/html"}).text
         parts = re.findall(r'(?:href|src)="(/static/[^"]+\.(?:css|js)[^"]*)"', page)
@@ -145,7 +145,7 @@ def test_a_board_weighs_little(board: Site) -> None:
 
 
 def test_the_first_row_is_in_view_without_scripts(board: Site, look: Any) -> None:  # noqa: F811
-    """What moves when they arrive is seen by `test_late_parts_browser`: nothing."""
+    """Check the page without scripts; `test_late_parts_browser` checks that nothing moves when they arrive."""
     looking = look(java_script_enabled=False)
     for name, (width, height) in SIZES.items():
         looking.page.set_viewport_size({"width": width, "height": height})

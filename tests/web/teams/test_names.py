@@ -87,7 +87,7 @@ def log_in(client: httpx.Client, username: str, display_name: str) -> None:
 
 
 def test_only_a_name_that_a_team_gave_itself_can_be_reported(site: Site, ada: Person, eve: Person) -> None:
-    """Neither that of a baseline nor one that stands for a hidden name."""
+    """Check the name of a baseline, and one that replaces a hidden name."""
     enter(site.engine, ada.user, 0.5)
     world.add_team(site.engine, world.add_user(site.engine, "ben"), name="Floor", kind=TeamKind.BASELINE)
     with reading(site.engine) as session:

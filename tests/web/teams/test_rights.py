@@ -25,7 +25,7 @@ OTHERS = [right for right in Right if right is not Right.EDIT]
 
 @pytest.fixture
 def organisers(site: Site, ada: Person, eve: Person) -> dict[Right, User]:
-    """With one right each; ada and eve wait to be approved."""
+    """Return organisers with one right each; ada and eve wait to be approved."""
     with writing(site.engine) as session:
         find_competition(session, COMPETITION).registration = {"mode": "approval"}
     for person in (ada, eve):

@@ -128,7 +128,7 @@ def test_a_name_can_be_changed_until_it_is_fixed(site: Site, browser: httpx.Clie
 
 @pytest.fixture
 def ada(site: Site) -> Iterator[Person]:
-    """Beside the browser's account of the same name in other tests: another one, with a token."""
+    """Yield another user than the browser's account of the same name in other tests, with a token."""
     person = site.person("adele")
     with person.client:
         yield person

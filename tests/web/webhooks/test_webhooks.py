@@ -1,4 +1,4 @@
-"""Webhooks are kept by those who have them: over the API, in the browser, from the command line; secrets stay there."""
+"""Webhooks are managed by their owners: over the API, in the browser, from the command line; secrets stay there."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ except OSError as error:
 
 @pytest.fixture(scope="session")
 def bare() -> Iterator[Path]:
-    """The folder of an environment without packages."""
+    """Yield the folder of an environment without packages."""
     if words := bubblewrap.why_not():
         missing(words)
     with bubblewrap.bare_environment() as folder:
@@ -76,7 +76,7 @@ class Place:
 
 @pytest.fixture
 def place(bare: Path, tmp_path: Path) -> Place:
-    """A program that is still to be written, gold, and a submission."""
+    """Return a program that is still to be written, gold, and a submission."""
     found = Place(tmp_path, bare)
     found.write(
         {"program/metadata.yaml": "command: …\n", "gold/gold.txt": "right\n", "submission/answer.txt": "right\n"}

@@ -1,4 +1,4 @@
-"""The choice of a backend: what works is used, what does not says what to install or set."""
+"""The choice of a backend: one that works is used; others report what to install or set."""
 
 from __future__ import annotations
 

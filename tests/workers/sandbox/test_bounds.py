@@ -61,7 +61,7 @@ def test_one_that_never_ends_is_ended_and_what_it_said_is_kept(place: Place, mar
 
 
 def test_processor_time_is_that_of_all_processes_together(place: Place, marker: str) -> None:
-    """Two that take a second each, one after the other, have ended when the third begins."""
+    """Check that two that take a second each, one after the other, have ended when the third begins."""
     outcome = place.run(
         """
         import os, time
@@ -84,7 +84,7 @@ def test_one_process_out_of_processor_time_is_ended_by_the_kernel_and_reported_a
 
 
 def test_memory_is_that_of_all_processes_together(place: Place, marker: str) -> None:
-    """None of the five alone holds as much as it may."""
+    """Check five processes, each of which holds less than it may."""
     outcome = place.run(
         """
         import os, time
@@ -125,7 +125,7 @@ def test_memory_of_one_process_far_beyond_its_bound_is_refused_by_the_kernel(pla
 
 
 def test_fork_bomb_stays_within_its_number_of_processes(place: Place, marker: str) -> None:
-    """Whatever forks, forks again; when the bound is reached nothing more is started, and the time is up."""
+    """Check that when the bound is reached nothing more is started, and the time runs out."""
     outcome = place.run(
         """
         import os

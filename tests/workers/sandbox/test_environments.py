@@ -84,7 +84,7 @@ def test_nothing_of_an_environment_can_be_changed(place: Place, folder: Path, wh
 
 
 def test_another_python_is_copied_and_found_where_it_was(place: Place, folder: Path, wheel: Path) -> None:
-    """Its own packages stay away; removing it later changes nothing (here: it is not visible inside)."""
+    """Check that its own packages are left out; removing it later changes nothing (here: it is not visible inside)."""
     python = Path(sys.base_prefix, "bin", "python3")
     wanted = DeclaredEnvironment((f"made-up @ file://{wheel}",), str(python))
     built = build_environment(wanted)

@@ -21,9 +21,9 @@ CANARY = "yellow-bird-4711"
 
 
 def test_nothing_of_the_kernel_can_be_opened_for_writing(place: Place) -> None:
-    """Whoever can write to core_pattern is root on the host. Nothing is written here, only opened.
+    """Open files without writing to them: a program that can write to core_pattern is root on the host.
 
-    ns_last_pid is of each namespace of processes; the right to it is asked for when something is written.
+    ns_last_pid belongs to each namespace of processes; the right to it is checked at writing.
     """
     outcome = place.run("""
         import os
@@ -151,7 +151,7 @@ print(found)
 def test_keys_and_gold_of_others_and_the_workers_environment_are_not_there(
     place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not even what everybody on this machine may read."""
+    """Check that even files that everybody on this machine may read are missing."""
     monkeypatch.setenv("EVERGOLD_DATABASE_URL", f"postgresql://evergold:{CANARY}@localhost/evergold")
     other = Path("/dev/shm") / f"evergold-test-{os.getpid()}"  # noqa: S108 - what a careless operator would do
     other.write_text(CANARY)

@@ -1,4 +1,4 @@
-"""All that a program finds around itself: nothing more than what is listed here."""
+"""The surroundings of a program: nothing more than what is listed here."""
 
 from __future__ import annotations
 

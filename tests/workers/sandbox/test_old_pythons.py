@@ -1,4 +1,4 @@
-"""What runs inside must run on Python 3.6, whatever runs the worker: images of organisers are old."""
+"""Code that runs inside must run on Python 3.6, whatever runs the worker: images of organisers are old."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FOLDER = Path(workers.sandbox.__file__).parent
 
 @pytest.mark.parametrize("name", ["inside.py", "evalai_inside.py"])
 def test_what_runs_inside_is_python_3_6(name: str) -> None:
-    """Its syntax, and no annotation that an old Python would evaluate and not understand."""
+    """Check its syntax, and that it has no annotation that an old Python would evaluate and not understand."""
     tree = ast.parse((FOLDER / name).read_text(), feature_version=(3, 6))
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     assert len(functions) > 3

@@ -1,4 +1,4 @@
-"""What a program may leave in its output: links and things that are no files are not read."""
+"""The output of a program: links and things that are no files are not read."""
 
 from __future__ import annotations
 

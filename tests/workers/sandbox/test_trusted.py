@@ -1,4 +1,4 @@
-"""Programs without a sandbox, for whoever trusts them at home."""
+"""Programs without a sandbox, for people who trust them on their own machine."""
 
 from __future__ import annotations
 

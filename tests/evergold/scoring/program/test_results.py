@@ -1,4 +1,4 @@
-"""What a program wrote becomes scores: declared metrics alone, finite and in range, else undefined with a reason."""
+"""Scores from a program's output: declared metrics alone, finite and in range, else undefined with a reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs to draw from: every golden case, and tables made up from a seed for the options that these leave out."""
+"""Runs to resample: every golden case, and tables made from a seed for the options that these do not cover."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def run_of(name: str, gold: Path, prediction: Path, options: Mapping[str, Any] |
 
 
 def golden_run(name: str) -> Run:
-    """The golden case of a task type that needs no encoder."""
+    """Score the golden case of a task type that needs no encoder."""
     case = GOLDEN / name
     gold, prediction = (next(iter(sorted(case.glob(f"{part}*")))) for part in ("gold", "prediction"))
     return run_of(name, gold, prediction, json.loads((case / "expected.json").read_text()).get("options"))
@@ -52,9 +52,10 @@ def table_run(
     copies: Sequence[int] | None = None,
     other_answers: int = 1,
 ) -> Run:
-    """A made-up table of this kind in two languages, with all metrics of the kind; the answers follow gold somewhat.
+    """Score a made-up table of this kind in two languages, with all metrics of the kind; its answers partly follow
+    gold.
 
-    copies: how often each item is there (None: once); other_answers: another number, other answers to the same gold.
+    copies: how often each item occurs (None: once); other_answers: another number gives other answers to the same gold.
     """
     chances = random.Random(seed), random.Random(other_answers)
     metrics = {

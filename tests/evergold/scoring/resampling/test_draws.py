@@ -1,4 +1,4 @@
-"""What is drawn: as many units as there are, within their strata, and the same on every machine for ever."""
+"""Draws of units: as many as there are, within their strata, and the same on every machine for ever."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Two systems: differences, their intervals and p against scipy's and sacreBLEU's tests, within Monte-Carlo error."""
+"""Comparisons of two systems: differences, intervals and p against scipy's and sacreBLEU's tests, within Monte-Carlo
+error.
+"""
 
 from __future__ import annotations
 
@@ -189,7 +191,7 @@ def test_systems_of_other_items_cannot_be_compared() -> None:
 
 
 def test_clusters_are_swapped_and_drawn_whole() -> None:
-    """Ten copies of each item in one cluster say no more than one of each."""
+    """Check that ten copies of each item in one cluster give the same result as one of each."""
     chance = np.random.default_rng(8)
     a, b = chance.normal(size=(2, 25))
     grouped, places = group_items([str(n) for n in range(25) for _ in range(10)])
@@ -266,7 +268,9 @@ def test_verdict_on_numbers_is_the_same_in_any_unit(power: int, tmp_path: Path) 
 
 
 def test_p_of_large_units_is_not_halved() -> None:
-    """Two of eight swaps, all or none, are as large as what was seen: p is near 2/8, in millions as in ones."""
+    """Check that two of eight swaps, all or none, are as large as the observed one: p is near 2/8, in millions as in
+    ones.
+    """
     first, second = np.array([0.1, 0.2, 0.4]), np.array([0.4, 0.6, 0.9])
     draws, name = Draws(units(3), "x", 4000), ("mean", "all")
     found = [compare(mean_of(first * unit), mean_of(second * unit), draws)[name].p for unit in (1.0, 1e6, 1e9)]
@@ -320,7 +324,9 @@ def test_a_score_that_only_one_of_them_has_is_not_compared() -> None:
 
 
 def test_ranks_of_other_items_and_of_other_gold_are_kept_apart() -> None:
-    """Two settings may have the same gold on other items, two tasks other gold on the same items."""
+    """Check that two settings with the same gold on other items, and two tasks with other gold on the same items, are
+    separate.
+    """
     chance = np.random.default_rng(4)
     gold, other, predicted = (chance.normal(size=5) for _ in range(3))
     name = (("rho", "all"),)

@@ -1,4 +1,4 @@
-"""Files that answer every item alike, of each task type: no interval says that other items could not differ."""
+"""Files that answer every item alike, of each task type: no interval pretends that other items could not differ."""
 
 from __future__ import annotations
 
@@ -91,7 +91,9 @@ def mwes(folder: Path) -> Case:
 
 
 def probing(folder: Path) -> Case:
-    """Every probe of every compound has its own similarity: no compound differs from another."""
+    """Write a prediction in which every probe of every compound has its own similarity: no compound differs from
+    another.
+    """
     with (GOLDEN / "idiomaticity-probing" / "prediction.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     probes = list(dict.fromkeys(row["probe"] for row in rows))
@@ -170,7 +172,7 @@ def test_perfect_labels_have_intervals_of_shares_and_a_reason_for_mcc(tmp_path: 
 
 
 def test_three_items_on_a_curve_have_no_interval_of_pearsons_r(tmp_path: Path) -> None:
-    """Without any of three items two are left, which always lie on a line: r is not 1, all others are."""
+    """Check that without any of three items two are left, which always lie on a line: r is not 1, all others are."""
     gold = write(tmp_path / "gold.csv", "id,label\n1,1\n2,2\n3,3\n")
     mine = write(tmp_path / "mine.csv", "id,label\n1,1\n2,4\n3,9\n")
     run = run_of("table", gold, mine, {"metrics": ["pearson"]})
@@ -219,7 +221,7 @@ def test_share_is_wilsons_where_items_are_independent() -> None:
 
 @pytest.mark.parametrize(("items", "share"), [(10, 0.95), (20, 0.99), (100, 0.99)])
 def test_ends_near_0_and_1_are_poissons(items: int, share: float) -> None:
-    """One wrong: Poisson's limit is -ln(0.95) / n (Brown, Cai & DasGupta 2001), below Wilson's."""
+    """Check that with one wrong, Poisson's limit is -ln(0.95) / n (Brown, Cai & DasGupta 2001), below Wilson's."""
     right = np.array([1.0] * (items - 1) + [0.0])
     influences = (right - right.mean()) / np.sqrt(items * (items - 1))
     low, high = METHODS["wilson"](Evidence(float(right.mean()), influences, items - 1, items, low=0, high=1), 0.95)

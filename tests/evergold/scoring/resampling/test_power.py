@@ -1,4 +1,4 @@
-"""The smallest difference that a test set detects: by hand, and by the level and the power that are asked for."""
+"""The smallest difference that a test set detects: by hand, and by the requested level and power."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same scores from items weighted anew: with weights of 1 they are the scores, of 0, 1, 2 … those of copies."""
+"""Scores recomputed from reweighted items: with weights of 1 they are the scores, with 0, 1, 2 … those of copies."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ RHO = ("spearman", "all")
 
 
 def assert_same(run: Run) -> None:
-    """Every score of the run is in the sample, and what the sample has beside them is undefined."""
+    """Check that every score of the run is in the sample, and that further ones are undefined."""
     found = run.sample.scores()
     compared = 0
     for score in run.scores:
