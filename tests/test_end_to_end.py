@@ -247,7 +247,7 @@ def test_semeval2022_scores_as_the_official_evaluator(server: Server, task: Seme
 
 
 def test_semeval2022_noisy_submission_has_the_published_figures(server: Server) -> None:
-    """0.7037 (zero-shot, all) and 0.9373 (one-shot, all)."""
+    """Check 0.7037 (zero-shot, all) and 0.9373 (one-shot, all)."""
     content = conformance("semeval2022", "submissions", "A_noisy.csv").read_bytes()
     practice = f"{API}/competitions/semeval2022-task2/phases/practice"
     with register(server.address, "harish") as harish:

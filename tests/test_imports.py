@@ -121,7 +121,7 @@ def test_migrations_stand_on_their_own() -> None:
 
 
 def test_no_module_of_routes_makes_a_second_router() -> None:
-    """The routes of the first would be lost without a word."""
+    """Check it, since the routes of the first would be lost without an error."""
     modules = sorted((REPOSITORY / "app" / "web").rglob("*.py"))
     routers = {path: path.read_text("utf-8").count("\nrouter = ") for path in modules}
     assert max(routers.values()) == 1, [str(path) for path, count in routers.items() if count > 1]
@@ -154,7 +154,9 @@ def test_a_task_type_is_loaded_alone() -> None:
 
 
 def test_the_sweep_sweeps_without_a_task_type_or_a_board() -> None:
-    """Nor numpy, which both bring; what is to be frozen it loads when something is."""
+    """Check that numpy is not loaded either, which both need; modules for freezing are loaded when
+    something is frozen.
+    """
     assert task_types_after(SWEEP) == set()
     loaded = modules_after(SWEEP)
     assert "app.boards.freezing" in loaded
@@ -202,7 +204,7 @@ def test_the_command_line_needs_no_server_to_start() -> None:
 
 
 def test_help_loads_nothing_that_only_commands_need() -> None:
-    """A fifth of a second otherwise."""
+    """Check that they are not loaded, which would take a fifth of a second."""
     packages = ("pydantic", "numpy", "httpx", "yaml", "rich", "sqlalchemy", "fastapi", "celery", *HEAVY)
     assert loaded_by("from evergold.cli import run; run(['--help'])", *packages) == set()
 

@@ -182,7 +182,9 @@ def test_what_is_taken_on_import_cannot_be_changed_any_more(tmp_path: Path) -> N
 
 
 def test_what_a_test_takes_from_a_cache_is_run_by_that_test_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else one test alone would seem to touch the function, and a fault in it be shown to no other."""
+    """Check it, since otherwise one test alone would seem to touch the function, and a fault in it would be tried by no
+    other.
+    """
     module, ran = ModuleType("cached"), []
     module.limit = functools.cache(lambda: ran.append(1))  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "cached", module)

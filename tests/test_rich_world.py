@@ -123,7 +123,7 @@ def test_the_neighbours_have_two_of_everything_that_a_rule_could_mix_up(sqlite_e
 
 
 def test_the_neighbours_rest(sqlite_engine: Engine) -> None:
-    """Else a test of what waits would find theirs."""
+    """Check it, since otherwise tests of waiting things would find theirs."""
     add_neighbours(sqlite_engine)
     with writing(sqlite_engine) as session:
         waiting = (RunStatus.QUEUED, RunStatus.RUNNING, RunStatus.FAILED)

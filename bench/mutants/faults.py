@@ -78,7 +78,7 @@ def key_of(fault: Fault) -> Key:
 
 
 def faults_of(module: str, source: str) -> list[Fault]:
-    """Return all faults that count, in the order of the code."""
+    """Return the faults of the module to try, in the order of the code."""
     tree = cst.parse_module(source)
     found: list[Fault] = []
     for name, function in functions_of(tree.body):

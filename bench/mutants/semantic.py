@@ -54,7 +54,7 @@ _PLAIN = frozenset(
 
 
 def semantic_faults_of(module: str, source: str) -> list[Fault]:
-    """Return all faults that count, in the order of the code, each once."""
+    """Return the faults of the module to try, in the order of the code, each once."""
     tree = cst.parse_module(source)
     found: list[Fault] = []
     for name, function in functions_of(tree.body):

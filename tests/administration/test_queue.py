@@ -73,7 +73,7 @@ def check(engine: Engine, user: User, now: datetime) -> UUID:
 
 
 def why(engine: Engine) -> dict[str, str]:
-    """The reason by place."""
+    """Return the reason by place."""
     return {f"{one.competition}/{one.task}": one.why for one in queue(engine).waiting}
 
 

@@ -23,7 +23,7 @@ def labels(items: int = ITEMS) -> list[int]:
 
 
 def asking(gold: Sequence[int], metric: str, decimals: int | None) -> Ask:
-    """The score of a prediction as it is shown."""
+    """Return the displayed score of a prediction."""
 
     def ask(prediction: Sequence[float | int | str]) -> float:
         if metric == "pearson":

@@ -70,7 +70,7 @@ def ours(server: str, bucket: str, tmp_path: Path) -> BucketStorage:
 
 @pytest.fixture
 def theirs(server: str, bucket: str, tmp_path: Path) -> BucketStorage:
-    """Another machine's."""
+    """Return another machine's storage."""
     return storage_in(s3_settings(server, bucket), tmp_path / "theirs")
 
 
@@ -96,7 +96,7 @@ def store(storage: BucketStorage, content: bytes = CONTENT) -> StoredFile:
 
 
 def test_what_is_not_set_is_left_to_the_library() -> None:
-    """An empty key would be sent as one, where the machine has a role of its own."""
+    """Check that an empty key is not sent, where the machine has a role of its own."""
     found = _client(S3Settings(bucket="b", region="", endpoint="")).config
     assert not {"access_key_id", "secret_access_key", "region", "endpoint"} & set(found)
     named = _client(S3Settings(bucket="b", region="eu-1", endpoint="http://store.example")).config
@@ -313,7 +313,7 @@ def test_a_large_put_that_is_refused_in_the_middle_leaves_no_object(
 def test_a_file_that_is_set_aside_while_it_is_stored_again_is_taken_back_by_its_reader(
     ours: BucketStorage, theirs: BucketStorage
 ) -> None:
-    """The sweep looked before the upload, and moved after it; the row that names the file comes later still."""
+    """Check a sweep that looks before the upload and moves after it; the row that names the file comes later still."""
     store(ours)
     aside = f"unowned/{SHA256}.1700000000.abcd"
     moved = theirs.rename(stored_name(SHA256), aside)

@@ -20,7 +20,7 @@ UNFINISHED = {"links.board_figures", "links.board_rows", "links.phase", "links.q
 
 
 def addresses() -> dict[str, Callable[..., str]]:
-    """Functions of names and numbers alone, by their own names."""
+    """Return functions of names and numbers alone, by their own names."""
     found: dict[str, Callable[..., str]] = {}
     for module in (links, api_links):
         for name, function in vars(module).items():

@@ -200,7 +200,7 @@ def test_a_broker_that_is_down_is_logged_at_once_and_used_again_when_it_is_back(
 
 
 def test_a_broker_that_was_restarted_between_two_messages_gets_the_second(live_broker: Valkey) -> None:
-    """The connection in the pool is dead, and nobody noticed yet."""
+    """Check a connection in the pool that is dead, which nobody has noticed yet."""
     assert send_run(1)
     live_broker.stop()
     live_broker.start()

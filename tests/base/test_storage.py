@@ -102,7 +102,7 @@ def test_only_a_sha256_names_a_stored_file(tmp_path: Path, name: str) -> None:
 
 
 def test_what_goes_while_it_is_listed_is_not_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The sweep of another machine may be faster."""
+    """Check a file that the sweep of another machine deletes meanwhile."""
     gone, stays = (store_upload([content], FolderStorage(tmp_path), 1000) for content in (b"gone", b"stays"))
     real = folder._kept
 
@@ -251,7 +251,7 @@ def test_other_disk_errors_are_not_called_full(tmp_path: Path, monkeypatch: pyte
 
 @pytest.fixture
 def tiny_disk(tmp_path: Path) -> Iterator[Path]:
-    """A real file system of 256 KiB."""
+    """Yield a real file system of 256 KiB."""
     folder = tmp_path / "tiny"
     folder.mkdir()
     mounted = subprocess.run(

@@ -13,7 +13,7 @@ AT = datetime(2026, 1, 10, 23, 30, 2, tzinfo=timezone(timedelta(hours=-2)))
 
 
 def test_each_file_has_its_content_and_its_date_in_utc(tmp_path: Path) -> None:
-    """A zip knows no time before 1980."""
+    """Check dates; a zip knows no time before 1980."""
     source = tmp_path / "large"
     source.write_bytes(bytes(range(256)) * 3_000)
     stream = ZipStream()

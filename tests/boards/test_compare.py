@@ -22,7 +22,7 @@ from tests.world import COMPETITION, HOUR, NOW, PHASE
 
 
 def then(engine: Engine, until: datetime, viewer: User | None = None) -> Leaderboard:
-    """The board with what was submitted before then."""
+    """Return the board with what was submitted before that moment."""
     with reading(engine) as session:
         place = find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")
         return build_leaderboard(session, *place, Viewer(viewer, NOW + HOUR), until=until)
@@ -90,7 +90,7 @@ def test_what_is_not_public_has_no_history(engine: Engine, people: list[User], s
 
 
 def test_history_follows_the_digits_that_are_shown(engine: Engine, people: list[User]) -> None:
-    """0.7012 and 0.7049 are both 0.70: neither was ever before the other."""
+    """Check that 0.7012 and 0.7049 are both 0.70: neither was ever better than the other."""
     enter(engine, people[0], 0.7012)
     enter(engine, people[1], 0.7049, minute=1)
     hide(engine, precision=2)

@@ -135,7 +135,7 @@ def test_a_hidden_row_is_in_no_pair_and_in_no_correction(engine: Engine, runs: d
 
 
 def test_a_row_without_a_rank_is_in_no_pair_but_in_the_correction(engine: Engine, runs: dict[str, int]) -> None:
-    """Three pairs were compared: Ada's and Cat's 0.01 counts thrice, though Bob's row has no rank."""
+    """Check three compared pairs: Ada's and Cat's 0.01 counts three times, though Bob's row has no rank."""
     mark(engine, "Bob", UNRANKED, "sent by mail")
     found = drawn(engine)
     assert cells(found["pairs"]) == {

@@ -51,7 +51,7 @@ def test_what_is_not_published_is_as_if_it_were_not_there(sqlite_engine: Engine,
 
 
 def test_it_changes_at_each_declared_moment_and_not_between(sqlite_engine: Engine, people: list[User]) -> None:
-    """Words among the declarations, such as a precision, are no moments."""
+    """Check that words among the declarations, such as a precision, are no moments."""
     hide(sqlite_engine, names_from=NOW + 2 * HOUR, public_from=NOW + HOUR)
     moments = (NOW + HOUR, NOW + 2 * HOUR, NOW + DAY)
     for moment in moments:

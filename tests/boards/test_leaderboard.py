@@ -138,7 +138,7 @@ def test_of_several_files_the_one_that_entered_a_setting_counts_there(engine: En
 
 
 def test_a_column_that_was_never_computed_is_empty_and_says_so(engine: Engine, people: list[User]) -> None:
-    """The organiser added a column after these runs."""
+    """Check a column that the organiser added after these runs."""
     enter(engine, people[0], 0.5)
     extra = {"metric": "accuracy", "split": "zero_shot/gl", "title": "GL", "decimals": 2, "percent": True}
     with writing(engine) as session:

@@ -146,7 +146,7 @@ def test_a_record_on_a_ladder_does_not_rest_on_what_was_disqualified(engine: Eng
 
 
 def test_one_submission_out_of_a_board_leaves_the_other_board(engine: Engine, people: list[User]) -> None:
-    """A submission that entered one setting is the team's only one there, and no matter on the other board."""
+    """Check a submission that is the team's only one for one setting, and irrelevant on the other board."""
     ada = people[0]
     enter(engine, ada, 0.5)
     both = enter(engine, ada, 0.4, 0.8, minute=1)
@@ -160,7 +160,7 @@ def test_one_submission_out_of_a_board_leaves_the_other_board(engine: Engine, pe
 
 @pytest.fixture
 def hidden(engine: Engine, people: list[User]) -> Engine:
-    """Bob's team is hidden, as what Cat sent last."""
+    """Hide Bob's team, and what Cat sent last."""
     enter(engine, people[0], 0.9)
     enter(engine, people[1], 0.8)
     enter(engine, people[2], 0.7)

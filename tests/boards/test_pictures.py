@@ -103,7 +103,7 @@ def climbed(engine: Engine, people: list[User]) -> list[User]:
 
 
 def test_a_record_is_a_step_and_every_try_a_point(engine: Engine, climbed: list[User]) -> None:
-    """0.5, then 0.55, then 0.6; who only equals a record has none."""
+    """Check 0.5, then 0.55, then 0.6; a run that only equals a record is none."""
     found = drawn(engine)["progress"]
     assert points(found, "Entries") == [
         (minute(0), 0.5, "Ada"),
@@ -149,7 +149,7 @@ def test_an_entry_that_was_replaced_stays_in_the_picture_of_the_time(engine: Eng
 
 
 def test_what_stood_before_the_board_was_shown_is_not_drawn(engine: Engine, climbed: list[User]) -> None:
-    """Shown from 12:03 on: then Ada's entry was her 0.4, Bob's his 0.55; the 0.5 before nobody saw."""
+    """Check a board shown from 12:03 on: then Ada's entry was her 0.4, Bob's his 0.55; nobody saw the 0.5 before."""
     declare(engine, entry_rule=EntryRule.LAST)
     shown_from = datetime(2026, 1, 10, 12, 3, tzinfo=UTC)
     hide(engine, public_from=shown_from.isoformat())
@@ -180,7 +180,9 @@ def test_a_ladder_draws_what_it_tells(engine: Engine, climbed: list[User]) -> No
 
 
 def test_who_does_not_see_own_scores_does_not_find_them_here(engine: Engine, climbed: list[User]) -> None:
-    """The board shows each team's best; its other tries would be its own scores."""
+    """Check that other attempts are missing: the board shows each team's best, and the others would be its
+    own scores.
+    """
     hide(engine, own_scores="never")
     found = drawn(engine, climbed[0])["progress"]
     assert [y for _, y, _ in points(found, "Entries")] == [0.6, 0.6]

@@ -132,7 +132,7 @@ def entered(engine: Engine, people: list[User]) -> User:
 
 
 def seen_by(engine: Engine, viewer: User | None, by: str, *boards: str, seen_as: SeenAs | None = None) -> RankingTable:
-    """boards: the one of the first task alone, if none is named."""
+    """Return the ranking as this viewer sees it. boards: those that it covers, by default only the first task's."""
     with writing(engine) as session:
         parts = [{"board": name} for name in boards or ("zero-shot",)]
         find_competition(session, COMPETITION).rankings = [{"name": "all", "title": "All", "by": by, "boards": parts}]

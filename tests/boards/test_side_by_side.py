@@ -82,7 +82,7 @@ def test_a_board_names_the_gold_in_use_of_its_own_phase_and_task(engine: Engine,
 
 
 def test_boards_that_show_ranks_alone_have_versions_of_their_own(engine: Engine, people: list[User]) -> None:
-    """Both are empty."""
+    """Check two boards that are both empty."""
     declare(engine, visibility={"board": "ranks_only"})
     add_phase(
         engine, "post", starts_at=NOW - HOUR, visibility={"board": "ranks_only", "precision": "full", "slices": "all"}

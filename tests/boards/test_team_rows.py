@@ -29,7 +29,7 @@ Place = tuple[str, str, int | None, float | None]
 def places(
     engine: Engine, name: str, viewer: User | None = None, now: datetime = NOW + HOUR, seen_as: SeenAs | None = None
 ) -> list[Place] | None:
-    """Phase, board, rank and score of each row; None: there is no such team, for this viewer."""
+    """Return phase, board, rank and score of each row; None: there is no such team, for this viewer."""
     with reading(engine) as session:
         competition = find_competition(session, COMPETITION)
         try:

@@ -24,7 +24,7 @@ from tests.world import COMPETITION, DAY, EARLIER_PHASE, HOUR, NOW, ONE_SHOT, PH
 
 
 def activity(engine: Engine, phase: str, *tasks: str) -> Activity:
-    """Next door, for everybody."""
+    """Return the activity of the neighbours' tasks in this phase, as everybody sees it."""
     with reading(engine) as session:
         asked = [find_phase_task(session, NEIGHBOURS, phase, task) for task in tasks]
         return activity_of(session, views_of(session, asked, Viewer(None, NOW)))

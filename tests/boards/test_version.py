@@ -121,7 +121,7 @@ def test_another_phase_task_moves_no_other_board(engine: Engine, people: list[Us
 
 
 def test_a_board_is_derived_and_never_out_of_date(engine: Engine, people: list[User]) -> None:
-    """Scores never change once they are recorded; were one written by another hand, the sweep would see it."""
+    """Check that scores never change once they are recorded; the sweep would notice one written by hand."""
     enter(engine, people[0], 0.5)
     with writing(engine) as session:
         macro_f1 = (ScoreRow.metric == "macro_f1", ScoreRow.split == ZERO_SHOT)
@@ -131,7 +131,7 @@ def test_a_board_is_derived_and_never_out_of_date(engine: Engine, people: list[U
 
 
 def test_settings_do_not_mix(engine: Engine, people: list[User]) -> None:
-    """A column is a metric and a split: neither alone picks a score."""
+    """Check that a column is a metric and a split: neither alone selects a score."""
     enter(engine, people[0], 0.5, 0.9)
     assert [[cell.value for cell in row.cells] for row in board(engine, "zero-shot").rows] == [[0.5, 0.25]]
     assert [[cell.value for cell in row.cells] for row in board(engine, "one-shot").rows] == [[0.9, 0.45]]

@@ -43,7 +43,7 @@ CROW = "Crow"
 
 @dataclass
 class Systems:
-    """Crow of Ada for both tasks, of Bob for one; Ada's is sent to `post`, too. By their submissions."""
+    """Systems: Crow of Ada for both tasks, of Bob for one; Ada's is sent to `post`, too. By their submissions."""
 
     engine: Engine
     ada: User

@@ -25,7 +25,9 @@ GOLD = "ID,DataID,Language,Label\n" + "".join(f"{n},{MARK}{n},EN,{label}\n" for 
 
 @dataclass
 class Machines:
-    """Two for the web, three for workers, two for sweeps; `address` is that of either web process, in turns."""
+    """Machines: two for the web, three for workers, two for sweeps; `address` is that of either web
+    process, in turns.
+    """
 
     folder: Path
     engine: Engine

@@ -239,7 +239,7 @@ def test_an_account_that_does_its_worst_costs_another_one_file_at_a_time(place: 
 def test_a_worker_that_dies_after_it_recorded_scores_has_scored_once(
     place: Place, ada: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Between recording and acknowledging; and the message comes again, and again."""
+    """Check a death between recording and acknowledging; the message comes again, and again."""
     place.start_worker()
     last = upload(ada, GOOD + DEADLY_AFTERWARDS)
     wait_for_the_end(place, last)

@@ -122,7 +122,7 @@ def test_it_is_an_image_with_a_title_and_a_description() -> None:
 
 @pytest.mark.parametrize("is_file", [False, True])
 def test_there_is_no_style_and_no_script_in_it(is_file: bool) -> None:
-    """The content security policy would refuse them."""
+    """Check the content security policy, which would refuse them."""
     svg = drawn(figure(Row("Syn", (one(0.1, 0.2, 0.3, 0.4, 0.5),), ideal=1.0)), is_file=is_file)
     for element in svg.iter():
         assert element.tag.removeprefix(SVG) not in ("style", "script", "foreignObject", "a", "image")

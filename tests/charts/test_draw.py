@@ -59,7 +59,7 @@ def marks(svg: Element) -> Iterator[Box]:
 
 
 def rules(svg: Element) -> Iterator[Box]:
-    """Lines to compare with and the steps of the record; of the diagonal small pieces."""
+    """Yield the reference lines and the steps of the record; for the diagonal small pieces."""
     for line in svg.iter(f"{SVG}line"):
         if kind(line) in RULES:
             x1, y1, x2, y2 = (float(line.get(name, "")) for name in ("x1", "y1", "x2", "y2"))
@@ -124,7 +124,7 @@ def one_of(kind: str, seed: int = 1) -> Picture:
 
 
 def test_the_measure_sees_what_lies_on_something() -> None:
-    """The names of a scatter moved onto its first point."""
+    """Check the names of a scatter moved onto its first point."""
     svg = parsed(draw(one_of("scatter")).wide)
     assert wrong(svg) == []
     mark = next(marks(svg))

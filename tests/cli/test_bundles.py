@@ -239,7 +239,7 @@ def test_an_evaluation_script_scores_each_split(
 
 
 def document_of(name: str) -> tuple[dict[str, object], dict[str, str]]:
-    """The declaration that holds, and the sha256 of its files by path."""
+    """Return the current declaration, and the sha256 of its files by path."""
     with reading(get_engine(get_settings().database_address)) as session:
         revision = present_revision(session, find_competition(session, name))
         return revision.document, {file.path: file.sha256 for file in revision.files}

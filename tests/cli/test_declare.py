@@ -80,7 +80,7 @@ def test_check_as_json_names_file_and_line(evergold: Evergold, tmp_path: Path) -
 def test_a_limit_above_the_server_s_own_is_said_by_check_and_by_apply(
     evergold: Evergold, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Declared 256 MiB, and 70 MB refused: nobody should learn that from a team."""
+    """Check 256 MiB declared, and 70 MB refused: nobody should learn that from a team."""
     monkeypatch.setenv("EVERGOLD_UPLOAD_LIMIT_BYTES", str(64 * 1024 * 1024))
     make_competition(tmp_path).change("per_day: 5", "upload_bytes: 268435456, per_day: 5")
     words = "but this server takes no upload above 64 MiB: raise EVERGOLD_UPLOAD_LIMIT_BYTES, or declare a lower limit"

@@ -256,7 +256,7 @@ def test_the_last_verdict_on_this_competition_holds(draft: Engine) -> None:
 
 
 def test_the_first_and_the_newest_declaration_are_asked_in_the_order_of_their_numbers(draft: Engine) -> None:
-    """An import that comes in between, and an edit of it, decide nothing; the scores are those of the newest."""
+    """Check that an import in between, and an edit of it, decide nothing; the scores are those of the newest."""
     declare(draft, 3, {})
     declare(draft, 2, {CONFIRM_SCORES: ["Another reason"]}, {"accuracy all": 0.9})
     score(draft, 0.5)

@@ -105,7 +105,7 @@ def test_its_owner_hands_it_over_to_somebody_who_organises_it(sqlite_engine: Eng
 
 
 def test_nobody_is_handed_more_competitions_than_they_may_own(sqlite_engine: Engine, people: dict[str, User]) -> None:
-    """The bound is that of who takes it, and counts what they own, not what they organise."""
+    """Check the limit of the recipient, who counts what they own, not what they organise."""
     with writing(sqlite_engine) as session:
         session.get_one(User, people["olga"].id).competitions_limit = 0
         for name in ("edda-a", "edda-b"):
@@ -149,7 +149,7 @@ def test_the_last_organiser_stays_and_testers_and_organisers_elsewhere_are_none(
 
 
 def test_whoever_holds_fewer_rights_takes_nobodys_with_more(sqlite_engine: Engine, people: dict[str, User]) -> None:
-    """Rights elsewhere are none here; the other way round it is fine."""
+    """Check that rights elsewhere do not count; the other way round it is allowed."""
     fay = add_user(sqlite_engine, "fay")
     with writing(sqlite_engine) as session:
         for place, rights in ((COMPETITION, (Right.EDIT,)), (ELSEWHERE, ALL_RIGHTS)):

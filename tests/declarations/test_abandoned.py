@@ -27,7 +27,7 @@ def settings() -> Settings:
 
 @pytest.fixture
 def written(engine: Engine, settings: Settings) -> int:
-    """Begun now, with a file; its owner confirmed her address."""
+    """Begin a draft with a file, whose owner has confirmed her address; return its id."""
     ada = add_user(engine, "ada")
     with writing(engine) as session:
         user = session.get_one(User, ada.id)

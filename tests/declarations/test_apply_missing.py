@@ -55,7 +55,7 @@ def test_phase_without_submissions_goes_with_its_declaration(engine: Engine, dem
 @pytest.mark.both
 @pytest.mark.parametrize("what", ["phase", "board"])
 def test_what_is_removed_between_look_and_note_does_not_stop_the_sweep(engine: Engine, demo: Folder, what: str) -> None:
-    """Else the note would refer to what is gone, and fail for all webhooks."""
+    """Check that the note does not refer to what is gone, which would fail for all webhooks."""
     demo.change("            gold: demo/evaluation.csv\n", "")  # no baseline yet
     apply(engine, demo)
     root = add_user(engine, "root", is_administrator=True)

@@ -43,7 +43,7 @@ def test_a_phase_without_a_gold_name_keeps_what_was_sealed(engine: Engine, demo:
 
 
 def test_sealed_may_be_declared_before_there_is_any(engine: Engine, demo: Competition) -> None:
-    """Uploads wait for it, as they do where nothing is declared."""
+    """Check that uploads wait for it, as where nothing is declared."""
     demo.change(DECLARED, "            gold: sealed\n")
     expected = f"added task {WHAT}, no gold yet: submissions are refused until gold is uploaded"
     assert expected in made(apply(engine, demo))

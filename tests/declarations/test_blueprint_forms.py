@@ -153,7 +153,7 @@ def test_groups_and_expected_scores_are_typed_a_name_a_line() -> None:
 
 
 def test_options_of_other_metrics_are_not_asked_for() -> None:
-    """Unless they are declared: then they must be seen to be removed."""
+    """Check options that are declared, too: they must be visible to be removed."""
 
     def names(**options: object) -> set[str]:
         document = {**DOCUMENT, "tasks": [{"name": "main", "type": "table", "options": options}]}

@@ -36,7 +36,7 @@ def users(sqlite_engine: Engine) -> list[User]:
 
 
 def announce(engine: Engine, user: User, now: datetime = NOW) -> str:
-    """The secret of its address."""
+    """Announce a bundle; return the secret of its address."""
     with writing(engine) as session:
         return announce_bundle(session, user, now)[1]
 

@@ -27,7 +27,7 @@ def demo(tmp_path: Path) -> Competition:
 
 
 def assert_found(demo: Competition, line: int, severity: str, *parts: str) -> None:
-    """Exactly one finding, on this line, whose sentence has these parts."""
+    """Check that there is exactly one finding, on this line, whose sentence has these parts."""
     found = demo.check()
     assert [(finding.line, finding.severity) for finding in found] == [(line, severity)], [str(f) for f in found]
     for part in parts:

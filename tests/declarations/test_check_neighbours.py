@@ -173,7 +173,7 @@ def test_gold_that_is_sealed_for_one_phase_is_none_of_another(demo: Competition,
 
 
 def test_published_results_are_read_by_the_options_of_their_own_phase(demo: Competition) -> None:
-    """And a board's columns are those of its own task."""
+    """Check that a board's columns are those of its own task."""
     demo.change(PRACTISED, "            options: {languages: [pt]}\n")
     demo.change(
         '            source: "A paper"\n',

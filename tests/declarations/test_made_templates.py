@@ -44,7 +44,7 @@ def demo(tmp_path: Path) -> Folder:
 
 
 def template_of(engine: Engine) -> PublicFile | None:
-    """The download of the evaluation that nobody declared."""
+    """Return the template of the evaluation that nobody declared."""
     files = {file.name: file for file in phase_task(engine, "evaluation").files}
     return files.get("template.csv")
 

@@ -118,7 +118,7 @@ def place_id(engine: Engine, phase: str, task: str) -> int:
 
 
 def run_of_baseline(engine: Engine, task: str) -> ScoringRun:
-    """The one that counts."""
+    """Return the current run of the baseline."""
     of_baselines = select(Submission.id).join(Team, Team.id == Submission.team_id)
     of_baselines = of_baselines.where(Team.kind == TeamKind.BASELINE)
     here = of_baselines.where(Submission.phase_task_id == place_id(engine, EVALUATION, task))
@@ -132,7 +132,7 @@ def run_of_baseline(engine: Engine, task: str) -> ScoringRun:
 
 
 def test_baselines_of_one_name_are_each_of_their_own_task(sqlite_engine: Engine, demo: Folder) -> None:
-    """And of their own competition."""
+    """Check baselines of other tasks and of another competition."""
     engine = sqlite_engine
     next_door = add_team(engine, name="Majority", kind=TeamKind.BASELINE, competition=NEIGHBOURS)
     submitted = [one for one in made(apply(engine, demo)) if "baseline" in one]
@@ -207,7 +207,7 @@ def again(engine: Engine, task: str) -> list[int]:
 
 
 def test_corrected_gold_scores_the_baselines_of_its_own_task_again_once(sqlite_engine: Engine, demo: Folder) -> None:
-    """Unless a team has sent something to this very task."""
+    """Check that they are scored unless a team has submitted to this very task."""
     engine = sqlite_engine
     for gold in ("evaluation", "other"):
         demo.change(f"            gold: demo/{gold}.csv\n", "")
@@ -478,7 +478,7 @@ def test_whose_scores_are_to_be_confirmed_begins_as_a_draft_and_others_are_publi
 
 
 def second_beside(demo: Folder) -> None:
-    """Another competition of the same file, with the same names."""
+    """Add another competition of the same file, with the same names."""
     text = demo.phases.read_text(encoding="utf-8").replace("name: demo", "name: second")
     text = text.replace('    confirm_scores: ["macro_f1: 0.71"]\n', "").replace('include: ["more/*.yaml"]\n', "")
     demo.write("more/second.yaml", text)

@@ -86,7 +86,7 @@ def test_a_history_is_of_one_task_and_its_boards(engine: Engine, people: list[Us
 
 
 def rank_by_accuracy(engine: Engine) -> None:
-    """The second column of the board, which others do not expect."""
+    """Let the second column rank, which code that takes the first one would miss."""
     with writing(engine) as session:
         find_board(find_competition(session, COMPETITION), PHASE, "zero-shot")[1].rank_metric = "accuracy"
 

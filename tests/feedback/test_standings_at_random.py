@@ -91,6 +91,6 @@ def around(session: Session, run: Submission, told: RunStanding, looker: Viewer)
 
 
 def _plain(one: RunStanding) -> tuple[object, ...]:
-    """Boards are other objects in each session."""
+    """Return a standing in comparable form: boards are other objects in each session."""
     values = {name: getattr(one, name) for name in one.__slots__ if name != "board"}
     return one.board.name, *values.items()

@@ -35,7 +35,7 @@ SHORT = timedelta(microseconds=1)
 
 
 def put(engine: Engine, **values: Any) -> int:
-    """The id of the next version of the test's own gold, which waits for a worker."""
+    """Add the next version of the test's own gold, which waits for a worker; return its id."""
     add_gold(engine, COMPETITION, PHASE, TASK, NOW, in_use=False)
     with writing(engine) as session:
         version = session.scalars(fresh(GoldVersion).order_by(GoldVersion.id.desc()).limit(1)).one()
@@ -151,7 +151,7 @@ def test_few_problems_leave_nothing_out(sqlite_engine: Engine, version: int) -> 
 
 
 def test_what_was_found_right_is_in_use_unless_a_newer_one_is(sqlite_engine: Engine, version: int) -> None:
-    """The first version's id is greater than the number of the second: they are not the same thing."""
+    """Check that the first version's id, which is greater than the number of the second, is not taken for one."""
     second = put(sqlite_engine, publish_when_valid=True)
     with writing(sqlite_engine) as session:
         assert record_valid_gold(session, second, NOW) is not None

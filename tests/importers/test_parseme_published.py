@@ -36,7 +36,7 @@ def test_figures_of_the_paper_become_fractions_with_the_track_in_the_name() -> N
 
 
 def test_printed_f1_follows_from_printed_p_and_r_but_for_fipsco() -> None:
-    """Holds the file to the paper's own arithmetic: macro F1 is that of macro P and R, both rounded to 0.001."""
+    """Check the file against the paper's own arithmetic: macro F1 is that of macro P and R, both rounded to 0.001."""
     published = published_rows("1.2", OFFICIAL)["unseen"]
     rows = {(team, metric, split): Fraction(value) for team, _, metric, split, value, *_ in published}
     teams = {team for team, _, _ in rows}

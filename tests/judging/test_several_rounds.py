@@ -340,7 +340,7 @@ def test_a_round_is_published_withdrawn_and_discarded_alone(here: World) -> None
 
 
 def test_nobody_judges_what_a_team_sent_that_they_are_or_were_in(here: World) -> None:
-    """Nor a file that they sent themselves; a baseline is nobody's, and a team elsewhere is not judged here."""
+    """Check files that they sent themselves, too; a baseline is nobody's, and a team elsewhere is not judged here."""
     engine = here.engine
     names = ("member", "former", "merged", "sender", "stranger", "baseline")
     people = {name: world.add_user(engine, name) for name in names}

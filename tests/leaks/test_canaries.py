@@ -202,7 +202,7 @@ def write_plain_gold(content: str) -> None:
 
 
 def submitted(planted: Place, ada: Client, content: bytes, phase: str = PHASE) -> tuple[str, int]:
-    """Sent over the API and worked on until it ends; the submission's id and its run's."""
+    """Submit over the API and work until it ends; return the ids of the submission and of its run."""
     path = f"/api/v1/competitions/idioms/phases/{phase}/tasks/{TASK}/submissions"
     accepted = ada.send("POST", path, files={"file": ("predictions.csv", content)})
     assert accepted.status_code == 202, accepted.text
@@ -213,7 +213,7 @@ def submitted(planted: Place, ada: Client, content: bytes, phase: str = PHASE) -
 
 
 def check_scenario(planted: Place, ended: dict[str, tuple[str, int]]) -> None:
-    """Gold was opened, and every way to fail was taken: else nothing was looked for."""
+    """Check that gold was opened, and every way to fail was taken: otherwise nothing was searched."""
     with reading(planted.site.engine) as session:
         statuses = {what: session.get_one(ScoringRun, run_id).status for what, (_, run_id) in ended.items()}
         outcomes = read_outcomes(session, ended["good"][1])

@@ -46,7 +46,7 @@ def seen(unscored: Place, role: str) -> dict[str, Any]:
 
 
 def told(board: Mapping[str, Any]) -> tuple[str, bool, bool]:
-    """The state, whether there is any interval, and whether any range or cluster."""
+    """Return the state, whether there is any interval, and whether there is any range or cluster."""
     cells = [cell["interval"] for row in board["rows"] for cell in row["cells"]]
     ranges = [row[name] for row in board["rows"] for name in ("rank_range", "cluster")]
     has_range = any(one is not None for one in ranges)

@@ -194,7 +194,9 @@ def report_mails(engine: Engine) -> list[tuple[str, str]]:
 
 
 def test_whoever_reports_sees_the_text_in_this_competition(here: World) -> None:
-    """A private question only its asker and those who answer; an announcement until it is withdrawn."""
+    """Check a private question, which only its asker and those who answer see, and an announcement until it is
+    withdrawn.
+    """
     with writing(here.engine) as session:
         session.get_one(Question, here.question).is_public = False
         session.get_one(Announcement, here.question).withdrawn_at = NOW
@@ -380,7 +382,7 @@ def test_a_baseline_has_no_author(here: World) -> None:
 
 
 def test_mails_with_the_text_are_not_sent_and_others_are(here: World) -> None:
-    """Neither next door's, nor those that were sent; of a hidden question its answers, too."""
+    """Check mails next door, and sent ones; a hidden question's answers are not sent either."""
     rows = (
         ("question", "[Idioms] Question: Why us?", COMPETITION, "waiting"),
         ("answer", "[Idioms] Answer: Why us?", COMPETITION, "given_up"),
@@ -545,7 +547,7 @@ def _dismiss(here: World, user: User, number: int) -> None:
 
 
 def _block(here: World) -> None:
-    """Bob here, and Ada next door."""
+    """Block Bob here, and Ada next door."""
     with writing(here.engine) as session:
         for place, user in ((COMPETITION, here.bob), (NEIGHBOURS, here.ada)):
             block = CompetitionBlock(competition_id=find_competition(session, place).id, user_id=user.id, reason="-")

@@ -233,7 +233,7 @@ def test_a_test_is_sent_once_and_says_what_came_of_it(engine: Engine, olga: User
 
 
 def test_a_private_address_is_refused_when_it_is_sent_to(engine: Engine, olga: User, there: Receiver) -> None:
-    """The range that held when it was set up is allowed no more."""
+    """Check that the range that was allowed at the set-up is not allowed any more."""
     webhook_id = hook(engine, olga, there, NewsKind.QUESTION_ASKED)
     in_writing(engine, send_test, webhook_id, NOW)
     strict = LOOPBACK.model_copy(update={"webhook_ranges": "127.0.0.9/32"})

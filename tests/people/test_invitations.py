@@ -53,7 +53,7 @@ def asked(
     rights: Collection[Right] | None = None,
     now: datetime = NOW,
 ) -> int:
-    """The id of an invitation."""
+    """Invite and return the id of the invitation."""
     with writing(engine) as session:
         here = find_competition(session, competition)
         return invite(Act(session, by, now, get_settings()), here, whom, role, rights=rights).id

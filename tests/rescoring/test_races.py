@@ -114,7 +114,7 @@ def test_an_upload_at_the_moment_of_publishing_is_scored_against_the_new_gold(en
 
 
 def finish_into(done: list[bool], engine: Engine, held: Claim) -> None:
-    """Record scores, and whether they counted."""
+    """Record scores; return whether they counted."""
     done.append(finish(engine, held, scores_of(OLD, 0.9)))
 
 

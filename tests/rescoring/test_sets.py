@@ -135,7 +135,7 @@ def test_a_set_is_made_for_the_tasks_that_are_named(engine: Engine, people: list
 def test_a_phase_that_nobody_has_entered_yet_gets_the_corrected_gold_with_the_others(
     engine: Engine, people: list[User]
 ) -> None:
-    """Else what it carries over would vanish from its boards: they would rest on another gold than its own."""
+    """Check that carried-over entries stay: they would otherwise rest on other gold than the phase's own."""
     add_phase(engine, "post", starts_at=NOW - HOUR, carry_over=PHASE)
     make_key(engine)
     places = (f"{COMPETITION}/{PHASE}/{TASK}", f"{COMPETITION}/post/{TASK}")
@@ -283,7 +283,9 @@ def test_an_unfinished_set_is_compared_as_far_as_it_is_done(engine: Engine, scor
 def test_what_an_unfinished_set_has_not_scored_yet_is_said_not_to_leave_the_board(
     engine: Engine, people: list[User]
 ) -> None:
-    """Carried-over rows rest on the old gold until the set has scored them; nobody may think that they go."""
+    """Check the words: carried-over rows rest on the old gold until the set has scored them, and do not leave the
+    board.
+    """
     add_phase(engine, "post", starts_at=NOW - HOUR, carry_over=PHASE)
     make_key(engine)
     places = (f"{COMPETITION}/{PHASE}/{TASK}", f"{COMPETITION}/post/{TASK}")

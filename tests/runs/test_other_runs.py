@@ -123,7 +123,7 @@ def test_the_same_file_is_no_other_file_that_kept_the_bound(sqlite_engine: Engin
 
 
 def test_a_file_that_only_waits_says_nothing_about_a_bound(sqlite_engine: Engine, people: list[User]) -> None:
-    """Neither as a submission, nor as a check, nor after both have failed."""
+    """Check it as a submission, as a check, and after both have failed."""
     ada, bob = people[:2]
     waiting = submit(sqlite_engine, bob, content="waits").run_id
     checked(sqlite_engine, bob, status=ValidationStatus.QUEUED)
@@ -230,7 +230,7 @@ def test_an_upload_goes_before_what_a_set_wants_scored_whoever_waited_longer(
 
 
 def test_gold_that_nobody_published_yet_scores_no_file(sqlite_engine: Engine, ada: User) -> None:
-    """Neither as the only version, nor as the newest."""
+    """Check it as the only version, and as the newest."""
     rich_rows.add_gold(sqlite_engine, COMPETITION, PHASE, TASK, NOW, in_use=False)
     plain = sure(claim(sqlite_engine, submit(sqlite_engine, ada).run_id))
     assert (plain.sealed_gold, plain.gold) == (None, "gold.csv")

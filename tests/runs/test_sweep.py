@@ -141,7 +141,7 @@ WAYS_OUT: dict[RunStatus, tuple[Callable[[Engine, int], object], RunStatus, bool
 
 @pytest.mark.parametrize("status", RunStatus)
 def test_every_state_has_a_way_out(engine: Engine, accepted: Accepted, status: RunStatus) -> None:
-    """A state that somebody adds needs a line above: what does the sweep do with it?"""
+    """Check every state: a new one needs a line above on what the sweep does with it."""
     enter, left_in, is_told = WAYS_OUT[status]
     enter(engine, accepted.run_id)
     assert the_run(engine, accepted.run_id).status == status

@@ -294,7 +294,7 @@ def test_children_that_are_killed_are_said_and_started_again(running: Server) ->
 
 
 def test_a_worker_starts_its_background_process_again(running: Server) -> None:
-    """The supervisor need not know of it."""
+    """Check that the supervisor does not need to know of it."""
     said = running.service.said().count(KILLED)
     wait_until(lambda: is_running_again(running, "workers.background", 0), "it is there", running.service)
     dead = running.child("workers.background")

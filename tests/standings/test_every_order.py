@@ -246,7 +246,7 @@ class Server(RuleBasedStateMachine):
         precision: int | None,
         is_renewed: bool,
     ) -> None:
-        """Other rules; applying renews what they choose, and what is not renewed must not be believed."""
+        """Declare other rules; applying renews their choices, and choices that are not renewed must not be trusted."""
         visibility = {} if precision is None else {"precision": precision}
         values: dict[str, Any] = {"without_choice": without_choice, "ladder_step": ladder_step}
         declare(self.engine, phase=phase, visibility=visibility, entry_rule=entry_rule, **values)

@@ -103,7 +103,7 @@ def test_what_was_rescored_is_counted_once(entered: Engine, people: list[User]) 
 def test_a_set_is_previewed_with_its_own_runs_and_else_with_those_that_count_now(
     engine: Engine, people: list[User]
 ) -> None:
-    """A run that an earlier set replaced comes back nowhere."""
+    """Check that a run that an earlier set replaced is not shown."""
     sent = enter(engine, people[0], 0.9)
     first = start(engine, f"{PHASE}/{TASK}")
     score_set(engine, first, {sent: 0.5})

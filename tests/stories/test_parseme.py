@@ -76,7 +76,7 @@ def engine(task: Parseme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> En
 
 
 def score_baselines(changes: list[Change]) -> None:
-    """A board is frozen when nothing waits for a worker, a baseline neither."""
+    """Score the baselines: a board is frozen when nothing waits for a worker."""
     from workers.score import score_submission
 
     for change in changes:

@@ -217,7 +217,7 @@ def test_precheck_refuses_what_is_sure_before_a_byte_was_read(engine: Engine) ->
 
 
 def test_precheck_counts_what_was_used_in_a_team_that_one_has_left(sqlite_engine: Engine) -> None:
-    """Else a file of gigabytes would be taken in before it is refused."""
+    """Check that a file of gigabytes is not received before it is refused."""
     add_competition(sqlite_engine, per_day=1)
     ada, bob = add_user(sqlite_engine, "ada"), add_user(sqlite_engine, "bob")
     add_team(sqlite_engine, ada, bob, name="Both")
@@ -411,7 +411,7 @@ def test_ten_namesakes_at_once_get_ten_teams(engine: Engine) -> None:
 
 
 def test_a_required_field_that_the_system_has_need_not_come_again(engine: Engine) -> None:
-    """Neither another system of the team has it, nor a system of another team that is called the same."""
+    """Check another system of the team, and another team's system of the same name: they do not have it."""
     add_competition(engine)
     ask(engine, required("parameters"))
     add_team(engine, add_user(engine, "bob"), name="Before")

@@ -92,7 +92,7 @@ def test_the_least_recently_shown_texts_leave_the_cache_first(monkeypatch: pytes
 
 
 def test_a_text_that_is_larger_than_the_cache_stays_until_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else it would be rendered again for everybody who looks at it."""
+    """Check it, since otherwise it would be rendered again for each visitor."""
     cache = html._Cache()
     monkeypatch.setattr(html, "CACHE_LIMIT_BYTES", 10)
     large = cache.keep(b"a", html.Rendered(escape("x" * 100)))

@@ -612,7 +612,7 @@ def complaints(reader: Reader, visit: Visit, paths: dict[str, str], looked_at: d
 
 
 def test_a_page_that_owes_something_is_found_out(empty_site: Site, chromium: Browser) -> None:  # noqa: F811
-    """Else the visits would find nothing because they look at nothing."""
+    """Check it, since otherwise the visits could find nothing because they look at nothing."""
     with reader_of(chromium, empty_site.url) as reader:
         sent_page = reader.go("/login")
         reader.page.evaluate(SPOIL)

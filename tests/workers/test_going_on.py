@@ -46,7 +46,7 @@ def test_no_message_is_taken_after_a_turn_that_found_nothing(engine: Engine, ada
 def test_a_worker_comes_back_to_celery(
     engine: Engine, ada: User, messages: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else who stops it would wait for all that is in line."""
+    """Check it, since otherwise stopping it would wait for everything in the queue."""
     monkeypatch.setattr(turns, "GO_ON_SECONDS", 0.0)
     for _ in range(3):
         upload(engine, ada)

@@ -62,7 +62,7 @@ def _worker(workplace: Path, engine: Engine, ada: User) -> Iterator[None]:
 
 
 def declare_public(engine: Engine) -> None:
-    """The one UPDATE with which every label could once be read."""
+    """Run the one UPDATE with which every label could once be read."""
     with writing(engine) as session:
         session.execute(update(PhaseTask).values(gold_is_public=True))
 

@@ -214,7 +214,7 @@ def test_a_file_that_no_key_opens_stops_the_rotation_before_anything_changed(eng
 
 @at_work
 def test_what_was_sealed_before_a_rotation_and_is_recorded_after_it_is_refused(engine: Engine, ada: User) -> None:
-    """Else only a key that nobody keeps any more could open it."""
+    """Check it, since only a key that nobody keeps any more could open it."""
     make_key(engine)
     with reading(engine) as session:
         before = current_keys(session)

@@ -72,7 +72,7 @@ def test_the_commitment_is_the_sha256_of_salt_and_content(tmp_path: Path, keys: 
 
 
 def test_equal_gold_has_another_commitment_each_time(tmp_path: Path, key: PrivateKey) -> None:
-    """Else anybody could try out what the labels are."""
+    """Check it, since otherwise anybody could find out the labels by trying."""
     first, second = (sealed_in(tmp_path, b"gold", key) for _ in range(2))
     assert first.commitment != second.commitment
     assert first.file.sha256 != second.file.sha256

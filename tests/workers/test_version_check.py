@@ -163,7 +163,7 @@ def test_of_many_problems_as_many_are_explained_as_are_shown(engine: Engine) -> 
 
 @pytest.mark.parametrize("reader", ["0" * 64, "01" + "00" * 31])
 def test_a_key_of_low_order_gets_no_explanation(engine: Engine, reader: str) -> None:
-    """Everybody could open what is sealed for it."""
+    """Check it, since everybody could open what is sealed for such a key."""
     version = seal_gold(engine, WRONG.encode(), checked=False, reader=reader)
     assert checked(engine, version).explanation is None
 

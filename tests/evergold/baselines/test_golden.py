@@ -137,8 +137,9 @@ def test_meanings_score_as_counted(tmp_path: Path, name: str, f1: float, accurac
 
 
 def test_probes_that_say_the_same_in_the_compound_are_the_same_at_its_level(tmp_path: Path) -> None:
-    """The golden probes put a word before the sentence, and leave the compound as it is: `(syn) Este é um peixe grande`
-    shares 5 of 6 words with its original, and all of the compound's."""
+    """Check probes that put a word before the sentence, and leave the compound as it is: `(syn) Este é um peixe grande`
+    shares 5 of 6 words with its original, and all of the compound's.
+    """
     rows = written("idiomaticity-probing", "word-overlap", tmp_path).read_text(encoding="utf-8").splitlines()
     assert rows[1:3] == ["pt,neut,peixe grande,syn,sent,0.833333", "pt,neut,peixe grande,syn,nc,1.000000"]
 

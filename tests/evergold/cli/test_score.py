@@ -182,7 +182,7 @@ def test_import_stays_light() -> None:
 
 
 def test_a_small_file_is_scored_without_what_is_slow_to_load() -> None:
-    """Threads of numpy among it: each takes as long to start as all that is computed."""
+    """Check numpy's threads, too: each takes as long to start as the whole computation."""
     code = f"""
 import os, sys
 from evergold.cli import run

@@ -74,7 +74,9 @@ def test_the_report_has_the_sizes_the_unseen_and_all_splits_tried(
 
 
 def test_a_seed_gives_the_same_bytes_on_every_machine(corpus: Path, tmp_path: Path) -> None:
-    """Pinned: another machine, or another NumPy, must not move what somebody has published with its seed."""
+    """Check pinned bytes: another machine, or another NumPy, must not move what somebody has published
+    with its seed.
+    """
     for name in ("once", "again"):
         assert run(["split", str(corpus), *SETTINGS, "--out", str(tmp_path / name)]) == 0
     assert written(tmp_path / "once") == written(tmp_path / "again")

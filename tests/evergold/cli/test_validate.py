@@ -17,7 +17,7 @@ HOME = ["--task", "idiom-detection", "--items", str(GOLDEN / "items.csv")]
 
 @pytest.fixture
 def wrong(tmp_path: Path) -> str:
-    """The golden prediction with labels that there are not."""
+    """Return the golden prediction with labels that do not exist."""
     path = tmp_path / "wrong.csv"
     path.write_text(PREDICTION.read_text().replace("zero_shot,1", "zero_shot,7"))
     return str(path)

@@ -95,7 +95,7 @@ def test_who_has_too_many_answers_held_back_asks_again_after_a_pause(pauses: lis
 
 
 def test_a_file_that_counts_is_read_and_gone_back_in_as_any_other() -> None:
-    """An HTTP library may ask for its size by going to its end, and begin again for another try."""
+    """Check that an HTTP library may go to the end for the size, and begin again for another attempt."""
     sent: list[int] = []
     file = CountedFile(io.BytesIO(b"abcdef"), sent.append)
     assert (file.seek(0, io.SEEK_END), file.tell()) == (6, 6)

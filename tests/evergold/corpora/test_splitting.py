@@ -33,7 +33,7 @@ def _flat(mwes: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def counted_by_hand(mwes: Sequence[Sequence[int]], part: set[int]) -> tuple[int, int]:
-    """Unseen MWEs and all MWEs of a part, with a set of what remains."""
+    """Return the numbers of unseen MWEs and of all MWEs of a part, computed with a set of the remaining ones."""
     known = {lemma for unit, lemmas in enumerate(mwes) for lemma in lemmas if unit not in part}
     inside = [lemma for unit in part for lemma in mwes[unit]]
     return sum(lemma not in known for lemma in inside), len(inside)
@@ -84,7 +84,9 @@ def test_the_size_is_the_one_whose_mean_is_nearest(total: list[int], wanted: int
 
 
 def test_random_orders_are_pinned() -> None:
-    """Others on a new machine or with a new NumPy would move every split that was ever made from a seed."""
+    """Check pinned orders: other ones on a new machine or with a new NumPy would move every split ever made from a
+    seed.
+    """
     ranks = random_ranks(8, Plan(1, 1, 7, 0), 0)
     assert sorted(ranks.tolist()) == list(range(8))
     assert ranks.tolist() == PINNED

@@ -154,7 +154,7 @@ WAYS: dict[str, Callable[[Lines], Lines]] = {
 
 
 def told(read: Callable[[], object]) -> list[Any]:
-    """The kind of error, and of each problem what is not words; nothing if there is none."""
+    """Return the kind of error, and the parts of each problem that are no words; nothing if there is none."""
     try:
         read()
     except InvalidFile as invalid:

@@ -37,7 +37,7 @@ def expected(key: str) -> dict[str, float]:
 
 
 def fill(imported: Path, part: Part, language: str, phase: str, setting: str, values: Mapping[str, str]) -> Path:
-    """The template with one setting filled in by id, the others left empty."""
+    """Return the template with one setting filled in by id, the others left empty."""
     rows = rows_of(imported / "competition" / "public" / phase / f"{part.name}-{language}" / "template.csv")
     column = list(rows[0])[-1]
     for row in rows:

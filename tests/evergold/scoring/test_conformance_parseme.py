@@ -130,7 +130,7 @@ def test_scores_are_those_of_the_official_counts(folder: str, system: str, train
 
 
 def test_macro_of_all_languages_is_the_official_average_but_for_categories_that_a_report_lacks() -> None:
-    """The official script takes means of the printed P and R of the reports that have the line, and F1 of both."""
+    """Check the official script's means of the printed P and R of the reports that have the line, and F1 of both."""
     reports, ours = [], []
     for folder in [folder for folder, system, _ in PAIRS if system == "vidal_baseline"]:
         gold, prediction, lines = files(folder, "vidal_baseline")

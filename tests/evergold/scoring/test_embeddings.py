@@ -305,7 +305,7 @@ def test_damage_anywhere_is_a_problem_and_never_an_exception(data: st.DataObject
     ids=["number and word", "escapes", "hexadecimal", "underscores"],
 )
 def test_a_header_that_the_parser_would_warn_of_line_by_line_is_refused_in_silence(header: str) -> None:
-    """Printed a thousandfold, such warnings are a file of megabytes that came out of one of some kilobytes."""
+    """Check that no warning is printed: a thousand of them would make megabytes out of a file of kilobytes."""
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         problems = problems_of(npz_raw(**{"sent": npy(header), "nc": npy(header)}))

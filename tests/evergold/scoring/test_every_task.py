@@ -99,7 +99,9 @@ def damaged(path: Path, *_: str) -> Path:
 def test_whose_file_is_no_file_is_told_by_the_kind_of_error(
     tmp_path: Path, name: str, make: Callable[..., Path]
 ) -> None:
-    """A team's upload is refused, an organiser's gold stops the start: the same archive, three kinds of error."""
+    """Check that a team's upload is refused, and an organiser's gold stops the start: the same archive, three kinds of
+    error.
+    """
     task, case = get_task(name), GOLDEN / name
     told = case / "expected.json"
     options = read_options(task, json.loads(told.read_text()).get("options") if told.exists() else {})

@@ -37,7 +37,7 @@ def blocks(text: str, kept: Sequence[str]) -> str:
 
 
 def files_with(source: Path, target: Path, keep: Callable[[str, Sequence[str]], str], kept: Sequence[str]) -> Path:
-    """The file or folder with these items alone; training data as they are."""
+    """Return the file or folder with only these items; training data unchanged."""
     if source.is_file():
         target.write_text(keep(source.read_text(encoding="utf-8"), kept), encoding="utf-8")
         return target

@@ -57,5 +57,5 @@ def test_direction_is_a_mirror(values: list[float | None], step: float) -> None:
 
 @given(st.lists(st.floats(0, 1), max_size=200), st.sampled_from([0.05, 0.1]))
 def test_a_team_learns_few_numbers_however_often_it_submits(values: list[float], step: float) -> None:
-    """The number of different answers is bounded by the range over the step: that is the whole point."""
+    """Check the number of different answers, which the range over the step bounds: that is the point."""
     assert len(set(ladder(values, step))) <= 1 / step + 1

@@ -63,7 +63,7 @@ def test_a_plug_in_is_there_under_its_name_and_says_where_it_is_from(install: In
 
 
 def test_two_releases_sign_the_same_numbers_differently(install: Install, tmp_path: Path) -> None:
-    """Value, reason and order are the plug-in's; only the signature is added to."""
+    """Check that value, reason and order are the plug-in's; only the signature is extended."""
     source = GOOD + (
         "from evergold.scoring import Score\n"
         "TASK = replace(TASK, score=lambda g, p, o: [Score('m', 'all', 0.5, None, 'quiz:1|m|all'),\n"

@@ -358,7 +358,7 @@ def test_options_that_do_not_fit_are_refused(options: dict[str, Any], message: s
 
 
 def test_no_task_type_loads_heavy_packages_on_import() -> None:
-    """The web process imports the registry and must stay small."""
+    """Check that the process stays small, since the web process imports the registry."""
     heavy = "scipy", "sklearn", "sacrebleu", "openpyxl", "torch", "transformers"
     code = f"import sys, evergold.scoring.tasks; print(sorted(set({heavy}) & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)

@@ -275,7 +275,7 @@ def test_both_boards_are_one_click_apart(site: Site, nobody: httpx.Client) -> No
 
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Grows with every board's page that is made."""
+    """Return a list to which each made page of a board is added."""
     seen: list[str] = []
 
     def counted(shown: Visit, *arguments: Any, **context: Any) -> Any:

@@ -107,7 +107,7 @@ def test_rows_in_json_are_as_the_schema_has_them() -> None:
 
 
 def test_a_page_of_a_board_leaves_no_row_behind(site: Site, ada: Person) -> None:
-    """Else garbage would be looked for while the next board is made, and two boards would be in memory."""
+    """Check it, since otherwise garbage would be collected during the next board, with two boards in memory."""
     world.score(site.engine, world.submit(site.engine, ada.user).run_id, 0.5)
     with site.client() as reader:
         as_others = {"as": "public"}  # such a page is made each time

@@ -28,7 +28,7 @@ def planted(quick_site: Site, cheap_passwords: None) -> Iterator[Planted]:
 
 
 def test_the_score_is_found_where_nothing_is_hidden(planted: Planted) -> None:
-    """Else the tests below would find nothing because they look at nothing."""
+    """Check it, since otherwise the tests below could find nothing because they look at nothing."""
     freeze(planted.site.engine, CLOSE + DAY)
     for client in (planted.nobody,):
         found = " ".join(told(planted, client, SIGNS))

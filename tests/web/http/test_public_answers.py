@@ -47,7 +47,7 @@ def nobody(scored: Site) -> Iterator[httpx.Client]:
 
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Grows with every board's page that is made."""
+    """Return a list to which each made page of a board is added."""
     seen: list[str] = []
 
     def counted(shown: Visit, *arguments: Any, **context: Any) -> Any:

@@ -185,7 +185,7 @@ def test_an_answer_is_taken_once(site: Site, browser: httpx.Client) -> None:
 
 
 def test_an_answer_is_taken_in_the_browser_that_began(site: Site, browser: httpx.Client) -> None:
-    """Else somebody could log others in as themselves, and read what they send."""
+    """Check it, since otherwise somebody could log others in as themselves, and read what they send."""
     back = answer_of(begun(browser), "mallory")
     with site.client(**BROWSER) as victim:
         assert victim.get(back).status_code == 404
@@ -265,7 +265,7 @@ def test_a_false_token_is_refused(site: Site, browser: httpx.Client, there: Prov
 
 
 def test_a_true_token_signed_anew_is_believed(browser: httpx.Client, there: Providers) -> None:
-    """Tokens are refused for what the test before does to them."""
+    """Check that tokens are refused only for what the test before does to them."""
     back = answer_of(begun(browser), "ada")
     there.bend("nothing")
     assert browser.get(back).url.path == "/login/finish"
@@ -620,7 +620,7 @@ def test_no_page_shows_the_clients_secret(site: Site, browser: httpx.Client) -> 
 
 @pytest.mark.browser
 def test_everybody_can_read_the_pages(site: Site, browser: httpx.Client, chromium: Browser) -> None:  # noqa: F811
-    """axe's rules, without scripts, on a phone."""
+    """Check axe's rules, without scripts, on a phone."""
     with log_in(site, "ada") as ada:
         linked(ada, "grace")
         linked(ada, "0000-0002-1825-0097", "orcid")

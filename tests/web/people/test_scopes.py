@@ -112,7 +112,7 @@ def test_a_token_without_read_still_submits(site: Site, ada: Person) -> None:
 
 
 def test_pages_are_read_with_a_token_but_their_forms_are_not_for_tokens(site: Site, ada: Person) -> None:
-    """Else a token for reading could make one for everything on the account page."""
+    """Check it, since otherwise a token for reading could make one for everything on the account page."""
     assert ada.client.get("/account").status_code == 200
     with with_token(site, ada, SUBMIT_SCOPE) as client:
         assert lacks_scope(client.get("/account"))

@@ -226,7 +226,7 @@ def test_a_new_password_by_mail_is_no_second_factor(site: Site) -> None:
 
 @pytest.mark.browser
 def test_everybody_can_read_the_pages(site: Site, chromium: Browser) -> None:  # noqa: F811
-    """axe's rules, without scripts, on a phone; and the form works in a browser."""
+    """Check axe's rules, without scripts, on a phone; and that the form works in a browser."""
     with log_in(site) as ada, reader_of(chromium, site.url, ada) as reader:
         sent(ada, f"{LOGINS}/app/begin", ada.get(LOGINS).text, proof=PASSWORD)
         assert reader.complaints(reader.go(f"{LOGINS}/app")) == []

@@ -22,7 +22,7 @@ def options(**said: Any) -> ProgramOptions:
 
 
 def found(tmp_path: Path, name: str, content: bytes | str, **said: Any) -> list[str]:
-    """The problems of an upload; none: what a program finds of it."""
+    """Return the problems of an upload; if it has none, the files that a program finds of it."""
     path = tmp_path / name
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     try:

@@ -74,7 +74,7 @@ def test_macro_f1_is_compared_as_scipy_compares_it() -> None:
     gold, first, second = pair_of_answers()
 
     def macro_f1(x: Any) -> Any:
-        """2·TP / (gold + predicted) of both labels."""
+        """Return 2·TP / (gold + predicted) of both labels."""
         each = [2 * ((gold == n) & (x == n)).sum(-1) / ((gold == n).sum() + (x == n).sum(-1)) for n in (0, 1)]
         return (each[0] + each[1]) / 2
 
