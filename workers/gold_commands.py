@@ -471,10 +471,8 @@ def reveal_gold(engine: Engine, place: str, number: int | None, write: Path | No
     _say("\nOnce the content and the salt are public, anybody can check that the gold was never swapped:\n")
     _say(f"  {ONE_LINER} {salt} {write or version.filename}")
     if public:
-        _say(
-            "\nIt is sealed as public now. Where phases.yaml says `gold_is_public: true` of it, teams see the items of"
-        )
-        _say("what is scored from now on, and of what was scored before once it is rescored.")
+        _say("\nIt is now sealed as public. If phases.yaml has `gold_is_public: true` for it, teams see the items of")
+        _say("submissions scored from now on, and of earlier ones once they are rescored.")
     return 0
 
 

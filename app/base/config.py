@@ -90,8 +90,8 @@ class Settings(LiveSettings, BaseSettings):
         60, gt=0, description="a run whose worker has not reported for this long is given to another worker"
     )
     run_limit_seconds: int = Field(120, gt=0, description="a run that takes longer is stopped and its file rejected")
-    encoding_limit_seconds: int = Field(3600, gt=0, description="the same for task types that need torch")
-    check_limit_seconds: int = Field(120, gt=0, description="the same for validation of a file")
+    encoding_limit_seconds: int = Field(3600, gt=0, description="`run_limit_seconds` for task types that need torch")
+    check_limit_seconds: int = Field(120, gt=0, description="a validation that takes longer is stopped")
     lean: bool = Field(False, description="there is no worker with torch on purpose: waiting for one is no fault")
     mail_days: int = Field(
         30, gt=0, description="how long sent mails (without their text) and undeliverable mails are stored"

@@ -134,7 +134,10 @@ class LiveSettings(BaseModel):
         "colour of links and buttons on light pages, such as #1c6047; its contrast must meet WCAG AA",
     )
     accent_dark: str = _setting(
-        "", "Colour on dark pages", LOOKS, "the same for dark pages; empty: derived from the other"
+        "",
+        "Colour on dark pages",
+        LOOKS,
+        "colour of links and buttons on dark pages; empty: derived from that of light pages",
     )
     front_text: str = _setting("", "Front page", LOOKS, "Markdown for visitors, replaces the default introduction")
     featured: str = _setting(

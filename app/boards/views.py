@@ -166,7 +166,9 @@ class RowOut(ApiModel):
     carried_from: str | None = Field(description="the phase that this entry was carried over from; null: this one")
     is_outdated: bool = Field(description="whether it was scored against gold that is no longer in use")
     sealed_gold: int | None = Field(description="the version of sealed gold that it was scored against")
-    published_rank: int | None = Field(None, description="the rank of a published result where it was published")
+    published_rank: int | None = Field(
+        None, description="for a published result: its rank in the publication; otherwise null"
+    )
     rank_range: RankRangeOut | None = Field(
         None, description="the range of ranks consistent with the data; null: see `statistics` of the board"
     )

@@ -212,7 +212,9 @@ class PaperOut(ApiModel):
 class CitationOut(ApiModel):
     """The citation of the competition; as BibTeX at `/citation`."""
 
-    authors: list[str] = Field(description="names as in BibTeX; empty: cited as by the organisers, without names")
+    authors: list[str] = Field(
+        description="names as in BibTeX; empty: citations give “The organisers of …” as the author"
+    )
     licence: str = Field(description="licence of the data; empty: not given")
     paper: PaperOut | None = Field(description="null: there is no paper yet")
 
@@ -527,9 +529,11 @@ class LeakOut(ApiModel):
     share: float | None = Field(
         description="share of the gold behind the final ranks that one team can infer; null: unknown"
     )
-    share_of_ten_teams: float | None = Field(description="the same share for ten teams together")
+    share_of_ten_teams: float | None = Field(
+        description="share of the gold behind the final ranks that ten teams together can infer; null: unknown"
+    )
     share_of_public_part: float | None = Field(
-        description="the same share of the public part, if a private part decides"
+        description="share of the public part that one team can infer, if a private part decides the ranks"
     )
     level: Level | None = Field(description="`green`: below 10 %; `warning`: 50 % or more")
     remedies: list[RemedyOut] = Field(description="settings that lower the share, sufficient ones first")

@@ -150,7 +150,7 @@ def results_of(
     for line, date, *cells in zip(table.lines, dates, *(table[name] for name in REQUIRED), strict=True):
         team, metric, split, value = (cell.strip() for cell in cells)
         if before := first.get((team, date, metric, split)):
-            problems.add("duplicate-row", f"the same score of the same team is on line {before}", line=line)
+            problems.add("duplicate-row", f"line {before} already has this score of this team on this date", line=line)
             continue
         first[team, date, metric, split] = line
         for column, fault in (

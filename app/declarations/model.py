@@ -197,7 +197,9 @@ class CitationDeclaration(Declaration):
     authors: tuple[Author, ...] = Field(
         (),
         max_length=200,
-        description="names as in BibTeX, e.g. 'Silva, Ana'; absent: cited as by its organisers, without names",
+        description=(
+            "names as in BibTeX, e.g. 'Silva, Ana'; absent: citations give 'The organisers of TITLE' as the author"
+        ),
     )
     licence: Line | None = Field(
         None, max_length=200, description="licence of the data: a name such as CC-BY-4.0, or an address"
@@ -313,8 +315,8 @@ class VisibilityDeclaration(Declaration):
     names_from: MomentCloseOrNever | None = Field(
         None,
         description=(
-            "when boards show the names of teams: a moment, 'close' or 'never', and neutral names before; absent: "
-            "always"
+            "from when boards show the names of teams: a moment, 'close' or 'never'; until then they show neutral "
+            "names; absent: always"
         ),
     )
     slices: Slices | None = Field(

@@ -538,7 +538,9 @@ def _date(row: ResultRow, where: str, date_format: str | None, problems: Problem
     if moment.tzinfo is not None:
         return in_utc(moment)
     if len(text) > len("2026-01-31") and all(warning.code != "no-zone" for warning in problems.warnings):
-        problems.add("no-zone", "times have no zone: only their days are kept", line=row.line, severity="warning")
+        problems.add(
+            "no-zone", "times have no time zone: only their dates are imported", line=row.line, severity="warning"
+        )
     return moment.date().isoformat()
 
 

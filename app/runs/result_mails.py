@@ -45,7 +45,7 @@ _SUBJECTS = {
 _WHAT = {
     RunStatus.SCORED: "was scored.",
     RunStatus.REJECTED: "has errors and was not scored. It uses none of your quota. See every error, line by line:",
-    RunStatus.FAILED: "could not be scored. That was not your fault, and uses none of your quota; the organisers "
+    RunStatus.FAILED: "could not be scored. This was not your fault and used none of your quota; the organisers "
     "have been notified.",
 }
 

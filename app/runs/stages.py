@@ -24,8 +24,8 @@ STATUS_WORDS = {
     RunStatus.RUNNING: "Your file is being checked and scored.",
     RunStatus.SCORED: "Your file was scored.",
     RunStatus.REJECTED: "Your file has errors and was not scored. It uses none of your quota.",
-    RunStatus.FAILED: "Scoring failed. That was not your fault, and uses none of your quota; "
-    "the organisers can see it.",
+    RunStatus.FAILED: "Scoring failed. This was not your fault and used none of your quota; "
+    "the organisers can see the failure.",
 }
 #: The only problem shown to a team if the organisers' own program failed.
 PROGRAM_FAILED = Problem(
@@ -34,7 +34,8 @@ PROGRAM_FAILED = Problem(
 )
 #: The text instead, if the program could not score the file: the file need not be wrong.
 PROGRAM_FAILED_WORDS = (
-    "The organisers' own program could not score your file. It uses none of your quota; the organisers can see it."
+    "The organisers' own program could not score your file. This used none of your quota. "
+    "The organisers can read the program's log; if your file is correct, ask them."
 )
 _MINUTE = 60
 

@@ -98,7 +98,7 @@ class RegistrationOut(ApiModel):
     status: RegistrationStatus | None = Field(description="null: you have not registered")
     has_accepted_terms: bool = Field(description="whether you have accepted the current terms")
     missing: Missing | None = Field(description="what you still need to submit; null: nothing")
-    message: str = Field(description="the same as a sentence; empty: nothing")
+    message: str = Field(description="`missing` as a sentence; empty: nothing is missing")
     asks_to_publish: bool = Field(description="whether the organisers ask for consent to publish predictions")
     page: str
 

@@ -215,7 +215,7 @@ def test_baseline_that_would_be_rejected_is_quoted(demo: Competition) -> None:
         ("0.25", "-0.1", "lies outside the range"),
         ("macro_f1,zero_shot/en", "f1_macro,zero_shot/en", "no metric 'f1_macro'; did you mean 'macro_f1'?"),
         ("macro_f1,zero_shot/en", "macro_f1,zero_shot/fr", "no split 'zero_shot/fr'"),
-        ("zero_shot/en,0.25", "zero_shot/all,0.25", "the same score of the same team is on line 2"),
+        ("zero_shot/en,0.25", "zero_shot/all,0.25", "line 2 already has this score of this team on this date"),
         ("Bo,,", "Bo,31.1.2022,", "'31.1.2022' is not a date"),
         ("Bo,,", "Bo,2022-02-31,", "'2022-02-31' is not a date"),
         ("Bo,,", ",,", "a team needs a printable name"),

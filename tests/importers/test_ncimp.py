@@ -157,7 +157,7 @@ def test_values_without_a_board_are_counted_and_named(checkout: Path, tmp_path: 
     [
         ("A model,sim_syn,pt/neut/nc,87", "line 3, column value: 87 lies outside the range of sim_syn"),
         (",sim_syn,pt/neut/nc,0.5", "line 3, column team: a team needs a printable name"),
-        ("A,sim_syn,en/nat/nc,0.5", "line 3: the same score of the same team is on line 2"),
+        ("A,sim_syn,en/nat/nc,0.5", "line 3: line 2 already has this score of this team on this date"),
     ],
 )
 def test_values_that_are_wrong_are_told_by_line(checkout: Path, tmp_path: Path, line: str, words: str) -> None:

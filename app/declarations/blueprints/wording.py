@@ -49,7 +49,7 @@ LABELS = {
     "references": "Further columns with references",
     "rejected_per_hour": "Rejected files an hour",
     "required": "Files that must be there",
-    "resample_by": "Column of what items belong to",
+    "resample_by": "Column with the group of an item",
     "rouge_stemmer": "ROUGE compares stems",
     "scores": "Expected scores",
     "seconds": "Time, in seconds",

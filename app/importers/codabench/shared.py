@@ -26,7 +26,7 @@ IGNORED: Mapping[str, str] = {
     "admin_names": "invite these people as organisers: user names of another server mean nothing here",
     "enable_per_submission_metadata": "every submission has a method card",
     "color": "phases have no colours",
-    "datasets": "named data sets of that server: add the files under `downloads`",
+    "datasets": "named data sets on the original server: add the files under `downloads`",
     "preferred_leaderboard": "boards are all shown",
 }
 _LOGO_BYTES = 10 * 1024 * 1024

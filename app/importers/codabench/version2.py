@@ -202,7 +202,9 @@ def _tasks(reading: Reading, boards: Columns, image: str, takes_results: bool) -
                 "index-twice", f"{keys.path}: another task has the index {index[:20]}", keys.node.entries["index"]
             )
         if keys.has("key"):
-            keys.note("key", Fate.OPEN, "a task of that server, whose files the bundle does not have: it is left out")
+            keys.note(
+                "key", Fate.OPEN, "a task on the original server, whose files are not in the bundle: it is left out"
+            )
             continue
         name = one_line(keys.text("name", "title of a task"), 200, f"Task {len(tasks) + 1}")
         used = [one.task.name for one in tasks.values()]
@@ -357,7 +359,11 @@ def _samples(reading: Reading, tasks: Mapping[str, _Task]) -> dict[str, tuple[Sa
         name = one_line(keys.text("name", "name of a baseline"), 60, f"Solution {number}")
         keys.text("description", "nothing: a baseline has a name")
         if keys.has("key"):
-            keys.note("key", Fate.OPEN, "a data set of that server, which the bundle does not have")
+            keys.note(
+                "key",
+                Fate.OPEN,
+                "a data set on the original server that is not in the bundle: download it there and add it",
+            )
         place = reading.file(keys, "path", "a baseline")
         listed = keys.take("tasks", "tasks that have this baseline")
         if place is None or listed is None:

@@ -46,7 +46,7 @@ _IGNORED: Mapping[str, str] = {
     "published": "a competition is published by its organisers",
     "domain": "competitions have no domains",
     "is_static_dataset_code_upload": "Evergold takes files, never code of teams",
-    "challenge_id": "a number of that server",
+    "challenge_id": "an ID on the original server",
     "aws_region": "workers of this server score",
     "queue": "workers of this server score",
 }

@@ -138,7 +138,7 @@ def test_published_rows_show_the_rank_that_they_had_in_the_paper(
     board = page(empty_site, path)
     pattern = r'<td class="rank">(.*?)</td>\s*<td class="paper">(.*?)</td>.*?aria-label="Details of (.*?)"'
     ranks = {team: (text_of(rank), paper) for rank, paper, team in re.findall(pattern, board, re.DOTALL)}
-    assert 'title="Rank where it was published">In paper</abbr>' in board
+    assert 'title="Rank in the publication">In paper</abbr>' in board
     assert ranks["NER4ID"] == ("not ranked", "3")
     assert ranks["JARVix"] == ("not ranked", "")
     assert "dual encoder of expression and context" in board
@@ -149,7 +149,7 @@ def test_published_rows_show_the_rank_that_they_had_in_the_paper(
     assert rows["JARVix"]["published_rank"] is None
     assert "published_rank" in text.splitlines()[0]
     (address,) = re.findall(r'href="([^"]*)" aria-label="Details of NER4ID"', board)
-    assert "Rank where it was published: 3" in text_of(page(empty_site, address))
+    assert "Rank in the publication: 3" in text_of(page(empty_site, address))
 
 
 def test_columns_that_were_picked_from_other_numbers_are_shown(ncimp: Site) -> None:

@@ -76,7 +76,7 @@ def test_a_log_in_takes_the_code_of_the_app(site: Site) -> None:
     with log_in(site) as ada:
         secret, codes = set_up(site, ada)
         assert len(set(codes)) == 10
-        assert "An app for codes, since" in ada.get(LOGINS).text
+        assert "Authenticator app, since" in ada.get(LOGINS).text
     assert any("second factor" in body for body in mails(site))
     with fresh(site) as browser:
         page = password(browser)
