@@ -76,8 +76,8 @@ def test_a_dashed_line_marks_when_scores_are_public_and_the_words_say_so() -> No
     assert calendar is not None
     assert calendar.sentences == (
         "One phase.",
-        "Scores of “Evaluation” are public from Mon 25 Jan 2027, 00:00 AoE (25 Jan, 12:00 UTC), the dashed line in its "
-        "row.",
+        "Scores of “Evaluation” are public from Mon 25 Jan 2027, 00:00 AoE (25 Jan, 12:00 UTC) (the dashed line in its "
+        "row).",
     )
     svg = ElementTree.fromstring(calendar.wide)  # noqa: S314 - our own
     [line] = [one for one in svg.iter() if one.get("class") == "fig-ideal"]

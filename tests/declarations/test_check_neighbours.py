@@ -63,7 +63,7 @@ PART, SOURCE = "{share: 0.5, seed: nobody guesses this one}", '            sourc
         # Public gold, hidden in another phase, of another task, or at another time.
         (
             [SAME_GOLD, (PRACTISED, f"{PRACTISED}            gold_is_public: true\n")],
-            ["the phase 'evaluation' asks 'detection' with this gold", f"{OVERLAP} gold"],
+            ["the phase 'evaluation' uses this gold for 'detection'", f"{OVERLAP} gold"],
         ),
         ([SAME_GOLD, ENDED, (PRACTISED, f"{PRACTISED}            gold_is_public: true\n")], []),
         (
@@ -80,14 +80,14 @@ PART, SOURCE = "{share: 0.5, seed: nobody guesses this one}", '            sourc
                 ("2026-05-01 00:00 UTC", "2026-06-15 00:00 UTC"),
                 (PRACTISED, f"{PRACTISED}            gold_is_public: true\n"),
             ],
-            ["teams of 'practice' see item by item"],
+            ["teams of 'practice' see which items they got right"],
         ),
         # What is carried over was asked in the same way, in a phase before.
         ([SAME_GOLD, ENDED, CARRIED], []),
         ([SAME_GOLD, ENDED, CARRIED, ('start: "2026-05-01', 'start: "2026-01-01')], ["does not start before", OVERLAP]),
         (
             [SAME_GOLD, ENDED, CARRIED, (ITEMS, f'{ITEMS}            gold_version: "2"\n')],
-            ["nothing of 'detection' is carried over from 'practice': its gold_version differs there"],
+            ["nothing of 'detection' can be carried over from 'practice': its gold_version differs there"],
         ),
         (
             [
@@ -131,7 +131,7 @@ PART, SOURCE = "{share: 0.5, seed: nobody guesses this one}", '            sourc
             [(ENTRY, f"{ENTRY}        visibility: {{board: hidden, public_from: close, own_scores: never}}\n")],
             [],
         ),
-        ([(ENTRY, f"{ENTRY}        visibility: {{own_scores: never}}\n")], ["own_scores is 'never', but everybody"]),
+        ([(ENTRY, f"{ENTRY}        visibility: {{own_scores: never}}\n")], ["own_scores is 'never', but the public board"]),
         ([(ENTRY, f"{ENTRY}        visibility: {{public_from: close, own_scores: never}}\n")], []),
         # A moment at the very start hides nothing; one at the end is in time.
         (

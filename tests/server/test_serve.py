@@ -351,7 +351,7 @@ def test_data_dir_that_cannot_be_written_is_explained(folder: Path, evergold: Ev
 
 def test_missing_phases_file_is_explained(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said = reason(folder, monkeypatch, folder / "phases.yaml")
-    assert said.startswith(f"There is no {folder / 'phases.yaml'}. `evergold init`")
+    assert said.startswith(f"There is no {folder / 'phases.yaml'}. Create a server's folder with `evergold init`")
 
 
 def test_errors_in_phases_are_listed_by_line(folder: Path) -> None:

@@ -64,7 +64,7 @@ def test_a_device_that_is_named_is_used_though_there_is_a_better_one(
 @pytest.mark.parametrize("named", ["cuda", "cuda:1", "mps"])
 def test_a_device_that_is_not_there_is_no_reason_to_take_another(monkeypatch: pytest.MonkeyPatch, named: str) -> None:
     use_torch(monkeypatch, cuda=int(named == "cuda:1"))
-    with pytest.raises(NoSuchDevice, match=f"EVERGOLD_DEVICE is {named}, and torch 2.0 finds no such device"):
+    with pytest.raises(NoSuchDevice, match=f"EVERGOLD_DEVICE is {named}, but torch 2.0 finds no such device here"):
         choose_device(named)
 
 

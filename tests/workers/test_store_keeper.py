@@ -174,7 +174,7 @@ def test_a_worker_that_starts_looks_whether_its_keeper_is_still_there(
     with socket.socket(socket.AF_UNIX) as left:
         left.bind(str(gone))  # as after kill -9: the file is there, and nobody listens
     monkeypatch.setenv(SOCKET_VARIABLE, str(gone))
-    with pytest.raises(SystemExit, match="is gone"):
+    with pytest.raises(SystemExit, match="has ended"):
         store_keeper.end_with_keeper()
 
 

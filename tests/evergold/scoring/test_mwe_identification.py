@@ -407,10 +407,10 @@ def test_problems_of_all_gold_files_are_told_at_once(tmp_path: Path) -> None:
     ("document", "said"),
     [
         ({"languages": ["fr"], "language": "fr"}, "not both"),
-        ({"languages": ["macro"]}, "no language"),
+        ({"languages": ["macro"]}, "not a language"),
         ({"languages": []}, "languages"),
         ({"language": "a/b"}, "language"),
-        ({"language": "macro"}, "no language"),
+        ({"language": "macro"}, "not a language"),
         ({"unseen_against": "dev"}, "unseen_against"),
         ({"categories": ["a:b"]}, "cannot be the name of a category"),
         ({"rank_by": "speed"}, "rank_by"),

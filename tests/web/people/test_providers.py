@@ -222,7 +222,7 @@ def test_an_answer_of_another_issuer_is_refused(browser: httpx.Client, there: Pr
     change = {"iss": there.hub if issuer == "another" else ""}
     answer = changed(browser, answer_of(begun(browser), "ada"), change)
     assert answer.status_code == 403
-    assert "another provider" in answer.text
+    assert "does not come from the provider that you chose" in answer.text
 
 
 def test_an_answer_at_another_providers_address_is_refused(browser: httpx.Client) -> None:
