@@ -131,7 +131,7 @@ PART, SOURCE = "{share: 0.5, seed: nobody guesses this one}", '            sourc
             [(ENTRY, f"{ENTRY}        visibility: {{board: hidden, public_from: close, own_scores: never}}\n")],
             [],
         ),
-        ([(ENTRY, f"{ENTRY}        visibility: {{own_scores: never}}\n")], ["own_scores is 'never', but the public board"]),
+        ([(ENTRY, f"{ENTRY}        visibility: {{own_scores: never}}\n")], ["own_scores is 'never', but the public"]),
         ([(ENTRY, f"{ENTRY}        visibility: {{public_from: close, own_scores: never}}\n")], []),
         # A moment at the very start hides nothing; one at the end is in time.
         (
