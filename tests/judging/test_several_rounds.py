@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.errors import Forbidden, InvalidForm, NotFound
-from app.competitions.find import find_competition
+from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import Viewer
 from app.judging.annotators import (
     appoint,
@@ -37,7 +37,7 @@ from app.judging.rounds import (
     publish_round,
     withdraw_round,
 )
-from app.judging.selection import newest_scored, on_boards, scored_submissions
+from app.judging.selection import choose_submissions, newest_scored, on_boards, scored_submissions
 from app.judging.summary import results_for
 from app.models import (
     FormerMember,
@@ -60,7 +60,7 @@ from app.people.rights import RightMissing, grant_role, revoke_role
 from app.submissions.choices import withdraw_submission
 from evergold.scoring.judgement import Marks
 from tests import world
-from tests.beside import add_old_run, one_right_each
+from tests.beside import add_old_run, add_other_task, enter_other, one_right_each
 from tests.boards.places import board
 from tests.judging import judged as judging
 from tests.rich_world import NEIGHBOURS, own
@@ -255,6 +255,14 @@ def test_judging_pages_are_for_organisers_with_the_right_to_submissions(here: Wo
                 continue
             with pytest.raises(RightMissing):
                 organised_round(session, user, COMPETITION, FIRST)
+    place = (COMPETITION, PHASE, TASK)
+    for right, user in people.items():
+        wanted = WantedRound(RoundForm(right.value, seed=1), (here.systems["alpha"],))
+        if right is Right.SUBMISSIONS:
+            assert start_judging(here.engine, get_settings(), place, wanted, user=user, now=NOW) == right.value
+            continue
+        with pytest.raises(RightMissing):
+            start_judging(here.engine, get_settings(), place, wanted, user=user, now=NOW)
     with writing(here.engine) as session:
         ours = find_competition(session, COMPETITION)
         ours.tasks[0].task_type = "idiom-detection"
@@ -385,11 +393,14 @@ def test_who_is_in_a_team_that_is_not_judged_in_this_round_may_judge_it(here: Wo
 # ------------------------------------------------------------------------------------------------- which are judged
 
 
-def test_submissions_to_judge_are_scored_in_this_place_and_not_withdrawn(here: World) -> None:
+def test_submissions_to_judge_are_scored_in_this_place_and_not_withdrawn(
+    here: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Check that they come in the order in which they were sent, by their current runs."""
     engine, systems = here.engine, here.systems
+    later, earlier = sorted(systems[name] for name in ("alpha", "beta"))  # not in the order of their ids
     with writing(engine) as session:
-        session.get_one(Submission, systems["beta"]).submitted_at = NOW - HOUR
+        session.get_one(Submission, earlier).submitted_at = NOW - HOUR
         gamma = session.scalars(select(User).where(User.username == "gamma")).one()
         withdraw_submission(session, systems["gamma"], gamma, NOW)
         theirs = find_competition(session, NEIGHBOURS)
@@ -403,12 +414,30 @@ def test_submissions_to_judge_are_scored_in_this_place_and_not_withdrawn(here: W
     with reading(engine) as session:
         ours, phase_task = judging.places(session)
         ids = [*systems.values(), elsewhere, sent.submission.id]
-        expected = [systems["beta"], systems["alpha"]]
+        expected = [earlier, later]
         assert [one.id for one in scored_submissions(session, phase_task, ids)] == expected
         assert [one.id for one in newest_scored(session, phase_task)] == expected
+        monkeypatch.setattr("app.judging.selection.MOST_SUBMISSIONS", 2)
+        assert [one.id for one in newest_scored(session, phase_task)] == expected, "others take no place"
         assert [one.id for one in scored_submissions(session, phase_task, [systems["alpha"]])] == [systems["alpha"]]
         shown = on_boards(session, ours, phase_task, Viewer(here.olga, NOW))
     assert set(shown) == set(expected)
+
+
+def test_a_round_begins_with_the_entries_of_every_board_of_its_task_and_of_no_other(here: World) -> None:
+    """Check a submission that is an entry only on the board of English, and one to the other task of the phase."""
+    engine = here.engine
+    add_other_task(engine)
+    enter_other(engine, here.ben, 0.9)
+    with writing(engine) as session:
+        _, english = find_board(find_competition(session, COMPETITION), PHASE, "one-shot")
+        english.rank_split, english.columns = "en", [{**english.columns[0], "split": "en"}]
+        alpha = session.scalars(select(User).where(User.username == "alpha")).one()
+    better = judging.enter(engine, alpha, judging.BETA, {"en": 0.95, "pt": 0.1})
+    with reading(engine) as session:
+        competition, phase_task = judging.places(session)
+        chosen = choose_submissions(session, competition, phase_task, [], Viewer(here.olga, NOW))
+    assert {one.id for one in chosen} == {*here.systems.values(), better}
 
 
 def test_a_round_is_started_with_its_annotators_or_not_at_all(here: World) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from sqlalchemy import Engine
+from sqlalchemy import Engine, update
 
 from app.base.config import get_settings
 from app.base.db import reading, writing
@@ -19,7 +19,7 @@ from app.judging.rounds import publish_round
 from app.judging.selection import choose_submissions
 from app.judging.summary import ALL_EQUAL, results_for
 from app.judging.views import CorrelationOut, JudgedOut, RoundResults
-from app.models import RowMark, RowStatus, Submission, TeamKind, User
+from app.models import Judgement, RowMark, RowStatus, Submission, TeamKind, User
 from app.people.act import Act, UserAct
 from evergold.scoring.task import NOT_ENTERED, Score
 from tests import world
@@ -164,6 +164,18 @@ def test_who_is_disqualified_or_hidden_stands_in_no_summary_but_an_organisers(
     put(RowStatus.HIDDEN, submission_id=systems["gamma"])
     assert shown() == ["Alpha"]
     assert shown(olga) == ["Alpha", "Beta", "Gamma"]
+
+
+def test_what_was_published_stays_whatever_becomes_of_the_marks(
+    engine: Engine, systems: dict[str, UUID], olga: User
+) -> None:
+    mark(engine, olga, systems, {"alpha": "333", "beta": "300", "gamma": "000"})
+    publish(engine, olga)
+    viewers = (None, olga)
+    before = [summary(engine, viewer) for viewer in viewers]
+    with writing(engine) as session:
+        session.execute(update(Judgement).values(mwe_sense=1))
+    assert [summary(engine, viewer) for viewer in viewers] == before
 
 
 def test_a_round_that_is_not_published_is_its_organisers_alone(

@@ -22,6 +22,7 @@ from app.messages.announcements import (
     chosen_group,
     edit,
     group_of,
+    groups_for,
     publish,
     receivers,
     withdraw,
@@ -31,7 +32,7 @@ from app.people import audit
 from app.people.act import UserAct
 from app.people.mail import MailKind, choose, find_link
 from app.people.mail_delivery import Letter, _message
-from app.people.rights import RightMissing, grant_role
+from app.people.rights import RightMissing, grant_role, rights_of
 from tests.beside import one_right_each
 from tests.competitions.embargo import add_phase
 from tests.rich_world import NEIGHBOURS
@@ -53,10 +54,16 @@ def olga(engine: Engine) -> User:
 
 
 def announce(
-    engine: Engine, author: User, form: AnnouncementForm = FORM, *, mail: str = "", key: str | None = None
+    engine: Engine,
+    author: User,
+    form: AnnouncementForm = FORM,
+    *,
+    mail: str = "",
+    key: str | None = None,
+    competition: str = COMPETITION,
 ) -> Announcement:
     with writing(engine) as session:
-        found = find_competition(session, COMPETITION)
+        found = find_competition(session, competition)
         return publish(UserAct(session, author, NOW, SETTINGS), found, form, group=group_of(found, mail), key=key)
 
 
@@ -224,6 +231,15 @@ def test_a_form_sent_twice_is_one_announcement_with_one_mail_each(entrants: Engi
         announce(entrants, olga, replace(FORM, text="other"), mail="all", key="once")
 
 
+def test_a_key_is_of_one_announcement_to_one_group_in_one_competition(engine: Engine, olga: User) -> None:
+    first = announce(engine, olga, mail="organisers", key="once")
+    assert announce(engine, olga, mail="organisers", key="once", competition=NEIGHBOURS).id != first.id
+    assert announce(engine, olga, mail="organisers", key="once").id == first.id
+    for group in ("", "all"):
+        with pytest.raises(IdempotencyConflict):
+            announce(engine, olga, mail=group, key="once")
+
+
 @pytest.mark.both
 def test_ten_clicks_at_once_are_one_announcement_with_one_mail_each(entrants: Engine, olga: User) -> None:
     made = in_threads(6, lambda _: announce(entrants, olga, mail="all", key="once").id)
@@ -323,6 +339,8 @@ def test_a_group_by_what_teams_sent_is_for_who_may_see_that(engine: Engine, peop
         found = find_competition(session, COMPETITION)
         assert chosen_group(session, found, "all", user) is not None
         assert chosen_group(session, found, "", user) is None
+        offered = groups_for(found, rights_of(session, user, found))
+        assert offered == (all_groups(found) if right is Right.SUBMISSIONS else ["all", "organisers"])
         if right is Right.SUBMISSIONS:
             assert chosen_group(session, found, "entered:evaluation", user) is not None
         else:
