@@ -166,7 +166,7 @@ def test_who_is_disqualified_or_hidden_stands_in_no_summary_but_an_organisers(
     assert shown(olga) == ["Alpha", "Beta", "Gamma"]
 
 
-def test_what_was_published_stays_whatever_becomes_of_the_marks(
+def test_what_was_published_stays_whatever_becomes_of_the_marks_until_boards_are_hidden(
     engine: Engine, systems: dict[str, UUID], olga: User
 ) -> None:
     mark(engine, olga, systems, {"alpha": "333", "beta": "300", "gamma": "000"})
@@ -176,6 +176,12 @@ def test_what_was_published_stays_whatever_becomes_of_the_marks(
     with writing(engine) as session:
         session.execute(update(Judgement).values(mwe_sense=1))
     assert [summary(engine, viewer) for viewer in viewers] == before
+    shown = [{system.submission for system in found.systems} for found in before]
+    assert shown == [{None}, set(systems.values())], "ids of submissions are for organisers"
+    hide(engine, board="hidden")
+    assert summary(engine, olga) == before[1]
+    with pytest.raises(NotFound):
+        summary(engine, None)
 
 
 def test_a_round_that_is_not_published_is_its_organisers_alone(
