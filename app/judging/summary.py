@@ -63,7 +63,7 @@ def results_for(session: Session, competition: Competition, judging: JudgingRoun
     systems = [
         _system(competition, judging, entry, document, automatic.get(entry.submission_id, {}), splits, view, decimals)
         for entry in _entries(session, judging)
-        if view.is_organiser or entry.submission_id not in out
+        if entry.submission_id not in out
     ]
     systems.sort(key=lambda one: (-(one.human[splits[0]].value or 0.0), one.team) if splits else (0.0, one.team))
     return RoundResults(
