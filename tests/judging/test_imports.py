@@ -106,6 +106,22 @@ def test_where_it_is_still_there_marks_may_be_missing(engine: Engine, systems: d
     assert document["scores"][str(alpha)]["en"]["value"] == pytest.approx(2 / 3)
 
 
+def test_marks_of_what_is_still_there_are_neither_agreed_about_nor_exported(
+    engine: Engine, systems: dict[str, UUID], olga: User
+) -> None:
+    place = f"{systems['alpha']},en-1"
+    bring(engine, olga, f"{place},A1,3,3,3,no", f"{place},A2,3,3,3,yes", header=f"{HEADER},removed")
+    with reading(engine) as session:
+        found = judging.the_round(session, "paper")
+        agreement = document_of(session, found)["agreement"]["en"]
+    assert [agreement[measure]["units"] for measure in ("mwe_sense", "score")] == [0, 1]
+    rows = csv.DictReader("".join(csv_pieces(engine, found.id)).splitlines())
+    assert [(row["removed"], row["mwe_sense"], row["naturalness"]) for row in rows] == [
+        ("no", "", ""),
+        ("yes", "3", "3"),
+    ]
+
+
 def test_equal_paraphrases_may_have_got_different_marks_in_a_file(
     engine: Engine, systems: dict[str, UUID], olga: User
 ) -> None:

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.errors import Forbidden, InvalidForm, NotFound
+from app.base.storage import storage_of
 from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import Viewer
 from app.judging.annotators import (
@@ -27,6 +28,7 @@ from app.judging.annotators import (
 from app.judging.marks import clear_marks, given_marks, save_marks, worksheet
 from app.judging.marks_csv import csv_pieces
 from app.judging.organising import WantedRound, organised_round, start_judging
+from app.judging.reading import Drawn
 from app.judging.results import document_of, open_texts, progress_of
 from app.judging.rounds import (
     RoundForm,
@@ -35,9 +37,11 @@ from app.judging.rounds import (
     languages_of,
     list_rounds,
     publish_round,
+    start_round,
     withdraw_round,
 )
-from app.judging.selection import choose_submissions, newest_scored, on_boards, scored_submissions
+from app.judging.rows import TextToJudge
+from app.judging.selection import choose_submissions, newest_scored, on_boards, scored_submissions, sources_of
 from app.judging.summary import results_for
 from app.models import (
     FormerMember,
@@ -438,6 +442,30 @@ def test_a_round_begins_with_the_entries_of_every_board_of_its_task_and_of_no_ot
         competition, phase_task = judging.places(session)
         chosen = choose_submissions(session, competition, phase_task, [], Viewer(here.olga, NOW))
     assert {one.id for one in chosen} == {*here.systems.values(), better}
+
+
+def test_a_round_keeps_the_seed_by_which_its_items_were_drawn_and_signs_with_it(here: World) -> None:
+    with writing(here.engine) as session:
+        ours, phase_task = judging.places(session)
+        alpha = here.systems["alpha"]
+        drawn = Drawn(7, [TextToJudge(("en", "en-1", "0"), "One.", "1.", (alpha,))], {alpha: ["en"]})
+        act, form = UserAct(session, here.olga, NOW, get_settings()), RoundForm("drawn", items=1)
+        found = start_round(act, competition=ours, phase_task=phase_task, form=form, drawn=drawn)
+        assert (found.seed, found.items_per_language) == (7, 1)
+        signed = document_of(session, found)["signatures"]["en"]
+    assert [part in signed for part in ("items:1", "seed:7")] == [True, True], signed
+
+
+def test_too_many_submissions_are_not_judged_and_files_are_read_as_the_phase_says(
+    here: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with writing(here.engine) as session:
+        ours, phase_task = judging.places(session)
+        phase_task.options = {"languages": ["en"]}
+        assert sources_of(storage_of(get_settings()), phase_task, []).options == {"languages": ["en"]}
+        monkeypatch.setattr("app.judging.selection.MOST_SUBMISSIONS", 2)
+        with pytest.raises(InvalidForm, match="At most 2 submissions can be judged in a round; these are 3"):
+            choose_submissions(session, ours, phase_task, [], Viewer(here.olga, NOW))
 
 
 def test_a_round_is_started_with_its_annotators_or_not_at_all(here: World) -> None:

@@ -23,6 +23,7 @@ from app.models import Judgement, RowMark, RowStatus, Submission, TeamKind, User
 from app.people.act import Act, UserAct
 from evergold.scoring.task import NOT_ENTERED, Score
 from tests import world
+from tests.boards.places import board
 from tests.competitions.embargo import add_phase, hide
 from tests.judging import judged as judging
 from tests.judging.test_imports import bring
@@ -104,6 +105,16 @@ def test_a_run_of_an_open_set_is_not_what_people_are_compared_with(
     assert automatic(summary(engine, olga)) == before == {"Alpha": 0.9, "Beta": 0.7, "Gamma": 0.5}
 
 
+def test_another_metric_of_the_same_languages_is_not_compared(engine: Engine, olga: User) -> None:
+    world.add_competition(engine, per_day=None)
+    judging.add_task(engine)
+    others = [Score("diversity", split, 0.01, None, "s") for split in ("en", "pt", "macro")]
+    user = world.add_user(engine, "alpha")
+    alpha = judging.enter(engine, user, judging.ALPHA, {"en": 0.9, "pt": 0.8}, more=others)
+    bring(engine, olga, f"{alpha},en-1,A1,3,3,3", name=ROUND)
+    assert automatic(summary(engine, olga)) == {"Alpha": 0.9}
+
+
 def test_scores_that_rise_together_correlate(engine: Engine, systems: dict[str, UUID], olga: User) -> None:
     mark(engine, olga, systems, {"alpha": "333", "beta": "300", "gamma": "000"})
     found = summary(engine, olga).correlations["en"]
@@ -129,6 +140,7 @@ def test_only_baselines_keep_their_name_where_names_are_hidden(
     hide(engine, names_from="close")
     publish(engine, olga)
     systems_shown = summary(engine, None).systems
+    assert {one.team for one in systems_shown} == {row.team for row in board(engine).rows}, "as the boards name them"
     shown = {one.automatic["en"].value: (one.team, one.method, one.is_baseline) for one in systems_shown}
     assert shown[0.4] == ("Copy", "method of robot", True)
     name, method, is_baseline = shown[0.9]

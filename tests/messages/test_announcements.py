@@ -99,8 +99,10 @@ def test_an_edit_is_marked_and_a_pin_alone_is_none(engine: Engine, olga: User) -
             changed = edit(UserAct(session, olga, NOW + at, SETTINGS), found, made.id, form)
         assert changed.edited_at == (None if at == HOUR else NOW + 2 * HOUR)
     with reading(engine) as session:
-        actions = session.scalars(select(AuditEntry.action).where(AuditEntry.action.startswith("announcement"))).all()
-    assert actions == ["announcement.publish", "announcement.edit", "announcement.edit"]
+        entries = session.scalars(select(AuditEntry).where(AuditEntry.action.startswith("announcement"))).all()
+    told = [(entry.action, entry.details.get("before")) for entry in entries]
+    befores = [{"title": FORM.title, "is_pinned": is_pinned} for is_pinned in (False, True)]
+    assert told == [("announcement.publish", None), *(("announcement.edit", before) for before in befores)]
     assert mailed(engine) == []
 
 
@@ -320,6 +322,7 @@ def test_every_word_of_an_announcements_mail_is_in_its_place(entrants: Engine, o
     assert mail.subject == "[Idioms] The deadline moves"
     title, text = mail.body.index("The deadline moves"), mail.body.index("Until **Sunday**.")
     assert title < text < mail.body.index("Announced in Idioms: https://scores.example.org/competitions/idioms\n")
+    assert "\nYou get it because you organise it.\n" in mail.body
 
 
 def test_an_announcement_makes_pages_of_its_competition_anew_and_of_no_other(engine: Engine, olga: User) -> None:

@@ -20,7 +20,7 @@ from app.messages.questions import (
     questions_for,
     set_closed,
 )
-from app.models import OutgoingMail, Question, Role, User
+from app.models import AuditEntry, OutgoingMail, Question, Role, User
 from app.people.act import Act, UserAct
 from app.people.competition_blocks import BlockedHere, block
 from app.people.rights import grant_role
@@ -112,11 +112,14 @@ def test_an_answer_that_is_sent_again_is_news_if_its_words_are(
         found_again = answered(sqlite_engine, question.id, olga, text, is_public=hours > 1, now=now)
         told = (found_again.answered_at, found_again.answer_edited_at, found_again.closed_at)
         assert told == (first, edited_at, NOW), "it was closed before it was answered"
+        assert found_again.answered_by_id == olga.id
         with reading(sqlite_engine) as session:
             to_ada = select(OutgoingMail.body).where(OutgoingMail.recipient == "ada@example.org")
             bodies = session.scalars(to_ada.order_by(OutgoingMail.id)).all()
+            edits = session.scalars(select(AuditEntry.details).where(AuditEntry.action == "question.edit")).all()
         assert len(bodies) == mails
     assert ["changed their answer to your question" in body for body in bodies] == [False, True]
+    assert [details["before"] for details in edits] == [{"is_public": False}, {"is_public": True}]
 
 
 def test_who_is_blocked_here_asks_next_door_alone(sqlite_engine: Engine, people: list[User]) -> None:
