@@ -28,14 +28,12 @@ from app.models import (
     Competition,
     JudgedEntry,
     JudgingRound,
-    Right,
     RowStatus,
     RunStatus,
     ScoringRun,
     Submission,
     TeamKind,
 )
-from app.people.rights import may_organise
 from app.runs.report import read_report
 from evergold.scoring.correlation import kendall, pearson, spearman
 from evergold.scoring.task import NOT_ENTERED
@@ -65,7 +63,7 @@ def results_for(session: Session, competition: Competition, judging: JudgingRoun
     systems = [
         _system(competition, judging, entry, document, automatic.get(entry.submission_id, {}), splits, view, decimals)
         for entry in _entries(session, judging)
-        if view.is_organiser or entry.submission_id not in out
+        if entry.submission_id not in out
     ]
     systems.sort(key=lambda one: (-(one.human[splits[0]].value or 0.0), one.team) if splits else (0.0, one.team))
     return RoundResults(
@@ -77,9 +75,7 @@ def results_for(session: Session, competition: Competition, judging: JudgingRoun
         agreement=document["agreement"],
         systems=systems,
         correlations={split: _correlation(systems, split) for split in splits},
-        progress=progress_of(session, judging)
-        if may_organise(session, viewer.user, competition, Right.SUBMISSIONS)
-        else [],
+        progress=progress_of(session, judging) if view.is_organiser else [],
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -79,8 +79,12 @@ def stored(files: Mapping[str, object]) -> str:
     return store_upload([packed.getvalue()], storage_of(get_settings()), 10**8).sha256
 
 
-def enter(engine: Engine, user: User, texts: Texts, bertscores: Mapping[str, float]) -> UUID:
-    """Submit a system's paraphrases and have them scored. bertscores: by language; a language left out has none."""
+def enter(
+    engine: Engine, user: User, texts: Texts, bertscores: Mapping[str, float], *, more: Iterable[Score] = ()
+) -> UUID:
+    """Submit a system's paraphrases and have them scored. bertscores: by language; a language left out has none. more:
+    scores of other metrics.
+    """
     files = {
         f"{language.upper()}/test.system.json": [
             {"source_sent_id": id_, "prediction": text} for id_, text in items.items()
@@ -98,7 +102,7 @@ def enter(engine: Engine, user: User, texts: Texts, bertscores: Mapping[str, flo
         for language in SENTENCES
     ]
     macro = sum(bertscores.values()) / len(SENTENCES)
-    scores.append(Score("bertscore", "macro", macro, None, "s"))
+    scores += [Score("bertscore", "macro", macro, None, "s"), *more]
     assert world.finish(engine, world.sure(world.claim(engine, accepted.run_id)), scores)
     return accepted.submission.id
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import threading
+from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -12,20 +14,23 @@ from sqlalchemy import Engine, func, select
 from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.storage import storage_of, store_upload
+from app.competitions.find import find_phase_task
 from app.judging.errors import CannotJudge, InvalidMarks, RoundPublished
 from app.judging.marks_csv import MOST_ROWS, csv_pieces
 from app.judging.organising import import_file
 from app.judging.results import document_of, progress_of
-from app.judging.rounds import publish_round
+from app.judging.rounds import RoundForm, add_round, publish_round
 from app.judging.views import ImportOut
 from app.models import JudgedText, Judgement, JudgingAnnotator, JudgingRound, RoundSource, User
 from app.people.act import UserAct
 from tests import world
+from tests.beside import add_other_task
 from tests.boards.places import board
+from tests.competitions.embargo import add_phase
 from tests.judging import judged as judging
-from tests.rich_world import fresh
+from tests.rich_world import OTHER_TASK, fresh
 from tests.threads import in_threads
-from tests.world import COMPETITION, NOW, PHASE, TASK
+from tests.world import COMPETITION, HOUR, NOW, PHASE, TASK
 
 HEADER = "submission,item,annotator,mwe_sense,rest_sense,naturalness"
 
@@ -42,14 +47,16 @@ def olga(engine: Engine, systems: dict[str, UUID]) -> User:
     return world.add_user(engine, "olga", is_administrator=True)
 
 
-def bring(engine: Engine, olga: User, *lines: object, name: str = "paper", header: str = HEADER) -> ImportOut:
-    return bring_bytes(engine, olga, "\n".join([header, *map(str, lines), ""]).encode(), name=name)
+def bring(
+    engine: Engine, olga: User, *lines: object, name: str = "paper", header: str = HEADER, now: datetime = NOW
+) -> ImportOut:
+    return bring_bytes(engine, olga, "\n".join([header, *map(str, lines), ""]).encode(), name=name, now=now)
 
 
-def bring_bytes(engine: Engine, olga: User, data: bytes, *, name: str = "paper") -> ImportOut:
+def bring_bytes(engine: Engine, olga: User, data: bytes, *, name: str = "paper", now: datetime = NOW) -> ImportOut:
     storage = storage_of(get_settings())
     sha256 = store_upload([data], storage, len(data)).sha256
-    return import_file(engine, get_settings(), (COMPETITION, PHASE, TASK), name, sha256, user=olga, now=NOW)
+    return import_file(engine, get_settings(), (COMPETITION, PHASE, TASK), name, sha256, user=olga, now=now)
 
 
 def counts(imported: ImportOut) -> tuple[int, int, int]:
@@ -97,6 +104,22 @@ def test_where_it_is_still_there_marks_may_be_missing(engine: Engine, systems: d
     with reading(engine) as session:
         document = document_of(session, judging.the_round(session, "paper"))
     assert document["scores"][str(alpha)]["en"]["value"] == pytest.approx(2 / 3)
+
+
+def test_marks_of_what_is_still_there_are_neither_agreed_about_nor_exported(
+    engine: Engine, systems: dict[str, UUID], olga: User
+) -> None:
+    place = f"{systems['alpha']},en-1"
+    bring(engine, olga, f"{place},A1,3,3,3,no", f"{place},A2,3,3,3,yes", header=f"{HEADER},removed")
+    with reading(engine) as session:
+        found = judging.the_round(session, "paper")
+        agreement = document_of(session, found)["agreement"]["en"]
+    assert [agreement[measure]["units"] for measure in ("mwe_sense", "score")] == [0, 1]
+    rows = csv.DictReader("".join(csv_pieces(engine, found.id)).splitlines())
+    assert [(row["removed"], row["mwe_sense"], row["naturalness"]) for row in rows] == [
+        ("no", "", ""),
+        ("yes", "3", "3"),
+    ]
 
 
 def test_equal_paraphrases_may_have_got_different_marks_in_a_file(
@@ -226,6 +249,35 @@ def test_rounds_are_not_mixed_up(engine: Engine, systems: dict[str, UUID], olga:
         bring(engine, olga, row)
 
 
+def test_a_round_of_another_task_or_phase_takes_no_marks_of_this_one(
+    engine: Engine, systems: dict[str, UUID], olga: User
+) -> None:
+    add_other_task(engine)
+    add_phase(engine, "post", starts_at=NOW)
+    with writing(engine) as session:
+        competition, _ = judging.places(session)
+        for name, phase, task in (("other-task", PHASE, OTHER_TASK), ("other-phase", "post", TASK)):
+            asked = find_phase_task(session, COMPETITION, phase, task)
+            add_round(session, competition, asked, RoundForm(name, seed=0), RoundSource.IMPORT, NOW)
+    for name in ("other-task", "other-phase"):
+        with pytest.raises(CannotJudge, match="about another task or phase"):
+            bring(engine, olga, f"{systems['alpha']},en-1,A1,3,3,3", name=name)
+
+
+def test_two_files_of_the_same_annotators_are_two_rounds(engine: Engine, systems: dict[str, UUID], olga: User) -> None:
+    """Check an empty paraphrase, too: it is counted where a file has marks of it."""
+    gamma = systems["gamma"]
+    for name, digits in (("paper", "3,3,3"), ("second", "0,0,0")):
+        rows = [f"{gamma},{item},A1,{digits}" for item in ("en-1", "en-3")]
+        assert counts(bring(engine, olga, *rows, name=name)) == (2, 0, 0)
+    with reading(engine) as session:
+        rounds = [judging.the_round(session, name) for name in ("paper", "second")]
+        assert [document_of(session, one)["scores"][str(gamma)]["en"]["value"] for one in rounds] == [1.0, 0.0]
+        for one in rounds:
+            (told,) = progress_of(session, one)
+            assert (told.language, told.annotator, told.done, told.total) == ("en", "A1", 2, 2)
+
+
 def test_imported_and_published_scores_stand_on_the_board(engine: Engine, systems: dict[str, UUID], olga: User) -> None:
     bring(engine, olga, f"{systems['alpha']},en-1,A1,3,3,3", f"{systems['alpha']},pt-1,A1,0,0,0")
     with writing(engine) as session:
@@ -268,6 +320,24 @@ def test_what_is_exported_can_be_imported(engine: Engine, systems: dict[str, UUI
     again = bring(engine, olga, *lines[1:], header=lines[0])
     assert "'=A1" in exported  # no spreadsheet takes the name for a formula …
     assert counts(again) == (0, 0, 3)  # … and it is the same name when it comes back
+
+
+def test_an_export_is_sorted_and_dates_a_corrected_mark_anew(
+    engine: Engine, systems: dict[str, UUID], olga: User
+) -> None:
+    alpha, later = systems["alpha"], NOW + HOUR
+    places = ("pt-1,A1", "en-3,A2", "en-1,A2", "en-1,A1")
+    bring(engine, olga, *(f"{alpha},{place},3,3,3" for place in places))
+    bring(engine, olga, f"{alpha},en-3,A2,1,2,3", f"{alpha},en-1,A1,3,3,3", now=later)
+    with reading(engine) as session:
+        found = judging.the_round(session, "paper")
+    rows = list(csv.DictReader("".join(csv_pieces(engine, found.id)).splitlines()))
+    assert [(row["item"], row["annotator"], row["mwe_sense"], row["decided_at"]) for row in rows] == [
+        ("en-1", "A1", "3", NOW.isoformat()),
+        ("en-1", "A2", "3", NOW.isoformat()),
+        ("en-3", "A2", "1", later.isoformat()),
+        ("pt-1", "A1", "3", NOW.isoformat()),
+    ]
 
 
 def test_marks_of_the_browser_are_exported_for_every_system_that_shares_a_paraphrase(

@@ -15,7 +15,8 @@ from sqlalchemy.orm import Session
 from app.base.config import get_settings
 from app.base.db import reading, writing
 from app.base.errors import Forbidden, InvalidForm, NotFound
-from app.competitions.find import find_competition
+from app.base.storage import storage_of
+from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import Viewer
 from app.judging.annotators import (
     appoint,
@@ -27,6 +28,7 @@ from app.judging.annotators import (
 from app.judging.marks import clear_marks, given_marks, save_marks, worksheet
 from app.judging.marks_csv import csv_pieces
 from app.judging.organising import WantedRound, organised_round, start_judging
+from app.judging.reading import Drawn
 from app.judging.results import document_of, open_texts, progress_of
 from app.judging.rounds import (
     RoundForm,
@@ -35,9 +37,11 @@ from app.judging.rounds import (
     languages_of,
     list_rounds,
     publish_round,
+    start_round,
     withdraw_round,
 )
-from app.judging.selection import newest_scored, on_boards, scored_submissions
+from app.judging.rows import TextToJudge
+from app.judging.selection import choose_submissions, newest_scored, on_boards, scored_submissions, sources_of
 from app.judging.summary import results_for
 from app.models import (
     FormerMember,
@@ -60,7 +64,7 @@ from app.people.rights import RightMissing, grant_role, revoke_role
 from app.submissions.choices import withdraw_submission
 from evergold.scoring.judgement import Marks
 from tests import world
-from tests.beside import add_old_run, one_right_each
+from tests.beside import add_old_run, add_other_task, enter_other, one_right_each
 from tests.boards.places import board
 from tests.judging import judged as judging
 from tests.rich_world import NEIGHBOURS, own
@@ -255,6 +259,14 @@ def test_judging_pages_are_for_organisers_with_the_right_to_submissions(here: Wo
                 continue
             with pytest.raises(RightMissing):
                 organised_round(session, user, COMPETITION, FIRST)
+    place = (COMPETITION, PHASE, TASK)
+    for right, user in people.items():
+        wanted = WantedRound(RoundForm(right.value, seed=1), (here.systems["alpha"],))
+        if right is Right.SUBMISSIONS:
+            assert start_judging(here.engine, get_settings(), place, wanted, user=user, now=NOW) == right.value
+            continue
+        with pytest.raises(RightMissing):
+            start_judging(here.engine, get_settings(), place, wanted, user=user, now=NOW)
     with writing(here.engine) as session:
         ours = find_competition(session, COMPETITION)
         ours.tasks[0].task_type = "idiom-detection"
@@ -385,11 +397,14 @@ def test_who_is_in_a_team_that_is_not_judged_in_this_round_may_judge_it(here: Wo
 # ------------------------------------------------------------------------------------------------- which are judged
 
 
-def test_submissions_to_judge_are_scored_in_this_place_and_not_withdrawn(here: World) -> None:
+def test_submissions_to_judge_are_scored_in_this_place_and_not_withdrawn(
+    here: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Check that they come in the order in which they were sent, by their current runs."""
     engine, systems = here.engine, here.systems
+    later, earlier = sorted(systems[name] for name in ("alpha", "beta"))  # not in the order of their ids
     with writing(engine) as session:
-        session.get_one(Submission, systems["beta"]).submitted_at = NOW - HOUR
+        session.get_one(Submission, earlier).submitted_at = NOW - HOUR
         gamma = session.scalars(select(User).where(User.username == "gamma")).one()
         withdraw_submission(session, systems["gamma"], gamma, NOW)
         theirs = find_competition(session, NEIGHBOURS)
@@ -403,12 +418,54 @@ def test_submissions_to_judge_are_scored_in_this_place_and_not_withdrawn(here: W
     with reading(engine) as session:
         ours, phase_task = judging.places(session)
         ids = [*systems.values(), elsewhere, sent.submission.id]
-        expected = [systems["beta"], systems["alpha"]]
+        expected = [earlier, later]
         assert [one.id for one in scored_submissions(session, phase_task, ids)] == expected
         assert [one.id for one in newest_scored(session, phase_task)] == expected
+        monkeypatch.setattr("app.judging.selection.MOST_SUBMISSIONS", 2)
+        assert [one.id for one in newest_scored(session, phase_task)] == expected, "others take no place"
         assert [one.id for one in scored_submissions(session, phase_task, [systems["alpha"]])] == [systems["alpha"]]
         shown = on_boards(session, ours, phase_task, Viewer(here.olga, NOW))
     assert set(shown) == set(expected)
+
+
+def test_a_round_begins_with_the_entries_of_every_board_of_its_task_and_of_no_other(here: World) -> None:
+    """Check a submission that is an entry only on the board of English, and one to the other task of the phase."""
+    engine = here.engine
+    add_other_task(engine)
+    enter_other(engine, here.ben, 0.9)
+    with writing(engine) as session:
+        _, english = find_board(find_competition(session, COMPETITION), PHASE, "one-shot")
+        english.rank_split, english.columns = "en", [{**english.columns[0], "split": "en"}]
+        alpha = session.scalars(select(User).where(User.username == "alpha")).one()
+    better = judging.enter(engine, alpha, judging.BETA, {"en": 0.95, "pt": 0.1})
+    with reading(engine) as session:
+        competition, phase_task = judging.places(session)
+        chosen = choose_submissions(session, competition, phase_task, [], Viewer(here.olga, NOW))
+    assert {one.id for one in chosen} == {*here.systems.values(), better}
+
+
+def test_a_round_keeps_the_seed_by_which_its_items_were_drawn_and_signs_with_it(here: World) -> None:
+    with writing(here.engine) as session:
+        ours, phase_task = judging.places(session)
+        alpha = here.systems["alpha"]
+        drawn = Drawn(7, [TextToJudge(("en", "en-1", "0"), "One.", "1.", (alpha,))], {alpha: ["en"]})
+        act, form = UserAct(session, here.olga, NOW, get_settings()), RoundForm("drawn", items=1)
+        found = start_round(act, competition=ours, phase_task=phase_task, form=form, drawn=drawn)
+        assert (found.seed, found.items_per_language) == (7, 1)
+        signed = document_of(session, found)["signatures"]["en"]
+    assert [part in signed for part in ("items:1", "seed:7")] == [True, True], signed
+
+
+def test_too_many_submissions_are_not_judged_and_files_are_read_as_the_phase_says(
+    here: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with writing(here.engine) as session:
+        ours, phase_task = judging.places(session)
+        phase_task.options = {"languages": ["en"]}
+        assert sources_of(storage_of(get_settings()), phase_task, []).options == {"languages": ["en"]}
+        monkeypatch.setattr("app.judging.selection.MOST_SUBMISSIONS", 2)
+        with pytest.raises(InvalidForm, match="At most 2 submissions can be judged in a round; these are 3"):
+            choose_submissions(session, ours, phase_task, [], Viewer(here.olga, NOW))
 
 
 def test_a_round_is_started_with_its_annotators_or_not_at_all(here: World) -> None:

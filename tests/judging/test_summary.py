@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from sqlalchemy import Engine
+from sqlalchemy import Engine, update
 
 from app.base.config import get_settings
 from app.base.db import reading, writing
@@ -19,10 +19,11 @@ from app.judging.rounds import publish_round
 from app.judging.selection import choose_submissions
 from app.judging.summary import ALL_EQUAL, results_for
 from app.judging.views import CorrelationOut, JudgedOut, RoundResults
-from app.models import RowMark, RowStatus, Submission, TeamKind, User
+from app.models import Judgement, RowMark, RowStatus, Submission, TeamKind, User
 from app.people.act import Act, UserAct
 from evergold.scoring.task import NOT_ENTERED, Score
 from tests import world
+from tests.boards.places import board
 from tests.competitions.embargo import add_phase, hide
 from tests.judging import judged as judging
 from tests.judging.test_imports import bring
@@ -104,6 +105,16 @@ def test_a_run_of_an_open_set_is_not_what_people_are_compared_with(
     assert automatic(summary(engine, olga)) == before == {"Alpha": 0.9, "Beta": 0.7, "Gamma": 0.5}
 
 
+def test_another_metric_of_the_same_languages_is_not_compared(engine: Engine, olga: User) -> None:
+    world.add_competition(engine, per_day=None)
+    judging.add_task(engine)
+    others = [Score("diversity", split, 0.01, None, "s") for split in ("en", "pt", "macro")]
+    user = world.add_user(engine, "alpha")
+    alpha = judging.enter(engine, user, judging.ALPHA, {"en": 0.9, "pt": 0.8}, more=others)
+    bring(engine, olga, f"{alpha},en-1,A1,3,3,3", name=ROUND)
+    assert automatic(summary(engine, olga)) == {"Alpha": 0.9}
+
+
 def test_scores_that_rise_together_correlate(engine: Engine, systems: dict[str, UUID], olga: User) -> None:
     mark(engine, olga, systems, {"alpha": "333", "beta": "300", "gamma": "000"})
     found = summary(engine, olga).correlations["en"]
@@ -129,6 +140,7 @@ def test_only_baselines_keep_their_name_where_names_are_hidden(
     hide(engine, names_from="close")
     publish(engine, olga)
     systems_shown = summary(engine, None).systems
+    assert {one.team for one in systems_shown} == {row.team for row in board(engine).rows}, "as the boards name them"
     shown = {one.automatic["en"].value: (one.team, one.method, one.is_baseline) for one in systems_shown}
     assert shown[0.4] == ("Copy", "method of robot", True)
     name, method, is_baseline = shown[0.9]
@@ -164,6 +176,24 @@ def test_who_is_disqualified_or_hidden_stands_in_no_summary_but_an_organisers(
     put(RowStatus.HIDDEN, submission_id=systems["gamma"])
     assert shown() == ["Alpha"]
     assert shown(olga) == ["Alpha", "Beta", "Gamma"]
+
+
+def test_what_was_published_stays_whatever_becomes_of_the_marks_until_boards_are_hidden(
+    engine: Engine, systems: dict[str, UUID], olga: User
+) -> None:
+    mark(engine, olga, systems, {"alpha": "333", "beta": "300", "gamma": "000"})
+    publish(engine, olga)
+    viewers = (None, olga)
+    before = [summary(engine, viewer) for viewer in viewers]
+    with writing(engine) as session:
+        session.execute(update(Judgement).values(mwe_sense=1))
+    assert [summary(engine, viewer) for viewer in viewers] == before
+    shown = [{system.submission for system in found.systems} for found in before]
+    assert shown == [{None}, set(systems.values())], "ids of submissions are for organisers"
+    hide(engine, board="hidden")
+    assert summary(engine, olga) == before[1]
+    with pytest.raises(NotFound):
+        summary(engine, None)
 
 
 def test_a_round_that_is_not_published_is_its_organisers_alone(

@@ -22,6 +22,7 @@ from app.messages.announcements import (
     chosen_group,
     edit,
     group_of,
+    groups_for,
     publish,
     receivers,
     withdraw,
@@ -31,7 +32,7 @@ from app.people import audit
 from app.people.act import UserAct
 from app.people.mail import MailKind, choose, find_link
 from app.people.mail_delivery import Letter, _message
-from app.people.rights import RightMissing, grant_role
+from app.people.rights import RightMissing, grant_role, rights_of
 from tests.beside import one_right_each
 from tests.competitions.embargo import add_phase
 from tests.rich_world import NEIGHBOURS
@@ -53,10 +54,16 @@ def olga(engine: Engine) -> User:
 
 
 def announce(
-    engine: Engine, author: User, form: AnnouncementForm = FORM, *, mail: str = "", key: str | None = None
+    engine: Engine,
+    author: User,
+    form: AnnouncementForm = FORM,
+    *,
+    mail: str = "",
+    key: str | None = None,
+    competition: str = COMPETITION,
 ) -> Announcement:
     with writing(engine) as session:
-        found = find_competition(session, COMPETITION)
+        found = find_competition(session, competition)
         return publish(UserAct(session, author, NOW, SETTINGS), found, form, group=group_of(found, mail), key=key)
 
 
@@ -92,8 +99,10 @@ def test_an_edit_is_marked_and_a_pin_alone_is_none(engine: Engine, olga: User) -
             changed = edit(UserAct(session, olga, NOW + at, SETTINGS), found, made.id, form)
         assert changed.edited_at == (None if at == HOUR else NOW + 2 * HOUR)
     with reading(engine) as session:
-        actions = session.scalars(select(AuditEntry.action).where(AuditEntry.action.startswith("announcement"))).all()
-    assert actions == ["announcement.publish", "announcement.edit", "announcement.edit"]
+        entries = session.scalars(select(AuditEntry).where(AuditEntry.action.startswith("announcement"))).all()
+    told = [(entry.action, entry.details.get("before")) for entry in entries]
+    befores = [{"title": FORM.title, "is_pinned": is_pinned} for is_pinned in (False, True)]
+    assert told == [("announcement.publish", None), *(("announcement.edit", before) for before in befores)]
     assert mailed(engine) == []
 
 
@@ -224,6 +233,15 @@ def test_a_form_sent_twice_is_one_announcement_with_one_mail_each(entrants: Engi
         announce(entrants, olga, replace(FORM, text="other"), mail="all", key="once")
 
 
+def test_a_key_is_of_one_announcement_to_one_group_in_one_competition(engine: Engine, olga: User) -> None:
+    first = announce(engine, olga, mail="organisers", key="once")
+    assert announce(engine, olga, mail="organisers", key="once", competition=NEIGHBOURS).id != first.id
+    assert announce(engine, olga, mail="organisers", key="once").id == first.id
+    for group in ("", "all"):
+        with pytest.raises(IdempotencyConflict):
+            announce(engine, olga, mail=group, key="once")
+
+
 @pytest.mark.both
 def test_ten_clicks_at_once_are_one_announcement_with_one_mail_each(entrants: Engine, olga: User) -> None:
     made = in_threads(6, lambda _: announce(entrants, olga, mail="all", key="once").id)
@@ -304,6 +322,7 @@ def test_every_word_of_an_announcements_mail_is_in_its_place(entrants: Engine, o
     assert mail.subject == "[Idioms] The deadline moves"
     title, text = mail.body.index("The deadline moves"), mail.body.index("Until **Sunday**.")
     assert title < text < mail.body.index("Announced in Idioms: https://scores.example.org/competitions/idioms\n")
+    assert "\nYou get it because you organise it.\n" in mail.body
 
 
 def test_an_announcement_makes_pages_of_its_competition_anew_and_of_no_other(engine: Engine, olga: User) -> None:
@@ -323,6 +342,8 @@ def test_a_group_by_what_teams_sent_is_for_who_may_see_that(engine: Engine, peop
         found = find_competition(session, COMPETITION)
         assert chosen_group(session, found, "all", user) is not None
         assert chosen_group(session, found, "", user) is None
+        offered = groups_for(found, rights_of(session, user, found))
+        assert offered == (all_groups(found) if right is Right.SUBMISSIONS else ["all", "organisers"])
         if right is Right.SUBMISSIONS:
             assert chosen_group(session, found, "entered:evaluation", user) is not None
         else:

@@ -17,11 +17,12 @@ from app.messages.questions import QuestionForm, ask, questions_for
 from app.models import OutgoingMail, Right, ScoringRun, User
 from app.people.act import UserAct
 from app.people.rights import organisers_of
+from app.submissions.choices import withdraw_submission
 from tests.beside import add_other_task, enter_other, one_right_each
 from tests.competitions.embargo import enter
 from tests.rescoring.rescored import current_of, publish, runs_of, score_set, start
 from tests.rich_world import EARLIER_USER, NEIGHBOURS, ONE_RIGHT
-from tests.world import COMPETITION, NOW, PHASE, add_user, reject, submit
+from tests.world import COMPETITION, NOW, PHASE, add_team, add_user, reject, submit
 
 
 def people_of(engine: Engine, group: str, competition: str = COMPETITION) -> list[str]:
@@ -65,6 +66,21 @@ def test_who_entered_the_other_task_of_the_phase_has_entered_it(sqlite_engine: E
     enter_other(sqlite_engine, people[0], 0.5)
     assert people_of(sqlite_engine, f"entered:{PHASE}") == ["ada"]
     assert people_of(sqlite_engine, f"without-valid:{PHASE}") == []
+
+
+def test_what_was_sent_next_door_is_not_sent_here_and_what_was_withdrawn_is_not_valid(
+    sqlite_engine: Engine, people: list[User]
+) -> None:
+    """Check Gus, who takes part in both competitions, and whose scored file is in a phase of the same name there."""
+    withdrawn = enter(sqlite_engine, people[0], 0.8)
+    enter(sqlite_engine, people[1], 0.7)
+    with writing(sqlite_engine) as session:
+        withdraw_submission(session, withdrawn, people[0], NOW)
+        gus = session.scalars(select(User).where(User.username == "gus")).one()
+    add_team(sqlite_engine, gus, name="Gusts")
+    assert people_of(sqlite_engine, "all") == ["ada", "bob", "gus"]
+    assert people_of(sqlite_engine, f"entered:{PHASE}") == ["ada", "bob"]
+    assert people_of(sqlite_engine, f"without-valid:{PHASE}") == ["ada", "gus"]
 
 
 def test_groups_hold_nobody_of_another_competition(sqlite_engine: Engine, people: list[User]) -> None:

@@ -20,8 +20,9 @@ from app.messages.questions import (
     questions_for,
     set_closed,
 )
-from app.models import OutgoingMail, Question, Role, User
-from app.people.act import UserAct
+from app.models import AuditEntry, OutgoingMail, Question, Role, User
+from app.people.act import Act, UserAct
+from app.people.competition_blocks import BlockedHere, block
 from app.people.rights import grant_role
 from tests.rich_world import NEIGHBOURS
 from tests.world import COMPETITION, HOUR, NOW, add_user
@@ -84,10 +85,50 @@ def test_every_word_of_an_answer_is_in_its_place(sqlite_engine: Engine, people: 
     assert f"{FORM.title}\n\nNo.\n\n--\nOnly you and the organisers see it, at" in mail.body
 
 
-def answered(engine: Engine, question_id: int, organiser: User, text: str, *, is_public: bool = False) -> None:
+def answered(
+    engine: Engine,
+    question_id: int,
+    organiser: User,
+    text: str,
+    *,
+    is_public: bool = False,
+    now: datetime = NOW + HOUR,
+) -> Question:
     with writing(engine) as session:
         found = find_competition(session, COMPETITION)
-        answer(UserAct(session, organiser, NOW + HOUR, SETTINGS), found, question_id, text=text, is_public=is_public)
+        return answer(UserAct(session, organiser, now, SETTINGS), found, question_id, text=text, is_public=is_public)
+
+
+def test_an_answer_that_is_sent_again_is_news_if_its_words_are(
+    sqlite_engine: Engine, people: list[User], olga: User
+) -> None:
+    question = asked(sqlite_engine, people[0])
+    with writing(sqlite_engine) as session:
+        found = find_competition(session, COMPETITION)
+        set_closed(UserAct(session, olga, NOW, SETTINGS), found, question.id, is_closed=True)
+    first, last = NOW + HOUR, NOW + 3 * HOUR
+    for hours, text, edited_at, mails in ((1, "No.", None, 1), (2, "No.", None, 1), (3, "Yes.", last, 2)):
+        now = NOW + hours * HOUR
+        found_again = answered(sqlite_engine, question.id, olga, text, is_public=hours > 1, now=now)
+        told = (found_again.answered_at, found_again.answer_edited_at, found_again.closed_at)
+        assert told == (first, edited_at, NOW), "it was closed before it was answered"
+        assert found_again.answered_by_id == olga.id
+        with reading(sqlite_engine) as session:
+            to_ada = select(OutgoingMail.body).where(OutgoingMail.recipient == "ada@example.org")
+            bodies = session.scalars(to_ada.order_by(OutgoingMail.id)).all()
+            edits = session.scalars(select(AuditEntry.details).where(AuditEntry.action == "question.edit")).all()
+        assert len(bodies) == mails
+    assert ["changed their answer to your question" in body for body in bodies] == [False, True]
+    assert [details["before"] for details in edits] == [{"is_public": False}, {"is_public": True}]
+
+
+def test_who_is_blocked_here_asks_next_door_alone(sqlite_engine: Engine, people: list[User]) -> None:
+    with writing(sqlite_engine) as session:
+        block(Act(session, None, NOW, SETTINGS), find_competition(session, COMPETITION), people[0], "Rude.")
+    with pytest.raises(BlockedHere):
+        asked(sqlite_engine, people[0])
+    assert asked(sqlite_engine, people[0], competition=NEIGHBOURS).asker_id == people[0].id
+    assert asked(sqlite_engine, people[1]).asker_id == people[1].id
 
 
 def test_the_same_key_of_another_asker_is_another_question(sqlite_engine: Engine, people: list[User]) -> None:
@@ -130,6 +171,16 @@ def test_others_see_what_is_public_and_answered(sqlite_engine: Engine, people: l
     assert listed(sqlite_engine, None) == [FORM.title]
     assert listed(sqlite_engine, bob) == ["Mine?", FORM.title]
     assert listed(sqlite_engine, olga, sees_all=True) == ["Mine?", FORM.title]
+
+
+def test_what_is_to_be_public_is_so_from_its_answer_on(sqlite_engine: Engine, people: list[User], olga: User) -> None:
+    ada, bob = people[:2]
+    question = asked(sqlite_engine, ada)
+    with writing(sqlite_engine) as session:
+        session.get_one(Question, question.id).is_public = True
+    assert [listed(sqlite_engine, viewer) for viewer in (ada, bob, None)] == [[FORM.title], [], []]
+    answered(sqlite_engine, question.id, olga, "No.", is_public=True)
+    assert [listed(sqlite_engine, viewer) for viewer in (ada, bob, None)] == [[FORM.title]] * 3
 
 
 def test_a_question_is_of_its_competition(sqlite_engine: Engine, people: list[User], olga: User) -> None:

@@ -19,7 +19,7 @@ from app.base.db import reading
 from app.competitions.visibility import Viewer
 from app.models import User
 from app.web.http.context import Server, server_of
-from app.web.http.identity import ApiOrganiser, ApiUser, ApiViewer, ApiVisitor, ViewerHere, VisitorHere
+from app.web.http.identity import ApiOrganiser, ApiUser, ApiViewer, ApiVisitor, ViewerHere, VisitorHere, viewer_as
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ async def api_visit(request: Request, viewer: ApiViewer) -> AsyncIterator[Visit]
 
 async def plain_api_visit(request: Request, visitor: ApiVisitor) -> AsyncIterator[Visit]:
     """Visit an API route that cannot be previewed."""
-    with visit_of(request, _viewer_now(request, visitor.user)) as visit:
+    with visit_of(request, viewer_as(visitor, server_of(request).clock(), None)) as visit:
         yield visit
 
 

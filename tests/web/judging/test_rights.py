@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from app.models import Right
+from app.base.db import writing
+from app.models import Right, TokenScope
+from app.people import auth
 from tests import world
+from tests.beside import one_right_each
 from tests.judging import judged as judging
 from tests.web.one_right import Organisers, only
 from tests.web.site import Site
-from tests.world import COMPETITION
+from tests.world import COMPETITION, NOW
 
 ROUNDS, API_ROUNDS = (f"{start}/competitions/{{competition}}/judging" for start in ("", "/api/v1"))
 TASK, API_TASK = (f"{start}/competitions/{{competition}}/phases/{{phase}}/tasks/{{task}}" for start in ("", "/api/v1"))
@@ -68,6 +71,21 @@ def test_what_annotators_did_stays_with_that_right_where_everybody_sees_the_roun
         Right.SUBMISSIONS
     ]
     assert [right for right, document in told.items() if document["progress"]] == [Right.SUBMISSIONS]
+
+
+def test_a_token_that_is_not_for_organising_finds_what_others_find(site: Site) -> None:
+    user = one_right_each(site.engine)[Right.SUBMISSIONS]
+    tokens = {}
+    with writing(site.engine) as session:
+        for scopes in ((TokenScope.READ,), (TokenScope.READ, TokenScope.ORGANISE)):
+            _, tokens[scopes] = auth.create_token(session, user, "ci", NOW, scopes=scopes)
+    reads, organises = (site.client(Authorization=f"Bearer {secret}") for secret in tokens.values())
+    path = f"/api/v1/competitions/{COMPETITION}/judging/human"
+    assert [client.get(path).status_code for client in (reads, organises)] == [404, 200]
+    assert organises.put(f"{path}/publication", params={"unfinished": "true"}).status_code == 200
+    told = [client.get(path).json() for client in (reads, organises)]
+    assert [bool(document["progress"]) for document in told] == [False, True]
+    assert [{one["submission"] for one in document["systems"]} == {None} for document in told] == [True, False]
 
 
 def test_the_list_of_rounds_tells_other_organisers_which_right_it_takes(organisers: Organisers) -> None:
