@@ -291,7 +291,12 @@ def test_a_file_is_found_by_its_key_in_its_own_place(ada: Person, numbers: Numbe
     path = f"tasks/{numbers.tasks[PHASE, TASK]}/"
     assert get(ada, path)["public_datasets"] == [], "it is not yet there"
     ada.site.set_clock(NOW + HOUR)
+    with writing(ada.site.engine) as session:
+        asked = find_phase_task(session, COMPETITION, PHASE, TASK)
+        asked.files_for = {asked.files[0].name: "participants"}
     assert get(ada, path)["public_datasets"] == [files[f"{PHASE}-{TASK}.csv"]]
+    with ada.site.client() as nobody:
+        assert nobody.get(f"/api/{path}").json()["public_datasets"] == [], "it is for participants"
     with writing(ada.site.engine) as session:
         find_competition(session, COMPETITION).stage = Stage.DRAFT
     for file in files.values():
