@@ -132,13 +132,19 @@ def test_a_worker_never_makes_a_key_beside_that_of_others(engine: Engine) -> Non
 
 @at_work
 def test_a_key_file_without_a_database_gets_no_second_key(engine: Engine) -> None:
-    """Check a file that was kept while the database is new: what its keys open is there to come back."""
-    write_keys(key_file(), dict([a_key()]))
+    """Check a file that was kept while the database is new: what its keys open is there to come back. A key that
+    somebody adds makes all of them known.
+    """
+    old_id, old = a_key()
+    write_keys(key_file(), {old_id: old})
     before = key_file().read_bytes()
     assert not ensure_key(engine, key_file(), NOW)
     assert key_file().read_bytes() == before
     with reading(engine) as session:
         assert session.scalars(select(WorkerKey)).all() == []
+    new_id = add_key(engine, key_file(), NOW)
+    with reading(engine) as session:
+        assert set(current_keys(session)) == {old_id, new_id}
 
 
 # ------------------------------------------------------------------------------------------------------------ rotation
