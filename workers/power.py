@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from app.base.db import reading
 from app.base.logs import log
-from app.boards.power import Power, SmallestDifference, is_kept
+from app.boards.power import Power, SmallestDifference, is_kept, power_basis
 from app.competitions.private_part import division_of
 from app.gold.versions import gold_identity, published_gold
 from app.models import Board, CompetitionTask, GoldVersion, PhaseTask, RunStatus, ScoringRun, Submission, Team, TeamKind
@@ -48,6 +48,7 @@ ONE_BASELINE = "the baseline, and an equally good system with independent errors
 class _GoldOfTask:
     """The gold of a task in a phase.
 
+    basis: from `power_basis`.
     sealed: None for plain gold, named by `gold`.
     ranking: the metrics that rank its boards.
     """
@@ -55,6 +56,7 @@ class _GoldOfTask:
     task: AnyTask
     options: Options
     gold: str
+    basis: str
     sealed: SealedGold | None
     ranking: frozenset[str]
     baselines: tuple[int, ...]
@@ -66,7 +68,7 @@ class _GoldOfTask:
         key = [self.task.name, self.task.version, run_intervals.VERSION, self.gold, sorted(self.ranking)]
         key += [self.options.model_dump(mode="json"), self.baselines]
         key += [self.division.fingerprint] if self.division else []
-        key += ["with the size of the gold"]
+        key += [self.basis]
         return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()
 
 
@@ -76,12 +78,12 @@ def compute_power(engine: Engine, phase_task_id: int, samples: Samples) -> Power
         wanted = _gold_of_task(session, phase_task_id)
         if wanted is None or is_kept(session, phase_task_id, wanted.key):
             return None
-    nothing = Power(wanted.gold, wanted.key, "", ())
+    nothing = Power(wanted.gold, wanted.key, "", (), basis=wanted.basis)
     try:
         of_baselines = [one for run in wanted.baselines if (one := samples.of(run, wanted.task)) is not None]
         gold = _opened(wanted)
         power = _power(wanted, of_baselines or _made_up(wanted, gold))
-        return replace(power, size=size_of_gold(wanted.task, gold, wanted.options))
+        return replace(power, size=size_of_gold(wanted.task, gold, wanted.options), basis=wanted.basis)
     except _CLOSED as closed:
         log.warning("power_not_computed", phase_task_id=phase_task_id, reason=str(closed))
         return None
@@ -95,7 +97,8 @@ def _gold_of_task(session: Session, phase_task_id: int) -> _GoldOfTask | None:
     phase_task = session.get_one(PhaseTask, phase_task_id)
     declared = session.get_one(CompetitionTask, phase_task.task_id)
     gold, task = gold_identity(session, phase_task), get_task(declared.task_type)
-    if gold is None or task.sample is None:
+    basis = power_basis(session, phase_task)
+    if gold is None or basis is None or task.sample is None:
         return None
     published = published_gold(session, phase_task.phase_id, phase_task.task_id)
     boards = session.scalars(select(Board.rank_metric).where(Board.task_id == phase_task.task_id))
@@ -103,6 +106,7 @@ def _gold_of_task(session: Session, phase_task_id: int) -> _GoldOfTask | None:
         task=task,
         options=read_options(task, phase_task.options_of(declared)),
         gold=gold,
+        basis=basis,
         sealed=sealed_gold(session, published[-1].id) if published else None,
         ranking=frozenset(boards),
         baselines=_baselines(session, phase_task_id, task.version, gold),

@@ -5,6 +5,8 @@ For organisers. Only numbers leave the worker; gold, and the baselines' answers 
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +17,7 @@ from sqlalchemy.orm import Session
 from app.competitions.columns import BoardColumn, board_columns
 from app.competitions.find import boards_of
 from app.gold.versions import gold_identity
-from app.models import Board, Competition, GoldPower, Phase, PhaseTask
+from app.models import Board, Competition, CompetitionTask, GoldPower, Phase, PhaseTask
 from evergold.scoring.leakage import GoldSize
 
 
@@ -37,6 +39,7 @@ class Power:
     systems: the systems whose errors it is based on, in words.
     scores: empty if unknown.
     size: information content of the gold, None if its answers have no such measure.
+    basis: from `power_basis`.
     """
 
     gold: str
@@ -44,6 +47,7 @@ class Power:
     systems: str
     scores: tuple[SmallestDifference, ...]
     size: GoldSize | None = None
+    basis: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +80,23 @@ def power_of(session: Session, competition: Competition) -> list[BoardPower]:
     return found
 
 
+def power_basis(session: Session, phase_task: PhaseTask) -> str | None:
+    """Return a digest of the gold and the declarations on which its power depends: options, private part, and the
+    metrics that rank the task's boards. None without gold.
+    """
+    gold, task = gold_identity(session, phase_task), session.get_one(CompetitionTask, phase_task.task_id)
+    if gold is None:
+        return None
+    ranking = session.scalars(select(Board.rank_metric).where(Board.task_id == task.id).distinct())
+    declared = [gold, phase_task.options_of(task), phase_task.private_part, sorted(ranking)]
+    return hashlib.sha256(json.dumps(declared, sort_keys=True).encode()).hexdigest()
+
+
 def lacks_power(session: Session, phase_task_id: int) -> bool:
-    """Return True if the task has gold whose power has not been computed yet."""
-    phase_task = session.get_one(PhaseTask, phase_task_id)
-    gold, kept = gold_identity(session, phase_task), session.get(GoldPower, phase_task_id)
-    return gold is not None and (kept is None or kept.gold != gold or "size" not in kept.document)
+    """Return True if the task has gold whose power has not been computed for the current declarations."""
+    basis = power_basis(session, session.get_one(PhaseTask, phase_task_id))
+    kept = session.get(GoldPower, phase_task_id)
+    return basis is not None and (kept is None or kept.document.get("basis") != basis)
 
 
 def is_kept(session: Session, phase_task_id: int, key: str) -> bool:
@@ -93,7 +109,7 @@ def record_power(session: Session, phase_task_id: int, power: Power) -> None:
     """Store the power of a task, replacing an earlier result."""
     scores = [[s.metric, s.split, s.difference, s.size] for s in power.scores]
     size = [power.size.items, round(power.size.bits, 1), power.size.labels] if power.size else None
-    document = {"systems": power.systems, "scores": scores, "size": size}
+    document = {"basis": power.basis, "systems": power.systems, "scores": scores, "size": size}
     session.merge(GoldPower(phase_task_id=phase_task_id, gold=power.gold, key=power.key, document=document))
 
 
@@ -115,7 +131,7 @@ def _kept(session: Session, phase_tasks: Sequence[int]) -> dict[int, Power]:
 def _read(gold: str, key: str, document: dict[str, Any]) -> Power:
     size = document.get("size")
     scores = tuple(SmallestDifference(*one) for one in document["scores"])
-    return Power(gold, key, document["systems"], scores, GoldSize(*size) if size else None)
+    return Power(gold, key, document["systems"], scores, GoldSize(*size) if size else None, document.get("basis", ""))
 
 
 def _ranking(board: Board) -> BoardColumn:

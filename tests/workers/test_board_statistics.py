@@ -28,7 +28,17 @@ from app.boards.statistics_work import (
 )
 from app.competitions.find import find_board, find_competition
 from app.competitions.visibility import Viewer
-from app.models import Board, BoardStatistics, Competition, Phase, PhaseTask, RunStatistics, StatisticsWork, User
+from app.models import (
+    Board,
+    BoardStatistics,
+    Competition,
+    Phase,
+    PhaseTask,
+    RunStatistics,
+    ScoringRun,
+    StatisticsWork,
+    User,
+)
 from evergold.scoring.resampling import pairs
 from tests.boards.marks import HIDDEN, mark
 from tests.boards.places import board
@@ -139,6 +149,16 @@ def test_a_board_says_whom_its_items_tell_apart(engine: Engine, three: dict[str,
     assert not near.is_significant
     assert (far.difference < -0.3, far.is_significant, far.high is not None and far.high < 0) == (True, True, True)
     assert board(engine, "one-shot").rows == ()
+
+
+def test_outcomes_of_an_earlier_version_of_the_task_type_are_not_read(engine: Engine, three: dict[str, int]) -> None:
+    """Check that what another version wrote, in whatever form, is compared with nothing on a board."""
+    with writing(engine) as session:
+        session.get_one(ScoringRun, three["cem"]).task_version = 0
+    computed(engine)
+    rows = by_team(board(engine))
+    intervals = {team: [cell.interval is not None for cell in row.cells] for team, row in rows.items()}
+    assert intervals == {"Ada": [True, True], "Bea": [True, True], "Cem": [False, False]}
 
 
 def test_a_new_run_costs_its_own_pairs_and_its_own_interval(

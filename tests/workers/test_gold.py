@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,16 +14,18 @@ import pytest
 from app.base.config import get_settings
 from app.base.storage import FolderStorage, store_upload
 from app.gold.binding import Binding, GoldPlace, options_digest
+from app.gold.sealing import unbound_line
+from app.models import SealedKind
 from app.runs.claims import Claim, SealedGold
 from evergold.scoring.errors import InvalidGold, InvalidItems
-from evergold.scoring.task import AnyTask, read_options
+from evergold.scoring.task import AnyTask, Options, read_options
 from evergold.scoring.tasks import TASKS
 from tests.sealed import a_key, sealed_in
 from tests.workers.files import GOLD
 from workers import gold
-from workers.gold import gold_folder, read_gold, read_items, read_sealed_gold
-from workers.gold_errors import GoldNotFound, SealBroken
-from workers.keys import key_file, write_keys
+from workers.gold import gold_folder, items_in_storage, read_gold, read_items, read_sealed_gold
+from workers.gold_errors import GoldNotFound, GoldRefused, SealBroken
+from workers.keys import key_file, read_keys, write_keys
 
 TASK = TASKS["idiom-detection"]
 OPTIONS = read_options(TASK)
@@ -204,6 +207,79 @@ def test_sealed_gold_is_public_only_where_its_seal_says_so(tmp_path: Path, is_pu
     claimed = SealedGold(sealed.file.sha256, sealed.commitment, sealed.keys, place)
     task = replace(TASK, read_gold=lambda path, options: options)
     assert read_sealed_gold(task, OPTIONS, claimed).is_public is is_public
+
+
+@dataclass(frozen=True)
+class OneFile:
+    """A file as one kind of data that workers read, and the readings of it."""
+
+    content: str
+    read: Callable[[AnyTask, Options], Any]
+
+
+def plain_gold(content: str) -> OneFile:
+    name = f"{content}.csv"
+    (gold_folder() / name).write_text(content)
+    return OneFile(content, lambda task, options: read_gold(task, options, name))
+
+
+def unbound_gold(content: str) -> OneFile:
+    """Two tasks may have the same file of such gold, which says no place."""
+    claimed = unbound(content)
+    return OneFile(content, lambda task, options: read_sealed_gold(task, options, claimed).content)
+
+
+def unbound(content: str, program: str = "") -> SealedGold:
+    """Gold as it was sealed before it was bound, claimed for a place. program: the digest of what would open it."""
+    if not read_keys(key_file()):
+        write_keys(key_file(), dict([a_key()]))
+    (key,) = read_keys(key_file()).values()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Binding, "line", lambda _: unbound_line(SealedKind.GOLD))
+        sealed = sealed_in(get_settings().sealed_dir, content.encode(), key)
+    place = GoldPlace("idioms", "a", "detection", TASK.name, 1, "", program)
+    return SealedGold(sealed.file.sha256, sealed.commitment, sealed.keys, place)
+
+
+def blind_file(content: str) -> OneFile:
+    stored = store_upload([content.encode()], FolderStorage(get_settings().storage_dir), 1000)
+    return OneFile(content, lambda task, options: items_in_storage(task, options, stored.sha256))
+
+
+@pytest.mark.parametrize("make", [plain_gold, unbound_gold, blind_file])
+def test_what_is_read_of_a_file_is_of_one_task_type_and_its_options(
+    folder: Path, make: Callable[[str], OneFile]
+) -> None:
+    """Check that tasks that share a file are each scored against what their own type reads in it, by their options."""
+
+    def naming(name: str) -> AnyTask:
+        def read(path: Path, options: Options) -> tuple[str, Options, str]:
+            return name, options, path.read_text()
+
+        return replace(TASK, name=name, read_gold=read, read_items=read)
+
+    asked = [
+        (one, task, options)
+        for one in (make("first"), make("second"))
+        for task in (naming("detection"), naming("similarity"))
+        for options in (OPTIONS, read_options(TASK, {"languages": ["PT"]}))
+    ]
+    found = [one.read(task, options) for one, task, options in asked]
+    assert found == [(task.name, options, one.content) for one, task, options in asked]
+
+
+def test_sealed_gold_that_was_read_before_still_has_to_match_its_commitment(tmp_path: Path) -> None:
+    """Check that a published commitment that is not that of the file is refused, in whatever order they are read."""
+    task = replace(TASK, read_gold=lambda path, options: options)
+    claimed = unbound("gold")
+    read_sealed_gold(task, OPTIONS, claimed)
+    with pytest.raises(SealBroken, match="does not match its commitment"):
+        read_sealed_gold(task, OPTIONS, replace(claimed, commitment="0" * 64))
+
+
+def test_gold_that_was_sealed_for_no_program_is_opened_for_none(tmp_path: Path) -> None:
+    with pytest.raises(GoldRefused, match="sealed for another program"):
+        read_sealed_gold(TASK, OPTIONS, unbound(GOLD, program="a digest"))
 
 
 def test_what_could_not_be_read_is_not_kept(folder: Path) -> None:

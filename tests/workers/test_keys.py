@@ -130,6 +130,23 @@ def test_a_worker_never_makes_a_key_beside_that_of_others(engine: Engine) -> Non
     assert not key_file().exists()
 
 
+@at_work
+def test_a_key_file_without_a_database_gets_no_second_key(engine: Engine) -> None:
+    """Check a file that was kept while the database is new: what its keys open is there to come back. A key that
+    somebody adds makes all of them known.
+    """
+    old_id, old = a_key()
+    write_keys(key_file(), {old_id: old})
+    before = key_file().read_bytes()
+    assert not ensure_key(engine, key_file(), NOW)
+    assert key_file().read_bytes() == before
+    with reading(engine) as session:
+        assert session.scalars(select(WorkerKey)).all() == []
+    new_id = add_key(engine, key_file(), NOW)
+    with reading(engine) as session:
+        assert set(current_keys(session)) == {old_id, new_id}
+
+
 # ------------------------------------------------------------------------------------------------------------ rotation
 
 
@@ -198,6 +215,18 @@ def test_rotating_twice_changes_nothing_more(engine: Engine, ada: User) -> None:
     seal_gold(engine, GOLD.encode())
     rotated(engine)
     assert rotated(engine) == (new, 0, [])
+
+
+@at_work
+def test_a_key_comes_to_those_of_a_rotation_that_was_cut_off_before_it_tidied(engine: Engine) -> None:
+    """Check that the retired key that is still in the file stays retired."""
+    make_key(engine)
+    second = make_key(engine)
+    with writing(engine) as session:
+        rotate(session, key_file(), NOW)
+    third = make_key(engine)
+    with reading(engine) as session:
+        assert set(current_keys(session)) == {second, third}
 
 
 @at_work

@@ -83,6 +83,7 @@ def test_every_recipient_can_open_it_and_nobody_else(tmp_path: Path) -> None:
     sealed = sealed_in(tmp_path, b"gold", one, two)
     assert set(sealed.keys) == {one_id, two_id}
     assert opened(tmp_path, sealed, {one_id: one}) == opened(tmp_path, sealed, {two_id: two}) == b"gold"
+    assert opened(tmp_path, sealed, dict([stranger, (two_id, two)])) == b"gold", "it has a key of something else, too"
     with pytest.raises(NoKeyForIt, match=f"this worker has {stranger[0]}"):
         opened(tmp_path, sealed, dict([stranger]))
     with pytest.raises(NoKeyForIt, match="this worker has no key"):

@@ -9,12 +9,12 @@ from uuid import UUID
 
 import httpx
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 
 from app.base.db import reading, writing
 from app.base.errors import Busy
 from app.declarations.bundle_uploads import KEPT, KEPT_AT_ONCE, LONGEST, claim_bundle, sender_of
-from app.models import BundleUpload, Competition, GoldVersion, Phase, Stage, TokenScope, User
+from app.models import BundleUpload, Competition, CompetitionRole, GoldVersion, Phase, Stage, TokenScope, User
 from app.people.auth import create_token, find_token
 from app.people.client_tokens import client_token
 from app.submissions.held_uploads import UploadedAlready
@@ -94,6 +94,10 @@ def test_a_bundle_becomes_a_draft_of_its_sender_with_sealed_gold(site: Site, olg
     assert {one["key"] for board in described["leaderboards"] for one in board["columns"]} >= {"accuracy", "macro-F1"}
     with site.client() as nobody:
         assert nobody.get(f"/api/competitions/{created.id}/").status_code == 404
+    with writing(site.engine) as session:  # as it is once somebody else has it
+        session.execute(delete(CompetitionRole).where(CompetitionRole.competition_id == created.id))
+    assert olga.client.get(f"/api/competitions/{created.id}/").status_code == 404
+    assert olga.asked(found["id"]).json() == {**found, "resulting_competition": None}
 
 
 def test_dates_are_read_as_there_and_what_was_assumed_is_told(site: Site, olga: Organiser) -> None:

@@ -30,7 +30,7 @@ from app.web.codabench.numbers import KeyOf, id_range, id_with, key_of, number_o
 from app.web.codabench.submissions import ON_A_PAGE
 from app.web.main import create_app
 from tests import world
-from tests.competitions.embargo import declare, hide
+from tests.competitions.embargo import add_phase, declare, hide
 from tests.web.routes import routes_of
 from tests.web.site import BOARD, BROWSER, CONTENT, PASSWORD, Person, Site, log_in, register, run_of
 from tests.world import NOW, submissions_here
@@ -142,6 +142,22 @@ def test_one_number_of_two_uploads_of_a_team_is_the_newer_one(ada: Person) -> No
     found = ada.client.get(f"/api/submissions/{number}/").json()
     assert (found["filename"], found["links"]) == ("newer.csv", [f"/submissions/{newer}"])
     assert [one["filename"] for one in listed(ada)["results"]] == ["newer.csv", "a.csv"]
+
+
+def test_one_number_of_one_file_in_two_phases_or_by_two_people_is_the_newest_upload_alone(
+    ada: Person, eve: Person
+) -> None:
+    """Check the same file sent by each of two members of one team, and by one of them to another phase."""
+    engine = ada.site.engine
+    world.add_team(engine, ada.user, eve.user, name="Both")
+    add_phase(engine, "post", starts_at=NOW - world.HOUR)
+    number = number_of(uuid4())
+    sent_by = ((ada, "evaluation"), (eve, "evaluation"), (eve, "post"))
+    for seconds, (person, phase) in enumerate(sent_by):
+        newest = submit_with(person, number, "same.csv", seconds, phase=phase)
+        found = ada.client.get(f"/api/submissions/{number}/").json()
+        assert (found["phase_name"], found["links"]) == (phase.capitalize(), [f"/submissions/{newest}"])
+    assert [len(one["tasks"]) for one in listed(ada)["results"]] == [1, 1, 1]
 
 
 # -------------------------------------------------------------------------------------------------------------- pages

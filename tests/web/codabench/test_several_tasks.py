@@ -15,7 +15,7 @@ from app.models import HistoricRow, PhaseTask, PublicFile, ScoringRun, Stage, Su
 from app.web.codabench.numbers import KeyOf, key_of, number_of
 from tests import world
 from tests.beside import add_other_task
-from tests.competitions.embargo import add_phase, hide
+from tests.competitions.embargo import add_phase, declare, enter, hide
 from tests.rich_world import NEIGHBOURS, OTHER_BOARDS, OTHER_TASK, last_run
 from tests.web.codabench.test_facade import hold, listed, send
 from tests.web.site import Person, Site
@@ -175,6 +175,40 @@ def test_a_board_that_ranks_by_its_second_column_says_so_everywhere(ada: Person,
     assert found["owner"] == row["owner"] == "Ada"
 
 
+def test_a_column_says_which_end_of_its_own_metric_wins(ada: Person, numbers: Numbers) -> None:
+    with writing(ada.site.engine) as session:
+        competition = find_competition(session, COMPETITION)
+        generation = next(one for one in competition.tasks if one.name == OTHER_TASK)
+        generation.task_type, generation.options = "text-generation", {}
+        for board in competition.boards:
+            if board.task_id == generation.id:
+                board.columns = [{**board.columns[0], "metric": name, "split": "all"} for name in ("bleu", "ter")]
+                board.rank_metric, board.rank_split = "ter", "all"
+    summaries = get(ada, f"competitions/{numbers.competition}/")["leaderboards"]
+    whole = [get(ada, f"leaderboards/{one['id']}/") for one in summaries]
+    for found in (summaries, whole):
+        told = [[column["sorting"] for column in one["columns"]] for one in found]
+        assert told == [["desc", "desc"]] * 2 + [["desc", "asc"]] * 2
+
+
+def test_a_score_that_the_phase_it_came_from_does_not_show_is_left_out(ada: Person, numbers: Numbers) -> None:
+    """Check a row that is carried over from a phase that shows ranking scores alone, beside one of this phase."""
+    engine = ada.site.engine
+    hide(engine, phase=EARLIER_PHASE, slices="none")
+    declare(engine, phase=POST, carry_over=EARLIER_PHASE)
+    with writing(engine) as session:
+        before, here = (find_phase_task(session, COMPETITION, phase, TASK) for phase in (EARLIER_PHASE, POST))
+        here.gold, here.options = before.gold, before.options
+    enter(engine, ada.user, 0.75, 0.5, phase=POST)
+    found = get(ada, f"leaderboards/{numbers.boards['zero-shot']}/", phase=numbers.phases[POST])
+    told = {row["owner"]: [(one["column_key"], one["score"]) for one in row["scores"]] for row in found["submissions"]}
+    f1, accuracy = "detection.macro_f1.zero_shot/all", "detection.accuracy.zero_shot/all"
+    assert told == {
+        "Early Birds": [(f1, "0.9600000000")],
+        "Ada": [(f1, "0.7500000000"), (accuracy, "0.3750000000")],
+    }
+
+
 def test_competitions_are_listed_by_number_and_found_by_every_word(ada: Person, numbers: Numbers) -> None:
     with writing(ada.site.engine) as session:
         door = find_competition(session, NEIGHBOURS)
@@ -251,6 +285,18 @@ def test_a_file_is_found_by_its_key_in_its_own_place(ada: Person, numbers: Numbe
         f"{phase}-{task}.csv": number for (phase, task), number in places.items()
     }
     assert len({file["key"] for file in files.values()}) == len(files) == 4
+    with writing(ada.site.engine) as session:
+        asked = find_phase_task(session, COMPETITION, PHASE, TASK)
+        asked.files_from = {asked.files[0].name: (NOW + HOUR).isoformat()}
+    path = f"tasks/{numbers.tasks[PHASE, TASK]}/"
+    assert get(ada, path)["public_datasets"] == [], "it is not yet there"
+    ada.site.set_clock(NOW + HOUR)
+    with writing(ada.site.engine) as session:
+        asked = find_phase_task(session, COMPETITION, PHASE, TASK)
+        asked.files_for = {asked.files[0].name: "participants"}
+    assert get(ada, path)["public_datasets"] == [files[f"{PHASE}-{TASK}.csv"]]
+    with ada.site.client() as nobody:
+        assert nobody.get(f"/api/{path}").json()["public_datasets"] == [], "it is for participants"
     with writing(ada.site.engine) as session:
         find_competition(session, COMPETITION).stage = Stage.DRAFT
     for file in files.values():
