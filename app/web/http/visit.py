@@ -79,7 +79,7 @@ async def page_visit(request: Request, viewer: ViewerHere) -> AsyncIterator[Visi
 
 async def plain_page_visit(request: Request, visitor: VisitorHere) -> AsyncIterator[Visit]:
     """Visit a page that cannot be previewed."""
-    with visit_of(request, _viewer_now(request, visitor.user)) as visit:
+    with visit_of(request, viewer_as(visitor, server_of(request).clock(), None)) as visit:
         yield visit
 
 
