@@ -119,8 +119,8 @@ def board_version(
 ) -> str:
     """Return a version that changes whenever this viewer's board could change, and reveals nothing else.
 
-    It takes a few small queries, for answers from a cache; only a board that shows just ranks or hides a row must be
-    built.
+    This takes only a few small queries, so that a cached response can be checked cheaply; the board itself is built
+    only if it shows just ranks or has hidden rows.
     """
     sources = entry_sources(session, phase, board)
     sight = sight_of(session, sources, viewer)

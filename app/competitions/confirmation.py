@@ -187,7 +187,7 @@ def _subject(competition: Competition) -> str:
 
 
 def _documents(session: Session, competition: Competition) -> list[Mapping[str, Any]]:
-    """Return the latest declaration and the first one, so that an edit that removes the key changes nothing."""
+    """Return the latest declaration, then the first one: `confirm_scores` counts even if a later edit removed it."""
     query = select(Revision.document).where(Revision.competition_id == competition.id).limit(1)
     ends = (Revision.number.desc(), Revision.number.asc())
     found = [session.scalar(query.order_by(end)) for end in ends]

@@ -295,8 +295,8 @@ class BaselineDeclaration(Declaration):
     scores: dict[str, float] = Field(
         {},
         description=(
-            "expected scores by 'metric split', as fractions: `check --gold` compares them, to four decimals or as "
-            "many as are written"
+            "expected scores by 'metric split', as fractions: `check --gold` compares them to four decimals, or to "
+            "more if more are written"
         ),
     )
 

@@ -443,7 +443,10 @@ def read_codabench_results(
 
 
 def _meanings(table: ResultTable, columns: Meaning, task: str, problems: Problems) -> dict[int, tuple[str, str]]:
-    """Return the score of each column; report unmapped columns, and mappings without a column."""
+    """Return the metric and the split that each mapped column holds, by the column's position.
+
+    Report unmapped columns, mappings without a column, unknown metrics, and parts of the list that were not read.
+    """
     found: dict[int, tuple[str, str]] = {}
     for number, names in enumerate(table.columns):
         name = next((name for name in names if name in columns), None)

@@ -72,8 +72,9 @@ class OwnScores(StrEnum):
 
 
 class Slices(StrEnum):
-    """Scores visible to viewers who are not organisers: those that rank, those in columns, or all.
+    """Scores visible to viewers who are not organisers.
 
+    `none`: only those that rank a board; `columns`: also those in other columns of a board; `all`: all of them.
     `ranked` means `none` until the phase ends and `all` from then on.
     """
 

@@ -67,7 +67,7 @@ class TextReportOut(ApiModel):
     reason: ReportReason
     words: str
     reported_at: Moment
-    reporter: str | None = Field(description="a user name, for administrators; null: for organisers")
+    reporter: str | None = Field(description="user name of the sender, for administrators only; otherwise null")
     closed_at: Moment | None
     closed_by: str | None
     outcome: ReportOutcome | None

@@ -239,7 +239,8 @@ def test_a_track_needs_a_name_and_a_title(demo: Folder) -> None:
     demo.change('{name: open, title: "Open"}', "{name: Open Track}")
     assert [sentence.split(";")[0] for sentence in demo.said()] == [
         "8 error: the track that begins here needs the key 'title'",
-        "8 error: 'Open Track' cannot be a name: lower-case letters a-z, digits, and single hyphens between them",
+        "8 error: 'Open Track' cannot be a name: "
+        "use only lower-case letters a-z, digits, and single hyphens between them",
     ]
 
 

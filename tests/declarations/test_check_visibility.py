@@ -64,7 +64,8 @@ def test_the_usual_story_has_no_findings(demo: Competition) -> None:
         ),
         (
             ("visibility: {board: public, public_from: close}",),
-            "36 error: 'public_from' has no effect on a public board: write board: hidden or ranks_only",
+            "36 error: 'public_from' has no effect on a public board: "
+            "remove it, or set 'board' to hidden or ranks_only",
         ),
         (
             ("visibility: {board: hidden}",),
@@ -189,7 +190,7 @@ def test_a_task_contradicts_itself_or_its_phase(demo: Competition) -> None:
         "            choose_until: close\n",
     )
     assert demo.said() == [
-        "41 error: 'public_from' has no effect on a public board: write board: hidden or ranks_only",
+        "41 error: 'public_from' has no effect on a public board: remove it, or set 'board' to hidden or ranks_only",
         "42 error: per_month (7) is more than total (3)",
         "42 error: per_week (8) is more than per_month (7)",
         "43 error: 'choose_until' is for the entry rule 'chosen': here teams do not choose",

@@ -37,7 +37,7 @@ class SandboxSettings(BaseSettings):
     seconds: float = Field(3600, gt=0, description="largest limit that a task may set, as for those below")
     processor_seconds: float = Field(3600, gt=0)
     memory_mebibytes: int = Field(8192, gt=0, description="memory of all processes of a run together")
-    processes: int = Field(256, gt=0, description="and threads")
+    processes: int = Field(256, gt=0, description="processes and threads of a run together")
     files: int = Field(1024, gt=15, description="number of open files of each process")
     written_mebibytes: int = Field(2048, gt=0)
 

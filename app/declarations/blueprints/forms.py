@@ -215,7 +215,7 @@ def without(document: Document, steps: Steps) -> Document:
 
 
 def typed(field: Field, text: str, data: Mapping[str, Any]) -> Any:
-    """Return the value of typed text in the document; None if it is empty.
+    """Convert the text typed into a form field to its value in the document; None if it is empty.
 
     An invalid number stays as typed and is reported. data: see `data_values`.
     """

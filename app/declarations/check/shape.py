@@ -105,7 +105,7 @@ def _pattern_words(name: str, value: object, pattern: str, is_key: bool) -> str:
     if pattern != NAME_PATTERN:
         return f"'{name}' must have the form {pattern}, but is {shown(value)}"
     what = f"'{name}'" if is_key else shown(value)
-    return f"{what} cannot be a name: lower-case letters a-z, digits, and single hyphens between them"
+    return f"{what} cannot be a name: use only lower-case letters a-z, digits, and single hyphens between them"
 
 
 #: Maximum number of files that a server's phases.yaml may include.

@@ -62,7 +62,8 @@ def _check_settings(phase: PhaseNode, node: Node, above: Mapping[str, Node], fin
     board, public_from = _value(entries, "board"), _value(entries, "public_from")
     if public_from is not None and board == "public":
         place = own.entries.get("public_from") or own.entries.get("board") or own
-        findings.error(place, "'public_from' has no effect on a public board: write board: hidden or ranks_only")
+        message = "'public_from' has no effect on a public board: remove it, or set 'board' to hidden or ranks_only"
+        findings.error(place, message)
     if board in ("hidden", "ranks_only") and public_from is None:
         what = "is hidden for ever" if board == "hidden" else "shows only ranks for ever"
         place = own.entries.get("board") or own.entries.get("public_from") or own

@@ -42,7 +42,7 @@ SECTIONS = (
 
 
 def render_section(visit: UserVisit, template: str, status: int = 200, /, **context: Any) -> HTMLResponse:
-    """Return a page of administrators with their navigation, in which the section of its address is marked."""
+    """Return a page for administrators; its navigation marks the section to which the page's address belongs."""
     path = visit.request.url.path
     current = next((one for one in SECTIONS if _is_in(path, one)), None)
     return render_page(visit, template, status, sections=SECTIONS, section=current, **context)

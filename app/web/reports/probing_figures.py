@@ -27,7 +27,7 @@ _TITLES = {
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A link to the split that differs from the current one in this dimension."""
+    """A value of a dimension, linked to the split with this value that is most similar to the current one."""
 
     title: str
     split: str

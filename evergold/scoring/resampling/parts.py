@@ -285,7 +285,10 @@ class _Order:
         return cls(items, edges[group], edges[group + 1], begins if len(begins) < len(values) else None)
 
     def by_ties(self, values: Floats) -> Floats:
-        """Return sums over tied items, from the lowest: ties × resamples. values: items × resamples."""
+        """Return the sums over each group of tied items (an untied item is a group), lowest first: groups × resamples.
+
+        values: items × resamples.
+        """
         ordered = values[self.items]
         return ordered if self.begins is None else np.add.reduceat(ordered, self.begins, axis=0)
 

@@ -1,4 +1,4 @@
-"""Shared code of items with one label or number: the sums that their scores follow from, split by split."""
+"""Shared helpers of the task types: for one split, the sums over its items' labels or numbers that give its scores."""
 
 from __future__ import annotations
 

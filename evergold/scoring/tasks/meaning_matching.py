@@ -109,8 +109,9 @@ def read_items(path: Path, options: MatchingOptions) -> Items:
 
 
 def read_gold(path: Path, options: MatchingOptions) -> Gold:
-    """Read the gold in file order; raises InvalidGold on duplicate ids, other labels, sentences with no right meaning,
-    …
+    """Read the gold in file order.
+
+    Raises InvalidGold with all problems, such as duplicate ids, invalid labels, or sentences without a right meaning.
     """
     _, data = read_single(path, error=InvalidGold)
     return _parse_gold(data, options, InvalidGold)

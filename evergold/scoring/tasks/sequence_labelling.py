@@ -74,9 +74,10 @@ class SequenceOptions(Options):
 
     scheme: the scheme of the tags; reading: how tags that break the scheme are read; types: the allowed types (None:
     any), each of which has a column;
-    rank_by: which F1 of all spans is the first column; resample_by: a name that groups sentences or texts (by
-    document), for intervals and comparisons: in CoNLL the name of a comment `# NAME = …`, which applies until the next
-    one, in JSON lines the name of a key; no score depends on it.
+    rank_by: which F1 of all spans is the first column;
+    resample_by: in CoNLL the name of a comment `# NAME = …`, which applies to all sentences up to the next one, in JSON
+    lines the name of a key; sentences or texts with the same value (such as a document) belong together, for intervals
+    and comparisons. No score depends on it.
     """
 
     scheme: Scheme = "bio"
