@@ -176,7 +176,6 @@ def delete(
     as_json: JsonOption = False,
 ) -> None:
     """Delete an account as its owner could: after some days; boards that need its submissions keep them, unnamed."""
-    from app.base.config import get_settings
     from app.people.rights import find_user
     from app.privacy.deletions import carry_out, describe_deletion, plan_account_deletion, undo_account_deletion
 
@@ -185,14 +184,14 @@ def delete(
     if at_once and not is_sure:
         typer.confirm(f"Delete {username} for good?", abort=True, err=True)
     with server_database(data_dir) as session:
-        settings, now, user = get_settings(), datetime.now(UTC), find_user(session, username)
+        act, user = command_line_act(session), find_user(session, username)
         name, is_done = user.username, False
         if undo:
-            undo_account_deletion(session, user, settings, now, actor=None)
+            undo_account_deletion(act, user)
         else:
-            plan_account_deletion(session, user, settings, now, actor=None, at_once=at_once)
-            is_done = at_once and carry_out(session, user.id, settings, now)
-        found = describe_deletion(session, user, settings)
+            plan_account_deletion(act, user, at_once=at_once)
+            is_done = at_once and carry_out(session, user.id, act.settings, act.now)
+        found = describe_deletion(session, user, act.settings)
     if as_json:
         print_json({"username": name, "is_deleted": is_done, **found.model_dump(mode="json")})
     elif undo:

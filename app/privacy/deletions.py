@@ -20,7 +20,7 @@ from app.base.errors import EvergoldError
 from app.competitions.life import submitting_teams
 from app.models import AccountDeletion, Competition, CompetitionRole, Role, ScoringRun, Submission, User
 from app.models.submissions import TERMINAL
-from app.people import audit
+from app.people.act import Act
 from app.people.auth import has_other_administrator
 from app.people.mail import send_mail
 from app.privacy.views import DeletionOut, ObstacleKind, ObstacleOut
@@ -128,19 +128,18 @@ def deletion_of(session: Session, user: User) -> AccountDeletion | None:
     return session.get(AccountDeletion, user.id, populate_existing=True)
 
 
-def plan_account_deletion(
-    session: Session, user: User, settings: Settings, now: datetime, *, actor: User | str | None, at_once: bool = False
-) -> AccountDeletion:
+def plan_account_deletion(act: Act, user: User, *, at_once: bool = False) -> AccountDeletion:
     """Schedule the deletion and return it, or the one already scheduled. Raises NotDeletable with all obstacles.
 
-    actor: as for `app.people.audit.record`; at_once: without the days in which it can be cancelled, for operators.
+    at_once: without the days in which it can be cancelled, for operators.
     """
+    session, now = act.session, act.now
     session.execute(select(User.id).where(User.id == user.id).with_for_update())
     found = deletion_of(session, user)
     if found is not None and not at_once:
         return found
     check_deletable(session, user)
-    due_at = now if at_once else (now + timedelta(days=settings.deletion_days)).replace(second=0, microsecond=0)
+    due_at = now if at_once else (now + timedelta(days=act.settings.deletion_days)).replace(second=0, microsecond=0)
     if found is None:
         found = AccountDeletion(
             user_id=user.id, asked_at=now, due_at=due_at, reminded_at=None, told_at=None, done_at=None
@@ -148,10 +147,9 @@ def plan_account_deletion(
         session.add(found)
     found.due_at = min(found.due_at, due_at)
     session.flush()
-    details = {"due_at": due_at.isoformat()}
-    audit.record(session, actor, "account.delete", f"user {user.username}", details, now=now)
+    act.record("account.delete", f"user {user.username}", {"due_at": due_at.isoformat()})
     if not at_once:
-        _write(session, found, user, _ASKED, settings, now)
+        _write(session, found, user, _ASKED, act.settings, now)
     return found
 
 
@@ -162,18 +160,17 @@ def check_deletable(session: Session, user: User) -> None:
         raise NotDeletable(" ".join(one.message for one in obstacles), obstacles=details)
 
 
-def undo_account_deletion(
-    session: Session, user: User, settings: Settings, now: datetime, *, actor: User | str | None
-) -> bool:
+def undo_account_deletion(act: Act, user: User) -> bool:
     """Cancel the deletion; return False if none is scheduled."""
+    session = act.session
     session.execute(select(User.id).where(User.id == user.id).with_for_update())
     found = deletion_of(session, user)
     if found is None or found.done_at is not None:
         return False
     session.delete(found)
     session.flush()
-    audit.record(session, actor, "account.keep", f"user {user.username}", now=now)
-    _write(session, found, user, _UNDONE, settings, now)
+    act.record("account.keep", f"user {user.username}")
+    _write(session, found, user, _UNDONE, act.settings, act.now)
     return True
 
 

@@ -30,7 +30,7 @@ from app.operations.backup import make_backup
 from app.operations.backup_format import MANIFEST, BackupColumn, BackupError, Manifest, kind_of, written
 from app.operations.database_revision import is_current
 from app.operations.restore import restore_backup
-from app.people.act import UserAct
+from app.people.act import Act, UserAct
 from app.privacy.archives import ready_archive, request_archive
 from app.privacy.deletions import carry_out, plan_account_deletion
 from app.teams.registration import register, rules_of
@@ -537,7 +537,7 @@ def test_archives_and_deletions_of_accounts_are_in_a_backup(
         archive_id = request_archive(session, bob, NOW).id
     make(engine, small, archive_id)
     with writing(engine) as session:
-        plan_account_deletion(session, ada, small, NOW, actor=None, at_once=True)
+        plan_account_deletion(Act(session, None, NOW, small), ada, at_once=True)
     with writing(engine) as session:
         assert carry_out(session, ada.id, small, NOW)
         session.execute(delete(OutgoingMail))  # the last one to ada is gone

@@ -18,6 +18,7 @@ from app.base.db import Base, reading, writing
 from app.base.storage import FolderStorage, has_file, store_upload
 from app.models import AccountDeletion, DataArchive, FileDownload, OutgoingMail, Submission, Team, User
 from app.people import auth
+from app.people.act import Act
 from app.privacy.archives import (
     LEASE,
     ONCE_PER,
@@ -305,7 +306,7 @@ def test_it_goes_with_the_account_made_or_not(
     pending = ask(engine, ada, NOW + 2 * DAY)
     with writing(engine) as session:
         claim_archive(session, pending, attempts=3, now=NOW)
-        plan_account_deletion(session, ada, settings, NOW, actor=None, at_once=True)
+        plan_account_deletion(Act(session, None, NOW, settings), ada, at_once=True)
     with writing(engine) as session:
         assert carry_out(session, ada.id, settings, NOW)
     stored = store_upload(archive_chunks(engine, made, ada, NOW, number=pending), made, 10**9)

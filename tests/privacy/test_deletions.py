@@ -11,6 +11,7 @@ from app.base.config import Settings
 from app.base.db import reading, writing
 from app.competitions.find import find_competition
 from app.models import AccountDeletion, AuditEntry, OutgoingMail, Role, ScoringRun, Submission, User
+from app.people.act import Act
 from app.people.rights import grant_role
 from app.privacy.deletions import (
     NotDeletable,
@@ -41,7 +42,7 @@ def ada(engine: Engine) -> User:
 def plan(engine: Engine, user: User, settings: Settings, now: datetime = NOW, *, at_once: bool = False) -> datetime:
     with writing(engine) as session:
         current = session.get_one(User, user.id)
-        return plan_account_deletion(session, current, settings, now, actor=user, at_once=at_once).due_at
+        return plan_account_deletion(Act(session, user, now, settings), current, at_once=at_once).due_at
 
 
 def sweep(engine: Engine, user: User, settings: Settings, now: datetime) -> bool:
@@ -83,9 +84,9 @@ def test_a_reminder_comes_before(engine: Engine, ada: User, settings: Settings) 
 def test_it_can_be_undone_until_the_day(engine: Engine, ada: User, settings: Settings) -> None:
     due = plan(engine, ada, settings)
     with writing(engine) as session:
-        assert undo_account_deletion(session, ada, settings, due - HOUR, actor=ada)
+        assert undo_account_deletion(Act(session, ada, due - HOUR, settings), ada)
     with writing(engine) as session:
-        assert not undo_account_deletion(session, ada, settings, due - HOUR, actor=ada)
+        assert not undo_account_deletion(Act(session, ada, due - HOUR, settings), ada)
     assert not sweep(engine, ada, settings, due + DAY)
     with reading(engine) as session:
         assert session.get_one(User, ada.id).username == "ada"
@@ -98,7 +99,7 @@ def test_what_is_deleted_stays_deleted(engine: Engine, ada: User, settings: Sett
     due = plan(engine, ada, settings)
     assert sweep(engine, ada, settings, due)
     with writing(engine) as session:
-        assert not undo_account_deletion(session, session.get_one(User, ada.id), settings, due, actor=None)
+        assert not undo_account_deletion(Act(session, None, due, settings), session.get_one(User, ada.id))
 
 
 def test_owners_hand_over_first(engine: Engine, ada: User, settings: Settings) -> None:

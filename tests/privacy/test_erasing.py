@@ -27,7 +27,7 @@ from app.models import (
     User,
 )
 from app.people import audit, auth
-from app.people.act import UserAct
+from app.people.act import Act, UserAct
 from app.people.mail import send_mail
 from app.privacy import erasing
 from app.privacy.deletions import carry_out, due_deletions, plan_account_deletion
@@ -67,7 +67,7 @@ def zelda(engine: Engine) -> User:
 def delete(engine: Engine, user: User, settings: Settings, now: Any = LATER) -> None:
     """Ask for it, and let the sweep come by when its day is over."""
     with writing(engine) as session:
-        plan_account_deletion(session, session.get_one(User, user.id), settings, NOW, actor=user)
+        plan_account_deletion(Act(session, user, NOW, settings), session.get_one(User, user.id))
     with writing(engine) as session:
         assert user.id in due_deletions(session, now)
         assert carry_out(session, user.id, settings, now)
@@ -319,7 +319,7 @@ def test_killed_between_two_steps_nothing_has_happened(
 ) -> None:
     score(engine, submit(engine, zelda).run_id, 0.5)
     with writing(engine) as session:
-        plan_account_deletion(session, zelda, settings, NOW, actor=zelda)
+        plan_account_deletion(Act(session, zelda, NOW, settings), zelda)
     before = everything(engine)
     done = getattr(erasing, step)
 

@@ -135,11 +135,10 @@ def delete_administration(server: ServerHere, by: ApiAdmin, username: str) -> Ac
     responses=error_responses(401, 403, 404, 409),
 )
 def put_deletion(server: ServerHere, by: ApiAdmin, username: str) -> DeletionOut:
-    settings, now = server.settings, server.clock()
     with writing(server.engine) as session:
         user = people.find_account(session, username)
-        plan_account_deletion(session, user, settings, now, actor=by)
-        return describe_deletion(session, user, settings)
+        plan_account_deletion(server.act(session, by), user)
+        return describe_deletion(session, user, server.settings)
 
 
 @router.delete(
@@ -149,11 +148,10 @@ def put_deletion(server: ServerHere, by: ApiAdmin, username: str) -> DeletionOut
     responses=error_responses(401, 403, 404),
 )
 def delete_deletion(server: ServerHere, by: ApiAdmin, username: str) -> DeletionOut:
-    settings, now = server.settings, server.clock()
     with writing(server.engine) as session:
         user = people.find_account(session, username)
-        undo_account_deletion(session, user, settings, now, actor=by)
-        return describe_deletion(session, user, settings)
+        undo_account_deletion(server.act(session, by), user)
+        return describe_deletion(session, user, server.settings)
 
 
 @router.put(

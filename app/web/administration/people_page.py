@@ -175,18 +175,12 @@ def send_demotion(sender: FromPerson, username: str) -> Response:
 
 @router.post(f"{PERSON}/delete")
 def send_deletion(sender: FromPerson, username: str) -> Response:
-    def plan(act: UserAct, user: User) -> None:
-        plan_account_deletion(act.session, user, act.settings, act.now, actor=act.user)
-
-    return _changed(sender, username, plan)
+    return _changed(sender, username, plan_account_deletion)
 
 
 @router.post(f"{PERSON}/keep")
 def send_keep(sender: FromPerson, username: str) -> Response:
-    def undo(act: UserAct, user: User) -> None:
-        undo_account_deletion(act.session, user, act.settings, act.now, actor=act.user)
-
-    return _changed(sender, username, undo)
+    return _changed(sender, username, undo_account_deletion)
 
 
 @router.post(f"{PERSON}/organising")

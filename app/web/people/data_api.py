@@ -123,7 +123,7 @@ def post_deletion(
     user = user_of(visitor)
     _prove(request, server, visitor, user, form)
     with writing(server.engine) as session:
-        plan_account_deletion(session, user, server.settings, server.clock(), actor=user)
+        plan_account_deletion(server.act(session, user), user)
         return describe_deletion(session, user, server.settings)
 
 
@@ -145,7 +145,7 @@ def _prove(request: Request, server: Server, visitor: Visitor, user: User, form:
 )
 def delete_deletion(server: ServerHere, user: ApiOrganiser) -> DeletionOut:
     with writing(server.engine) as session:
-        undo_account_deletion(session, user, server.settings, server.clock(), actor=user)
+        undo_account_deletion(server.act(session, user), user)
         return describe_deletion(session, user, server.settings)
 
 

@@ -84,14 +84,14 @@ def send_request(sender: Sender) -> Response:
 def send_deletion(sender: Sender, turn: PasswordTurn, form: Annotated[DeletionForm, Form()]) -> Response:
     prove_again(sender, form.proof, "proof")
     with writing(sender.server.engine) as session:
-        plan_account_deletion(session, sender.user, sender.server.settings, sender.server.clock(), actor=sender.user)
+        plan_account_deletion(sender.act(session), sender.user)
     return RedirectResponse(f"{DATA}?done=deletion", 303)
 
 
 @router.post(f"{DATA}/deletion/undo")
 def send_undo(sender: Sender) -> Response:
     with writing(sender.server.engine) as session:
-        undo_account_deletion(session, sender.user, sender.server.settings, sender.server.clock(), actor=sender.user)
+        undo_account_deletion(sender.act(session), sender.user)
     return RedirectResponse(f"{DATA}?done=undone", 303)
 
 
