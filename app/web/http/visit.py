@@ -19,7 +19,16 @@ from app.base.db import reading
 from app.competitions.visibility import Viewer
 from app.models import User
 from app.web.http.context import Server, server_of
-from app.web.http.identity import ApiOrganiser, ApiUser, ApiViewer, ApiVisitor, ViewerHere, VisitorHere, viewer_as
+from app.web.http.identity import (
+    ApiOrganiser,
+    ApiUser,
+    ApiViewer,
+    ApiVisitor,
+    ViewerHere,
+    Visitor,
+    VisitorHere,
+    viewer_as,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +56,11 @@ class UserVisit(Visit):
 def _viewer_now(request: Request, user: User | None) -> Viewer:
     """Return the viewer without a preview role, at the current time."""
     return Viewer(user, server_of(request).clock())
+
+
+def _viewer_of(request: Request, visitor: Visitor) -> Viewer:
+    """Return the viewer without a preview role; a token without the scope `organise` views as a participant."""
+    return viewer_as(visitor, server_of(request).clock(), None)
 
 
 @contextmanager
@@ -79,7 +93,7 @@ async def page_visit(request: Request, viewer: ViewerHere) -> AsyncIterator[Visi
 
 async def plain_page_visit(request: Request, visitor: VisitorHere) -> AsyncIterator[Visit]:
     """Visit a page that cannot be previewed."""
-    with visit_of(request, viewer_as(visitor, server_of(request).clock(), None)) as visit:
+    with visit_of(request, _viewer_of(request, visitor)) as visit:
         yield visit
 
 
@@ -91,7 +105,7 @@ async def api_visit(request: Request, viewer: ApiViewer) -> AsyncIterator[Visit]
 
 async def plain_api_visit(request: Request, visitor: ApiVisitor) -> AsyncIterator[Visit]:
     """Visit an API route that cannot be previewed."""
-    with visit_of(request, viewer_as(visitor, server_of(request).clock(), None)) as visit:
+    with visit_of(request, _viewer_of(request, visitor)) as visit:
         yield visit
 
 
