@@ -88,10 +88,10 @@ def run_again(
     data_dir: DataDirOption = None,
 ) -> None:
     """Run failed runs of any competition again."""
-    from app.administration.queue import run_again as again
+    from app.administration.queue import run_again as run_failed_again
 
     with server_database(data_dir) as session:
-        number = again(command_line_act(session), run or [])
+        number = run_failed_again(command_line_act(session), run or [])
     say(f"{count(number, 'run')} will be scored again; the sweep notifies the workers.")
 
 

@@ -40,7 +40,7 @@ def judge(engine: Engine, phase: str, task: str, published_at: datetime | None, 
 
 
 def told(engine: Engine, board: str, phase: str = PHASE) -> list[tuple[str, float | None, str | None]]:
-    """Of each row what its last column has, if that is of people."""
+    """Return team, value and reason of each row's last column; [] if that is not the human score."""
     found = look(engine, board=board, phase=phase)
     if found.columns[-1].metric != HUMAN_SCORE:
         return []

@@ -76,7 +76,7 @@ def test_the_version_of_a_hidden_board_does_not_count(engine: Engine, people: li
 
 
 def test_rows_are_compared_where_two_have_a_page(engine: Engine, people: list[User]) -> None:
-    """Where ranks are shown alone, no row has one."""
+    """No row has a page if only ranks are shown."""
     enter(engine, people[0], 0.9)
     assert not look(engine).can_compare
     enter(engine, people[1], 0.5)

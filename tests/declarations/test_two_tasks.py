@@ -198,10 +198,11 @@ def test_what_waited_for_gold_beyond_the_limit_is_left_out_and_keeps_no_gold_bac
     make_key(sqlite_engine)
     for task in (DETECTION, OTHER):
         seal_gold(sqlite_engine, task.encode(), places=[f"demo/{EVALUATION}/{task}"])
-    assert [len(again(sqlite_engine, task)) for task in (DETECTION, OTHER)] == [1, 0]
+    assert [len(submit_waiting(sqlite_engine, task)) for task in (DETECTION, OTHER)] == [1, 0]
 
 
-def again(engine: Engine, task: str) -> list[int]:
+def submit_waiting(engine: Engine, task: str) -> list[int]:
+    """Submit the baselines of the task that wait for gold, or score them again; return their runs."""
     with writing(engine) as session:
         return submit_waiting_baselines(session, find_phase_task(session, "demo", EVALUATION, task), NOW)
 
@@ -217,31 +218,31 @@ def test_corrected_gold_scores_the_baselines_of_its_own_task_again_once(sqlite_e
     detection, other = (f"demo/{EVALUATION}/{task}" for task in (DETECTION, OTHER))
     for place in (detection, other):
         seal_gold(engine, place.encode(), places=[place])
-    assert [len(again(engine, task)) for task in (DETECTION, OTHER)] == [1, 1]
+    assert [len(submit_waiting(engine, task)) for task in (DETECTION, OTHER)] == [1, 1]
     first, beside = (run_of_baseline(engine, task) for task in (DETECTION, OTHER))
     for run in (first, beside):
         score(engine, run.id, 0.5)
-    assert again(engine, DETECTION) == [], "its gold is the one in use"
+    assert submit_waiting(engine, DETECTION) == [], "its gold is the one in use"
     send(engine, ada, EVALUATION, OTHER)
     assert ("Majority", [0.5]) in rows(engine, EVALUATION, "zero-shot")
     for place in (detection, other):
         seal_gold(engine, b"corrected", places=[place], publish=True)
     before = board_versions(engine)
-    (new,) = again(engine, DETECTION)
+    (new,) = submit_waiting(engine, DETECTION)
     assert risen(engine, before) == [(EVALUATION, DETECTION)]
     assert run_of_baseline(engine, DETECTION).id == new
     assert (run_of_baseline(engine, DETECTION).replaced_id, run_of_baseline(engine, OTHER).id) == (first.id, beside.id)
     assert "Majority" not in {team for team, _ in rows(engine, EVALUATION, "zero-shot")}, "it has no score yet"
-    assert again(engine, OTHER) == [], "a board would have scores against both"
+    assert submit_waiting(engine, OTHER) == [], "a board would have scores against both"
     assert claim(engine, new) is not None
     seal_gold(engine, b"corrected once more", places=[detection], publish=True)
-    assert again(engine, DETECTION) == [new], "its worker has the gold before it"
+    assert submit_waiting(engine, DETECTION) == [new], "its worker has the gold before it"
     begins = run_of_baseline(engine, DETECTION)
     assert (begins.status, begins.gold_version_id, begins.sent_at) == (RunStatus.QUEUED, None, None)
     score(engine, new, 0.25)
     send(engine, ada, EVALUATION, DETECTION)
     seal_gold(engine, b"corrected too late", places=[detection], publish=True)
-    assert again(engine, DETECTION) == []
+    assert submit_waiting(engine, DETECTION) == []
 
 
 # ------------------------------------------------------------------------------------------------------------- boards
@@ -470,14 +471,14 @@ def test_whose_scores_are_to_be_confirmed_begins_as_a_draft_and_others_are_publi
     sqlite_engine: Engine, demo: Folder
 ) -> None:
     demo.change('    title: "Demo"\n', '    title: "Demo"\n    confirm_scores: ["macro_f1: 0.71"]\n')
-    second_beside(demo)
+    add_second_competition(demo)
     assert "added competition 'demo', as a draft" in made(apply(sqlite_engine, demo))
     with reading(sqlite_engine) as session:
         stages = [find_competition(session, name).stage for name in ("demo", "second")]
     assert stages == [Stage.DRAFT, Stage.PUBLISHED]
 
 
-def second_beside(demo: Folder) -> None:
+def add_second_competition(demo: Folder) -> None:
     """Add another competition of the same file, with the same names."""
     text = demo.phases.read_text(encoding="utf-8").replace("name: demo", "name: second")
     text = text.replace('    confirm_scores: ["macro_f1: 0.71"]\n', "").replace('include: ["more/*.yaml"]\n', "")
@@ -488,7 +489,7 @@ def second_beside(demo: Folder) -> None:
 
 def test_each_competition_keeps_its_own_changes(sqlite_engine: Engine, demo: Folder) -> None:
     engine = sqlite_engine
-    second_beside(demo)
+    add_second_competition(demo)
     demo.change("            gold: demo/evaluation.csv\n", "")  # a note, which is no change
     changes = apply(engine, demo)
     assert [one for one in noted(changes) if "competition" in one] == []

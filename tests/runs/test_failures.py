@@ -43,7 +43,7 @@ def all_failed(engine: Engine, *competition_ids: int) -> list[FailedRun]:
         return failed_runs(session, competition_ids or None)
 
 
-def again(engine: Engine, run_id: int, actor: User | None = None) -> bool:
+def queue_run(engine: Engine, run_id: int, actor: User | None = None) -> bool:
     with writing(engine) as session:
         return queue_again(Act(session, actor, NOW + HOUR, get_settings()), run_id)
 
@@ -226,7 +226,7 @@ def test_runs_that_others_replaced_are_not_counted(engine: Engine) -> None:
 def test_a_failed_run_gets_all_its_attempts_again(engine: Engine, accepted: Accepted) -> None:
     olga = add_user(engine, "olga")
     lose_three_workers(engine, accepted.run_id)
-    assert again(engine, accepted.run_id, olga)
+    assert queue_run(engine, accepted.run_id, olga)
     run = the_run(engine, accepted.run_id)
     assert (run.status, run.attempts, run.failure, run.queued_at) == (RunStatus.QUEUED, 0, None, NOW + HOUR)
     assert (run.started_at, run.finished_at, run.sent_at, run.worker) == (None, None, None, None)
@@ -245,8 +245,8 @@ def test_only_a_failed_run_is_queued_again(engine: Engine, accepted: Accepted, e
     elif callable(end):
         end(engine, accepted.run_id)
     before = the_run(engine, accepted.run_id)
-    assert not again(engine, accepted.run_id)
-    assert not again(engine, 4711)
+    assert not queue_run(engine, accepted.run_id)
+    assert not queue_run(engine, 4711)
     after = the_run(engine, accepted.run_id)
     assert (after.status, after.queued_at) == (before.status, NOW)
     assert audited(engine) == []
@@ -267,5 +267,5 @@ def test_a_run_that_waits_again_counts_again(engine: Engine) -> None:
     ada = add_user(engine, "ada")
     run_id = submit(engine, ada).run_id
     fail(engine, run_id)
-    again(engine, run_id)
+    queue_run(engine, run_id)
     assert answer_to(lambda: submit(engine, ada, content="next")) == "limit_reached"

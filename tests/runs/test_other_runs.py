@@ -133,7 +133,8 @@ def test_a_file_that_only_waits_says_nothing_about_a_bound(sqlite_engine: Engine
     assert overrun(sqlite_engine, submit(sqlite_engine, ada).run_id) == RunStatus.FAILED
 
 
-def again(engine: Engine, run_id: int) -> None:
+def queue_run(engine: Engine, run_id: int) -> None:
+    """Queue a failed run again, by the command line."""
     with writing(engine) as session:
         assert queue_again(Act(session, None, NOW, get_settings()), run_id)
 
@@ -143,7 +144,7 @@ def test_a_failed_run_that_is_queued_again_is_scored_against_the_gold_in_use(sql
     fail(sqlite_engine, run_id)
     assert the_run(sqlite_engine, run_id).gold == "gold.csv"
     name_gold(sqlite_engine, "corrected.csv")
-    again(sqlite_engine, run_id)
+    queue_run(sqlite_engine, run_id)
     run = the_run(sqlite_engine, run_id)
     assert (run.gold, run.gold_version_id, run.status) == ("corrected.csv", None, RunStatus.QUEUED)
     assert sure(claim(sqlite_engine, run_id)).gold == "corrected.csv"
@@ -153,7 +154,7 @@ def test_a_failed_run_takes_the_gold_of_its_own_task(sqlite_engine: Engine, ada:
     add_other_task(sqlite_engine)
     run_id = submit_other(sqlite_engine, ada).run_id
     fail(sqlite_engine, run_id)
-    again(sqlite_engine, run_id)
+    queue_run(sqlite_engine, run_id)
     assert the_run(sqlite_engine, run_id).gold == "similar.csv"
 
 
@@ -163,7 +164,7 @@ def test_a_failed_run_of_a_set_keeps_the_gold_of_the_set(sqlite_engine: Engine, 
     of_set = runs_of(sqlite_engine, start(sqlite_engine, PHASE))[sent.submission.id]
     fail(sqlite_engine, of_set)
     name_gold(sqlite_engine, "corrected.csv")
-    again(sqlite_engine, of_set)
+    queue_run(sqlite_engine, of_set)
     assert the_run(sqlite_engine, of_set).gold == "gold.csv"
 
 

@@ -223,7 +223,7 @@ def form_again(
     shown = errors or (EvergoldError,)
     passed_on = () if errors else (NotFound, Forbidden)
 
-    def again(error: EvergoldError, sent: Mapping[str, Any]) -> Response:
+    def page_with(error: EvergoldError, sent: Mapping[str, Any]) -> Response:
         known = dict(sent)
         sender = next((value for value in sent.values() if isinstance(value, FormSender)), None)
         request: Request = sender.request if sender else sent["request"]
@@ -244,7 +244,7 @@ def form_again(
             except passed_on:
                 raise
             except shown as error:
-                return await run_sync(again, error, sent)
+                return await run_sync(page_with, error, sent)
 
         @wraps(route)
         def answered(**sent: Any) -> Response:
@@ -253,7 +253,7 @@ def form_again(
             except passed_on:
                 raise
             except shown as error:
-                return again(error, sent)
+                return page_with(error, sent)
 
         return cast(Callable[P, Answer], received if inspect.iscoroutinefunction(route) else answered)
 

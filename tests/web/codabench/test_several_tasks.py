@@ -346,7 +346,7 @@ def test_submissions_to_a_phase_of_the_same_name_elsewhere_are_not_among_those_o
 
 
 def test_a_page_ends_with_a_whole_upload(ada: Person, numbers: Numbers, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is looked up at first ends between the two tasks of the second upload."""
+    """The first read of submissions ends between the two tasks of the second upload."""
     monkeypatch.setattr("app.web.codabench.submissions.FIRST_READ", 3)
     sent = []
     for second in range(3):
